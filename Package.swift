@@ -1,0 +1,87 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "imagefeed",
+    products: [
+        .executable(name: "imagefeedd", targets: ["imagefeedd"]),
+        .executable(name: "imagefeedctl", targets: ["imagefeedctl"]),
+        .library(name: "ProviderKit", targets: ["ProviderKit"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // MARK: C libraries
+
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+
+        // MARK: BusAPI
+
+        .target(name: "BusAPI", dependencies: ["DBus"]),
+
+        // MARK: ControlCommands
+
+        .target(
+            name: "ControlCommands",
+            dependencies: [
+                "BusAPI", "DBus",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+
+        // MARK: DBus
+
+        .target(name: "DBus", dependencies: ["CDBus"]),
+        .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
+
+        // MARK: ProviderKit
+
+        .target(name: "ProviderKit"),
+
+        // MARK: TestSupport
+
+        .target(name: "TestSupport", dependencies: ["DBus"]),
+
+        // MARK: imagefeedctl
+
+        .executableTarget(name: "imagefeedctl", dependencies: ["ControlCommands"]),
+
+        // MARK: imagefeedd
+
+        .executableTarget(name: "imagefeedd", dependencies: ["DBus"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+/// One thread owns the state of the programs: it is the main actor, whose event loop is the main dispatch
+/// queue.
+let mainActorTargets: Set = [
+    "BusService", "ControlCommands", "DBus", "Engine", "imagefeedctl", "imagefeedd",
+]
+
+for target in package.targets where target.type != .system {
+    var settings = target.swiftSettings ?? []
+    settings += [
+        // `any` is written out: an existential costs.
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        // An import reaches no further than it says.
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        // An async function runs where its caller runs.
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ]
+    if mainActorTargets.contains(target.name) {
+        settings.append(.defaultIsolation(MainActor.self))
+    }
+    target.swiftSettings = settings
+}

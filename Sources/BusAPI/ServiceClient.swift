@@ -1,0 +1,127 @@
+package import DBus
+
+/// The daemon, as its clients see it.
+///
+/// Every call throws ``BusError``; ``BusError/reply(_:)`` holds what the daemon, or the bus in its place,
+/// answered: ``ServiceError/init(_:)`` tells our errors. A daemon that is not running is started by the bus.
+@MainActor
+package struct ServiceClient {
+    package let connection: BusConnection
+
+    package init(_ connection: BusConnection) { self.connection = connection }
+
+    package var manager: ManagerClient { ManagerClient(proxy: proxy(ServiceName.root)) }
+
+    package func account(_ path: ObjectPath) -> AccountClient { AccountClient(proxy: proxy(path)) }
+
+    package func login(_ path: ObjectPath) -> LoginClient { LoginClient(proxy: proxy(path)) }
+
+    /// Every provider, account and login with its interfaces and their properties.
+    package func objects() async throws -> [ObjectPath: [String: [String: Variant]]] {
+        try await proxy(ServiceName.root).managedObjects()
+    }
+
+    private func proxy(_ path: ObjectPath) -> BusProxy {
+        BusProxy(connection, ServiceName.bus, path)
+    }
+}
+
+/// `org.imagefeed.ImageFeed1.Manager`.
+@MainActor
+package struct ManagerClient {
+    let proxy: BusProxy
+
+    /// Starts a login.
+    ///
+    /// - Returns: The path of the login, for ``ServiceClient/login(_:)``.
+    package func login(
+        _ provider: String, _ options: [LoginOption: Variant]
+    ) async throws -> ObjectPath {
+        let named = Dictionary(uniqueKeysWithValues: options.map { ($0.key.rawValue, $0.value) })
+        return try await proxy.call(.manager, "Login", provider, named)
+    }
+
+    package func properties() async throws -> [String: Variant] {
+        try await proxy.properties(.manager)
+    }
+
+    package func setDefaultAccount(_ account: ObjectPath) async throws {
+        try await proxy.set(.manager, "DefaultAccount", to: account)
+    }
+}
+
+/// `org.imagefeed.ImageFeed1.Login`.
+@MainActor
+package struct LoginClient {
+    let proxy: BusProxy
+
+    package func properties() async throws -> [String: Variant] {
+        try await proxy.properties(.login)
+    }
+    package func openBrowser() async throws { try await proxy.perform(.login, "OpenBrowser") }
+    package func submitCode(_ code: String) async throws {
+        try await proxy.perform(.login, "SubmitCode", code)
+    }
+    package func cancel() async throws { try await proxy.perform(.login, "Cancel") }
+
+    /// Waits, as long as it takes, for the account.
+    package func wait() async throws -> ObjectPath {
+        try await proxy.call(.login, "Wait", timeout: nil)
+    }
+}
+
+/// `org.imagefeed.ImageFeed1.Account`, `.Feed` and `.Profile`.
+@MainActor
+package struct AccountClient {
+    let proxy: BusProxy
+
+    package var path: ObjectPath { proxy.path }
+
+    package func properties(_ interface: InterfaceName) async throws -> [String: Variant] {
+        try await proxy.properties(interface)
+    }
+    package func logout() async throws { try await proxy.perform(.account, "Logout") }
+    package func remove() async throws { try await proxy.perform(.account, "Remove") }
+    package func refresh() async throws { try await proxy.perform(.account, "Refresh") }
+    package func setLabel(_ label: String) async throws {
+        try await proxy.set(.account, "Label", to: label)
+    }
+
+    /// One page of photos.
+    ///
+    /// - Parameters:
+    ///   - source: A source's id; empty for the default source.
+    ///   - cursor: Empty for the newest photos, else the `next` of the page before.
+    ///   - count: 1 to 100.
+    /// - Returns: The photos, and where the next page begins: empty at the end.
+    package func page(
+        _ source: String, cursor: String, count: UInt32
+    ) async throws -> (photos: [[String: Variant]], next: String) {
+        let (photos, next): ([[String: Variant]], String) =
+            try await proxy.call(.feed, "GetPage", source, cursor, count)
+        return (photos, next)
+    }
+
+    package func photo(_ id: String) async throws -> [String: Variant] {
+        try await proxy.call(.feed, "GetPhoto", id)
+    }
+    package func sources() async throws -> [[String: Variant]] {
+        try await proxy.call(.feed, "ListSources")
+    }
+
+    /// The path of a local image file; it may take as long as the image takes to arrive.
+    package func imagePath(_ photo: String, size: String) async throws -> String {
+        try await proxy.call(.feed, "GetImage", photo, size, timeout: nil)
+    }
+    package func openImage(_ photo: String, size: String) async throws -> FileDescriptor {
+        try await proxy.call(.feed, "OpenImage", photo, size, timeout: nil)
+    }
+
+    /// - Returns: How many photos were not known before.
+    package func refresh(_ source: String) async throws -> UInt32 {
+        try await proxy.call(.feed, "Refresh", source)
+    }
+    package func setDefaultSource(_ source: String) async throws {
+        try await proxy.set(.feed, "DefaultSource", to: source)
+    }
+}

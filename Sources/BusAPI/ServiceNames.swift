@@ -1,0 +1,100 @@
+package import DBus
+
+/// The names of our contract on the bus.
+///
+/// Source: `dist/interfaces/*.xml`.
+package enum ServiceName {
+    package static let bus: BusName = "org.imagefeed.ImageFeed1"
+    package static let root: ObjectPath = "/org/imagefeed/ImageFeed1"
+    package static let providers = root.appending("providers")
+    package static let accounts = root.appending("accounts")
+    package static let logins = root.appending("logins")
+}
+
+extension InterfaceName {
+    package static let manager: InterfaceName = "org.imagefeed.ImageFeed1.Manager"
+    package static let provider: InterfaceName = "org.imagefeed.ImageFeed1.Provider"
+    package static let login: InterfaceName = "org.imagefeed.ImageFeed1.Login"
+    package static let account: InterfaceName = "org.imagefeed.ImageFeed1.Account"
+    package static let feed: InterfaceName = "org.imagefeed.ImageFeed1.Feed"
+    package static let profile: InterfaceName = "org.imagefeed.ImageFeed1.Profile"
+}
+
+/// The errors of our contract: `org.imagefeed.ImageFeed1.Error.` and the case's name, capitalised.
+///
+/// ``invalidArgs`` is the standard one.
+package enum ServiceError: String, CaseIterable, Sendable {
+    case notConfigured = "NotConfigured"
+    case needsLogin = "NeedsLogin"
+    case loginDenied = "LoginDenied"
+    case loginFailed = "LoginFailed"
+    case loginTimedOut = "LoginTimedOut"
+    case cancelled = "Cancelled"
+    case noSuchUser = "NoSuchUser"
+    case userExists = "UserExists"
+    case wrongPassword = "WrongPassword"
+    case alreadyLoggedIn = "AlreadyLoggedIn"
+    case notFound = "NotFound"
+    case staleCursor = "StaleCursor"
+    case notSupported = "NotSupported"
+    case rateLimited = "RateLimited"
+    case offline = "Offline"
+    case serviceFailed = "ServiceFailed"
+    case secretStoreUnavailable = "SecretStoreUnavailable"
+    case secretStoreLocked = "SecretStoreLocked"
+    case storageFull = "StorageFull"
+    case tooLarge = "TooLarge"
+
+    private static let prefix = "org.imagefeed.ImageFeed1.Error."
+
+    /// The name on the bus.
+    package var name: ErrorName { ErrorName(unchecked: Self.prefix + rawValue) }
+
+    /// The error with this name, if it is one of ours.
+    package init?(_ name: ErrorName) {
+        guard name.text.hasPrefix(Self.prefix) else { return nil }
+        self.init(rawValue: String(name.text.dropFirst(Self.prefix.count)))
+    }
+}
+
+/// The keys of a photo, an `a{sv}`, in the order in which they are sent.
+package enum PhotoKey: String, CaseIterable, Sendable {
+    case id
+    case account
+    case created
+    case updated
+    case width
+    case height
+    case color
+    case blurHash = "blur_hash"
+    case title
+    case description
+    case author
+    case authorUsername = "author_username"
+    case authorURL = "author_url"
+    case url
+    case likes
+    case liked
+    case pending
+    case sensitive
+    case mediaType = "media_type"
+}
+
+/// The keys of a source, an `a{sv}`, in the order in which they are sent.
+package enum SourceKey: String, CaseIterable, Sendable {
+    case id
+    case title
+    case kind
+    case count
+    case cover
+}
+
+/// The options of `Manager.Login`.
+package enum LoginOption: String, CaseIterable, Sendable {
+    case account
+    case username
+    case password
+    case register
+    case server
+    case manual
+}

@@ -1,0 +1,40 @@
+/// A value of any type, marshalled as a variant. What property getters give.
+nonisolated package struct AnyVariant: BusType {
+    package static let signature: Signature = "v"
+    package static let alignment = 1
+    package let value: any BusType
+
+    package init(_ value: any BusType) { self.value = value }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        encoder.append(signature: type(of: value).signature)
+        try value.encode(into: &encoder)
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        value = try Variant(from: &decoder)
+    }
+}
+
+/// A dictionary that keeps the order of its entries.
+nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: BusType {
+    package static var signature: Signature { Dictionary<Key, Value>.signature }
+    package static var alignment: Int { 4 }
+    package var entries: [(key: Key, value: Value)]
+
+    package init(_ entries: [(key: Key, value: Value)] = []) { self.entries = entries }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        let start = encoder.beginArray(alignment: 8)
+        for (key, value) in entries {
+            encoder.align(to: 8)
+            try key.encode(into: &encoder)
+            try value.encode(into: &encoder)
+        }
+        try encoder.endArray(start)
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        entries = try Dictionary<Key, Value>(from: &decoder).map { ($0.key, $0.value) }
+    }
+}

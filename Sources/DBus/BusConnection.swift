@@ -1,0 +1,259 @@
+internal import CDBus
+internal import Dispatch
+internal import Glibc
+
+/// A connection to a message bus, driven by the main dispatch queue.
+///
+/// A private connection: nobody else in the process shares it, and the process does not end with it.
+/// After ``onDisconnect`` every call fails with ``BusError/disconnected``.
+package final class BusConnection {
+    /// The name that the bus gave this connection: `:1.42`.
+    package let uniqueName: BusName
+    /// Whether the bus is still there.
+    package var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
+    /// Called once when the bus has gone away.
+    package var onDisconnect: (() -> Void)?
+    /// Called for a method call to this connection.
+    var onMethodCall: ((BusMessage) -> Void)?
+    /// Called for each signal that arrives.
+    var onSignal: ((BusMessage) -> Void)?
+
+    private let raw: OpaquePointer
+    private let sources = EventSources()
+    private var isDraining = false
+    private var isDrainScheduled = false
+    /// How many subscriptions want each rule; the bus is told of the first and the last one.
+    private var matchRules: [String: Int] = [:]
+    /// Subscriptions to the loss of the names we own.
+    var nameLossHandlers: [SignalSubscription] = []
+    lazy var signals = SignalRouter(connection: self)
+
+    /// Connects to the session bus of this process's environment.
+    ///
+    /// - Throws: ``BusError/noBus(_:)`` when none is there.
+    package static func session() throws(BusError) -> BusConnection {
+        try BusConnection(address: try sessionAddress())
+    }
+
+    /// Connects to the bus that listens at `address`: `unix:path=/run/user/1000/bus`.
+    ///
+    /// Blocks until the bus has answered the greeting.
+    ///
+    /// - Throws: ``BusError/noBus(_:)`` when it cannot be reached or refuses us.
+    package init(address: String) throws(BusError) {
+        let raw: OpaquePointer
+        do {
+            guard !address.utf8.contains(0) else {
+                throw BusError.invalidValue("the address holds a NUL")
+            }
+            raw = try withBusError { dbus_connection_open_private(address, $0) }
+            dbus_connection_set_exit_on_disconnect(raw, 0)
+            _ = try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
+        } catch {
+            throw .noBus(Self.reason(error))
+        }
+        self.raw = raw
+        uniqueName = BusName(
+            unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "")
+        sources.attach(to: raw) { [unowned self] in drain() }
+        receiveMessages()
+        scheduleDrain()
+    }
+
+    isolated deinit {
+        sources.detach(from: raw)
+        dbus_connection_set_dispatch_status_function(raw, nil, nil, nil)
+        dbus_connection_close(raw)
+        dbus_connection_unref(raw)
+    }
+
+    /// The address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the `bus` socket in `XDG_RUNTIME_DIR`.
+    ///
+    /// Nothing is started for the asking: a bus that only we are on helps nobody.
+    package static func sessionAddress() throws(BusError) -> String {
+        if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 {
+            return String(cString: address)
+        }
+        guard let directory = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
+            directory.hasPrefix("/"), access("\(directory)/bus", F_OK) == 0
+        else {
+            throw .noBus("DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus")
+        }
+        let escaped = directory.withCString { dbus_address_escape_value($0) }
+        guard let escaped else { throw .noBus("out of memory") }
+        defer { dbus_free(escaped) }
+        return "unix:path=\(String(cString: escaped))/bus"
+    }
+
+    /// Queues `message`; it goes out as soon as the socket takes it.
+    ///
+    /// A message to somebody who is gone, or a reply that nobody waits for, is dropped by the bus.
+    package func send(_ message: BusMessage) {
+        guard isConnected, let copy = message.copyForSending() else { return }
+        dbus_connection_send(raw, copy, nil)
+        dbus_message_unref(copy)
+    }
+
+    /// Answers `call` with a reply that was marshalled before.
+    func send(_ reply: PreparedReply, to call: BusMessage) {
+        guard isConnected, let copy = reply.template.copyForSending() else { return }
+        dbus_message_set_reply_serial(copy, call.serial)
+        call.withRawMessage { _ = dbus_message_set_destination(copy, dbus_message_get_sender($0)) }
+        dbus_connection_send(raw, copy, nil)
+        dbus_message_unref(copy)
+    }
+
+    /// Sends a call and waits for its reply.
+    ///
+    /// - Parameter timeout: The deadline for the reply; nil waits as long as the connection lives.
+    /// - Throws: ``BusError/reply(_:)`` for an error reply, or for none in time; ``BusError/disconnected``;
+    ///   `CancellationError`.
+    package func call(
+        _ message: BusMessage, timeout: Duration? = .seconds(25)
+    ) async throws -> BusMessage {
+        let waiter = ReplyWaiter()
+        let reply = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiter.begin(continuation, send(message, timeout: timeout))
+                scheduleDrain()
+            }
+        } onCancel: {
+            Task { @MainActor in waiter.cancel() }
+        }
+        if let error = reply.errorReply {
+            throw isConnected ? BusError.reply(error) : BusError.disconnected
+        }
+        return reply
+    }
+
+    /// Calls a method and reads its results.
+    ///
+    /// - Throws: What ``call(_:timeout:)`` throws; ``BusError/invalidValue(_:)`` when the results are of other types.
+    package func call<each In: BusType, each Out: BusType>(
+        _ header: MessageHeader, _ arguments: repeat each In, timeout: Duration? = .seconds(25)
+    ) async throws -> (repeat each Out) {
+        let message = try BusMessage(header, repeat each arguments)
+        return try await call(message, timeout: timeout).read()
+    }
+
+    /// Sends everything that is queued. Blocks until the bus has taken it; only for the end of a program.
+    package func flush() { dbus_connection_flush(raw) }
+
+    private func send(_ message: BusMessage, timeout: Duration?) -> OpaquePointer? {
+        guard isConnected, let copy = message.copyForSending() else { return nil }
+        defer { dbus_message_unref(copy) }
+        var pending: OpaquePointer?
+        // INT_MAX means forever.
+        let milliseconds = timeout.map { max(1, Int32(clamping: $0.milliseconds)) } ?? Int32.max
+        dbus_connection_send_with_reply(raw, copy, &pending, milliseconds)
+        return pending
+    }
+
+    // MARK: Match rules
+
+    func addMatch(_ rule: String) {
+        matchRules[rule, default: 0] += 1
+        guard matchRules[rule] == 1, isConnected else { return }
+        // Without a DBusError this does not wait; the bus handles it before anything we send later.
+        dbus_bus_add_match(raw, rule, nil)
+    }
+
+    func removeMatch(_ rule: String) {
+        guard let count = matchRules[rule] else { return }
+        matchRules[rule] = count > 1 ? count - 1 : nil
+        if count == 1, isConnected { dbus_bus_remove_match(raw, rule, nil) }
+    }
+
+    // MARK: Receiving
+
+    private func receiveMessages() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        dbus_connection_add_filter(
+            raw,
+            { _, message, context in
+                guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+                nonisolated(unsafe) let arguments = (message, context)
+                return MainActor.assumeIsolated {
+                    Unmanaged<BusConnection>.fromOpaque(arguments.1).takeUnretainedValue()
+                        .receive(BusMessage(retaining: arguments.0))
+                }
+            },
+            context, nil)
+        // libdbus may have read ahead during a send; then no watch tells of it.
+        dbus_connection_set_dispatch_status_function(
+            raw,
+            { _, status, context in
+                guard status == DBUS_DISPATCH_DATA_REMAINS, let context else { return }
+                nonisolated(unsafe) let argument = context
+                MainActor.assumeIsolated {
+                    Unmanaged<BusConnection>.fromOpaque(argument).takeUnretainedValue()
+                        .scheduleDrain()
+                }
+            },
+            context, nil)
+    }
+
+    private func receive(_ message: BusMessage) -> DBusHandlerResult {
+        switch message.kind {
+        case .methodCall:
+            guard let onMethodCall else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+            onMethodCall(message)
+            return DBUS_HANDLER_RESULT_HANDLED
+        case .signal:
+            if message.isLocalDisconnect {
+                onDisconnect?()
+            } else {
+                onSignal?(message)
+            }
+            return DBUS_HANDLER_RESULT_HANDLED
+        default:
+            return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
+        }
+    }
+
+    private func scheduleDrain() {
+        guard !isDraining, !isDrainScheduled else { return }
+        isDrainScheduled = true
+        DispatchQueue.main.async { [weak self] in
+            self?.isDrainScheduled = false
+            self?.drain()
+        }
+    }
+
+    /// Handles the messages that have arrived: some, then others have their turn on the main queue.
+    private func drain() {
+        guard !isDraining else { return }
+        isDraining = true
+        var budget = 64
+        while budget > 0, dbus_connection_dispatch(raw) == DBUS_DISPATCH_DATA_REMAINS {
+            budget -= 1
+        }
+        isDraining = false
+        if budget == 0 { scheduleDrain() }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case BusError.reply(let reply): reply.message
+        case BusError.invalidValue(let text): text
+        default: "\(error)"
+        }
+    }
+}
+
+nonisolated extension BusMessage {
+    /// A copy with no serial, which the connection gives it. The C function is `dbus_message_copy`.
+    fileprivate func copyForSending() -> OpaquePointer? { withRawMessage { dbus_message_copy($0) } }
+
+    /// libdbus's own message to us when the connection is closed.
+    fileprivate var isLocalDisconnect: Bool {
+        withRawMessage { dbus_message_is_signal($0, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 }
+    }
+}
+
+nonisolated extension Duration {
+    /// Whole milliseconds, rounded down.
+    fileprivate var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,235 @@
+/// An interface as a table: one declaration a member, from which come signature, dispatch and
+/// introspection.
+///
+/// `Object` is what the handlers are called on.
+package struct BusInterface<Object: AnyObject> {
+    package let name: InterfaceName
+    let methods: [BusMethod<Object>]
+    let properties: [BusProperty<Object>]
+    let signals: [SignalDescription]
+
+    /// - Parameters:
+    ///   - name: The name on the bus.
+    ///   - members: In the order in which introspection shows them.
+    package init(_ name: InterfaceName, _ members: [BusMember<Object>]) {
+        self.name = name
+        methods = members.compactMap {
+            if case .method(let method) = $0.kind { method } else { nil }
+        }
+        properties = members.compactMap {
+            if case .property(let property) = $0.kind { property } else { nil }
+        }
+        signals = members.compactMap {
+            if case .signal(let signal) = $0.kind { signal } else { nil }
+        }
+    }
+}
+
+/// A member of an interface.
+package struct BusMember<Object: AnyObject> {
+    enum Kind {
+        case method(BusMethod<Object>)
+        case property(BusProperty<Object>)
+        case signal(SignalDescription)
+    }
+    let kind: Kind
+}
+
+/// The name and type of an argument.
+nonisolated struct ArgumentDescription: Sendable {
+    let name: String
+    let type: Signature
+}
+
+nonisolated struct SignalDescription: Sendable {
+    let name: MemberName
+    let arguments: [ArgumentDescription]
+}
+
+/// Makes the reply to a call, which it is given.
+typealias Answer = (BusConnection, BusMessage) throws -> Void
+
+struct BusMethod<Object: AnyObject> {
+    let name: MemberName
+    let inputs: [ArgumentDescription]
+    let outputs: [ArgumentDescription]
+    /// Decodes the arguments and calls the handler.
+    let invoke: (Object, BusMessage) throws -> Invocation
+}
+
+/// How far a call has come when its handler returns.
+enum Invocation {
+    case finished(Answer)
+    case running(@MainActor () async throws -> Answer)
+}
+
+/// Whether, and how, `PropertiesChanged` tells of a property.
+///
+/// Source: D-Bus specification, annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
+nonisolated package enum EmitsChangedSignal: String, Sendable {
+    case value = "true"
+    case never = "false"
+    case constant = "const"
+}
+
+struct BusProperty<Object: AnyObject> {
+    let name: MemberName
+    let type: Signature
+    let emits: EmitsChangedSignal
+    let get: (Object) -> any BusType
+    let set: ((Object, BusMessage) async throws -> Void)?
+}
+
+extension BusMember {
+    /// A method whose work is done when the handler returns.
+    package static func method<each In: BusType, each Out: BusType>(
+        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
+        _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
+    ) -> BusMember {
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            let results = try handler(object, repeat each arguments)
+            return .finished(answer(repeat each results))
+        }
+    }
+
+    /// A method whose handler may wait: for a thread, a service, a person.
+    package static func asyncMethod<each In: BusType, each Out: BusType>(
+        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
+        _ handler: @escaping @MainActor (Object, repeat each In) async throws -> (repeat each Out)
+    ) -> BusMember {
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            return .running {
+                let results = try await handler(object, repeat each arguments)
+                return answer(repeat each results)
+            }
+        }
+    }
+
+    /// A method whose results are often the same and are kept marshalled.
+    ///
+    /// - Parameters:
+    ///   - results: The types of the results.
+    ///   - kept: Finds the results, if they are at hand.
+    ///   - handler: Makes them, if not.
+    package static func preparedMethod<each In: BusType, each Out: BusType>(
+        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
+        returning results: repeat (each Out).Type,
+        kept: @escaping (Object, repeat each In) throws -> PreparedReply?,
+        _ handler: @escaping @MainActor (Object, repeat each In) async throws -> PreparedReply
+    ) -> BusMember {
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat each results)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            if let reply = try kept(object, repeat each arguments) {
+                return .finished { connection, call in connection.send(reply, to: call) }
+            }
+            return .running {
+                let reply = try await handler(object, repeat each arguments)
+                return { connection, call in connection.send(reply, to: call) }
+            }
+        }
+    }
+
+    /// A method that looks at the call itself.
+    static func asyncMethodWithCall<each In: BusType>(
+        _ name: MemberName, in inputs: [String],
+        _ handler: @escaping @MainActor (Object, BusMessage, repeat each In) async throws -> Void
+    ) -> BusMember {
+        make(name, describe(inputs, repeat (each In).self), []) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            return .running {
+                try await handler(object, call, repeat each arguments)
+                return answer()
+            }
+        }
+    }
+
+    private static func make(
+        _ name: MemberName, _ inputs: [ArgumentDescription], _ outputs: [ArgumentDescription],
+        invoke: @escaping (Object, BusMessage) throws -> Invocation
+    ) -> BusMember {
+        BusMember(
+            kind: .method(
+                BusMethod(name: name, inputs: inputs, outputs: outputs, invoke: invoke)))
+    }
+
+    private static func answer<each Out: BusType>(_ results: repeat each Out) -> Answer {
+        { connection, call in
+            connection.send(try BusMessage(.methodReturn(to: call), repeat each results))
+        }
+    }
+
+    /// A property that clients can only read.
+    package static func property<Value: BusType>(
+        _ name: MemberName, emits: EmitsChangedSignal = .value, _ get: @escaping (Object) -> Value
+    ) -> BusMember {
+        BusMember(
+            kind: .property(
+                BusProperty(name: name, type: Value.signature, emits: emits, get: get, set: nil)))
+    }
+
+    /// A property that clients can write; `set` returns when the value is stored.
+    package static func property<Value: BusType>(
+        _ name: MemberName, _ get: @escaping (Object) -> Value,
+        set: @escaping @MainActor (Object, Value) async throws -> Void
+    ) -> BusMember {
+        BusMember(
+            kind: .property(
+                BusProperty(
+                    name: name, type: Value.signature, emits: .value, get: get,
+                    set: { object, call in try await set(object, try call.readPropertyValue()) })))
+    }
+
+    /// A signal, with the names and types of its arguments.
+    package static func signal<each Argument: BusType>(
+        _ name: MemberName, _ names: [String] = [], _ types: repeat (each Argument).Type
+    ) -> BusMember {
+        BusMember(
+            kind: .signal(
+                SignalDescription(name: name, arguments: describe(names, repeat each types))))
+    }
+}
+
+nonisolated private func describe<each Value: BusType>(
+    _ names: [String], _ types: repeat (each Value).Type
+) -> [ArgumentDescription] {
+    var signatures: [Signature] = []
+    for type in repeat each types { signatures.append(type.signature) }
+    precondition(names.count == signatures.count, "\(names) name \(signatures.count) arguments")
+    return zip(names, signatures).map(ArgumentDescription.init)
+}
+
+nonisolated extension BusMessage {
+    /// The arguments of a call; a caller's mistake is `InvalidArgs`.
+    fileprivate func readArguments<each Value: BusType>() throws -> (repeat each Value) {
+        do {
+            return try read()
+        } catch {
+            let expected = signatureText(repeat (each Value).self)
+            throw ErrorReply(
+                .invalidArgs,
+                "\(member?.text ?? "The method") takes \(expected.isEmpty ? "no arguments" : "(\(expected))"), not (\(signature))."
+            )
+        }
+    }
+
+    /// The third argument of `Properties.Set`: a variant that holds a `Value`.
+    fileprivate func readPropertyValue<Value: BusType>() throws -> Value {
+        var decoder = Decoder(self)
+        decoder.next()
+        decoder.next()
+        var inner = decoder.enter()
+        do {
+            return try Value(from: &inner)
+        } catch {
+            throw ErrorReply(.invalidArgs, "The property takes a value of type \(Value.signature).")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+/// An object of another connection, as a client sees it.
+package struct BusProxy {
+    package let connection: BusConnection
+    package let destination: BusName
+    package let path: ObjectPath
+
+    package init(_ connection: BusConnection, _ destination: BusName, _ path: ObjectPath) {
+        self.connection = connection
+        self.destination = destination
+        self.path = path
+    }
+
+    /// Calls a method and reads its results.
+    ///
+    /// - Throws: What ``BusConnection/call(_:_:timeout:)`` throws.
+    package func call<each In: BusType, each Out: BusType>(
+        _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
+        timeout: Duration? = .seconds(25)
+    ) async throws -> (repeat each Out) {
+        try await connection.call(
+            .methodCall(destination, path, interface, member), repeat each arguments,
+            timeout: timeout)
+    }
+
+    /// Calls a method that has no results.
+    ///
+    /// - Throws: What ``BusConnection/call(_:_:timeout:)`` throws.
+    package func perform<each In: BusType>(
+        _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
+        timeout: Duration? = .seconds(25)
+    ) async throws {
+        let _: Void = try await call(interface, member, repeat each arguments, timeout: timeout)
+    }
+
+    /// Reads one property.
+    package func property(_ interface: InterfaceName, _ name: MemberName) async throws -> Variant {
+        try await call(StandardInterface.properties, "Get", interface.text, name.text)
+    }
+
+    /// Reads all properties of an interface.
+    package func properties(_ interface: InterfaceName) async throws -> [String: Variant] {
+        try await call(StandardInterface.properties, "GetAll", interface.text)
+    }
+
+    /// Writes a property.
+    package func set(
+        _ interface: InterfaceName, _ name: MemberName, to value: any BusType
+    ) async throws {
+        try await perform(
+            StandardInterface.properties, "Set", interface.text, name.text, AnyVariant(value))
+    }
+
+    /// The objects below this one, with their interfaces and properties.
+    package func managedObjects() async throws -> [ObjectPath: [String: [String: Variant]]] {
+        try await call(StandardInterface.objectManager, "GetManagedObjects")
+    }
+}

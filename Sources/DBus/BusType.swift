@@ -1,0 +1,156 @@
+/// A Swift type that has a D-Bus type: one complete type, known at compile time.
+nonisolated package protocol BusType: Sendable {
+    /// The one complete type that values of this type are marshalled as.
+    static var signature: Signature { get }
+    /// The boundary on which a value starts: 1, 2, 4 or 8 bytes.
+    static var alignment: Int { get }
+
+    /// Appends this value.
+    ///
+    /// - Throws: ``BusError/invalidValue(_:)`` for a value that D-Bus has no form for.
+    func encode(into encoder: inout Encoder) throws(BusError)
+
+    /// Takes the next value.
+    ///
+    /// - Throws: ``BusError/invalidValue(_:)`` when the next value is of another type.
+    init(from decoder: inout Decoder) throws(BusError)
+}
+
+/// A type that can be the key of a dictionary: a number, a string, a path or a signature.
+nonisolated package protocol BasicBusType: BusType, Hashable {}
+
+/// The integers and floating point numbers that are marshalled as their bytes.
+nonisolated package protocol FixedBusType: BasicBusType, BitwiseCopyable {
+    init()
+}
+
+nonisolated extension FixedBusType {
+    package static var alignment: Int { MemoryLayout<Self>.size }
+    package func encode(into encoder: inout Encoder) { encoder.append(self) }
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self = try decoder.basic(Self.signature, as: Self.self)
+    }
+}
+
+nonisolated extension UInt8: FixedBusType { package static let signature: Signature = "y" }
+nonisolated extension Int16: FixedBusType { package static let signature: Signature = "n" }
+nonisolated extension UInt16: FixedBusType { package static let signature: Signature = "q" }
+nonisolated extension Int32: FixedBusType { package static let signature: Signature = "i" }
+nonisolated extension UInt32: FixedBusType { package static let signature: Signature = "u" }
+nonisolated extension Int64: FixedBusType { package static let signature: Signature = "x" }
+nonisolated extension UInt64: FixedBusType { package static let signature: Signature = "t" }
+nonisolated extension Double: FixedBusType { package static let signature: Signature = "d" }
+
+nonisolated extension Bool: BasicBusType {
+    package static let signature: Signature = "b"
+    package static let alignment = 4
+    package func encode(into encoder: inout Encoder) { encoder.append(self ? 1 : 0 as UInt32) }
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self = try decoder.basic(Self.signature, as: UInt32.self) != 0
+    }
+}
+
+nonisolated extension String: BasicBusType {
+    package static let signature: Signature = "s"
+    package static let alignment = 4
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        try encoder.append(string: self)
+    }
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self = try decoder.string(Self.signature)
+    }
+}
+
+nonisolated extension ObjectPath: BasicBusType {
+    package static let signature: Signature = "o"
+    package static let alignment = 4
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        try encoder.append(string: text)
+    }
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self.init(unchecked: try decoder.string(Self.signature))
+    }
+}
+
+nonisolated extension Signature: BasicBusType {
+    package static let signature: Signature = "g"
+    package static let alignment = 1
+    package func encode(into encoder: inout Encoder) { encoder.append(signature: self) }
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self.init(unchecked: try decoder.string(Self.signature))
+    }
+}
+
+nonisolated extension Array: BusType where Element: BusType {
+    package static var signature: Signature {
+        Signature(unchecked: "a" + Element.signature.text)
+    }
+    package static var alignment: Int { 4 }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        let start = encoder.beginArray(alignment: Element.alignment)
+        for element in self { try element.encode(into: &encoder) }
+        try encoder.endArray(start)
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self = []
+        var elements = try decoder.enterArray(of: Element.signature)
+        while !elements.isAtEnd { append(try Element(from: &elements)) }
+    }
+}
+
+nonisolated extension Dictionary: BusType where Key: BasicBusType, Value: BusType {
+    package static var signature: Signature {
+        Signature(unchecked: "a{\(Key.signature)\(Value.signature)}")
+    }
+    package static var alignment: Int { 4 }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        let start = encoder.beginArray(alignment: 8)
+        for (key, value) in self {
+            encoder.align(to: 8)
+            try key.encode(into: &encoder)
+            try value.encode(into: &encoder)
+        }
+        try encoder.endArray(start)
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        self = [:]
+        let entry = Signature(unchecked: "{\(Key.signature)\(Value.signature)}")
+        var entries = try decoder.enterArray(of: entry)
+        while !entries.isAtEnd {
+            var pair = entries.enter()
+            let key = try Key(from: &pair)
+            self[key] = try Value(from: &pair)
+            entries.next()
+        }
+    }
+}
+
+/// A D-Bus struct: `(ss)`, `(uux)`.
+nonisolated package struct BusStruct<each Element: BusType>: BusType {
+    package var elements: (repeat each Element)
+
+    package init(_ elements: repeat each Element) { self.elements = (repeat each elements) }
+
+    package static var signature: Signature {
+        var text = "("
+        for type in repeat (each Element).self { text += type.signature.text }
+        return Signature(unchecked: text + ")")
+    }
+    package static var alignment: Int { 8 }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        encoder.align(to: 8)
+        for element in repeat each elements { try element.encode(into: &encoder) }
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        try decoder.check(Self.signature)
+        var fields = decoder.enter()
+        elements = (repeat try (each Element)(from: &fields))
+        decoder.next()
+    }
+}

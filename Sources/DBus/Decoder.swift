@@ -1,0 +1,143 @@
+internal import CDBus
+
+/// Reads the values of a message, one after the other.
+///
+/// libdbus has checked a message that arrived; what is checked here is that it holds the types we expect.
+nonisolated package struct Decoder {
+    /// Keeps the bytes alive.
+    private let message: BusMessage
+    private var iterator: DBusMessageIter
+
+    /// Starts before the first value of `message`.
+    init(_ message: BusMessage) {
+        self.message = message
+        iterator = DBusMessageIter()
+        message.withRawMessage { _ = dbus_message_iter_init($0, &iterator) }
+    }
+
+    private init(_ message: BusMessage, _ iterator: DBusMessageIter) {
+        self.message = message
+        self.iterator = iterator
+    }
+
+    /// Whether there is no further value here.
+    package var isAtEnd: Bool {
+        mutating get { typeCode == SHIM_DBUS_TYPE_INVALID }
+    }
+
+    /// Steps over the current value. The C function is `dbus_message_iter_next`.
+    package mutating func next() { dbus_message_iter_next(&iterator) }
+
+    /// The values inside the current container, without stepping over it.
+    package mutating func enter() -> Decoder {
+        var inner = DBusMessageIter()
+        dbus_message_iter_recurse(&iterator, &inner)
+        return Decoder(message, inner)
+    }
+
+    /// Fails unless the current value is of the complete type `signature`.
+    package mutating func check(_ signature: Signature) throws(BusError) {
+        guard currentSignature == signature else {
+            throw .invalidValue("expected \(signature), found \(currentSignature)")
+        }
+    }
+
+    /// The elements of the current array, which is stepped over.
+    package mutating func enterArray(of element: Signature) throws(BusError) -> Decoder {
+        try check(Signature(unchecked: "a\(element)"))
+        let elements = enter()
+        next()
+        return elements
+    }
+
+    mutating func basic<Value: FixedBusType>(
+        _ signature: Signature, as type: Value.Type
+    ) throws(BusError) -> Value {
+        try checkBasic(signature)
+        var value = Value()
+        dbus_message_iter_get_basic(&iterator, &value)
+        next()
+        return value
+    }
+
+    mutating func string(_ signature: Signature) throws(BusError) -> String {
+        try checkBasic(signature)
+        var text: UnsafePointer<CChar>?
+        dbus_message_iter_get_basic(&iterator, &text)
+        defer { next() }
+        return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// Takes the current value, of whatever type.
+    mutating func anyValue() throws(BusError) -> Variant {
+        let code = UInt8(truncatingIfNeeded: typeCode)
+        switch code {
+        case UInt8(ascii: "y"): return .byte(try UInt8(from: &self))
+        case UInt8(ascii: "b"): return .bool(try Bool(from: &self))
+        case UInt8(ascii: "n"): return .int16(try Int16(from: &self))
+        case UInt8(ascii: "q"): return .uint16(try UInt16(from: &self))
+        case UInt8(ascii: "i"): return .int32(try Int32(from: &self))
+        case UInt8(ascii: "u"): return .uint32(try UInt32(from: &self))
+        case UInt8(ascii: "x"): return .int64(try Int64(from: &self))
+        case UInt8(ascii: "t"): return .uint64(try UInt64(from: &self))
+        case UInt8(ascii: "d"): return .double(try Double(from: &self))
+        case UInt8(ascii: "s"): return .string(try String(from: &self))
+        case UInt8(ascii: "o"): return .objectPath(try ObjectPath(from: &self))
+        case UInt8(ascii: "g"): return .signature(try Signature(from: &self))
+        case UInt8(ascii: "h"): return .fileDescriptor(try FileDescriptor(from: &self))
+        case UInt8(ascii: "v"): return .variant(try Variant(from: &self))
+        case UInt8(ascii: "r"): return .structure(try anyFields())
+        case UInt8(ascii: "a"): return try anyArray()
+        default: throw .invalidValue("expected a value, found none")
+        }
+    }
+
+    private mutating func anyFields() throws(BusError) -> [Variant] {
+        var fields: [Variant] = []
+        var inner = enter()
+        while !inner.isAtEnd { fields.append(try inner.anyValue()) }
+        next()
+        return fields
+    }
+
+    private mutating func anyArray() throws(BusError) -> Variant {
+        let element = Signature(unchecked: String(currentSignature.text.dropFirst()))
+        var inner = enter()
+        defer { next() }
+        guard element.text.utf8.first == UInt8(ascii: "{") else {
+            var elements: [Variant] = []
+            while !inner.isAtEnd { elements.append(try inner.anyValue()) }
+            return .array(elements, of: element)
+        }
+        let types = Signature(unchecked: String(element.text.dropFirst().dropLast())).completeTypes
+        var entries: [Variant.Entry] = []
+        while !inner.isAtEnd {
+            var pair = inner.enter()
+            let key = try pair.anyValue()
+            entries.append(Variant.Entry(key: key, value: try pair.anyValue()))
+            inner.next()
+        }
+        return .dictionary(entries, key: types[0], value: types[1])
+    }
+
+    private mutating func checkBasic(_ signature: Signature) throws(BusError) {
+        guard typeCode == Int(signature.text.utf8.first ?? 0) else {
+            throw .invalidValue("expected \(signature), found \(currentSignature)")
+        }
+    }
+
+    private var typeCode: Int {
+        mutating get { Int(dbus_message_iter_get_arg_type(&iterator)) }
+    }
+
+    /// The complete type of the current value; empty at the end.
+    private var currentSignature: Signature {
+        mutating get {
+            guard let text = dbus_message_iter_get_signature(&iterator) else {
+                return Signature(unchecked: "")
+            }
+            defer { dbus_free(text) }
+            return Signature(unchecked: String(cString: text))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+extension ExportedObject {
+    /// The description of this object in the XML of the D-Bus specification, "Introspection Data Format".
+    var introspection: String {
+        var xml = """
+            <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+            <node>
+
+            """
+        xml += StandardInterface.peerInterface.introspection
+        if let tree {
+            for interface in StandardInterface.declarations(for: self, root: tree.root) {
+                xml += interface.introspection
+            }
+        }
+        for interface in interfaces { xml += interface.introspection }
+        for child in tree?.children(of: path) ?? [] { xml += " <node name=\"\(child)\"/>\n" }
+        return xml + "</node>\n"
+    }
+}
+
+extension BusInterface {
+    fileprivate var introspection: String {
+        describe(name, methods: methods, properties: properties, signals: signals)
+    }
+}
+
+extension ExportedInterface {
+    fileprivate var introspection: String {
+        describe(name, methods: methods, properties: properties, signals: signals)
+    }
+}
+
+/// Names and signatures hold no character that XML would want escaped.
+private func describe<Object>(
+    _ name: InterfaceName, methods: [BusMethod<Object>], properties: [BusProperty<Object>],
+    signals: [SignalDescription]
+) -> String {
+    var xml = " <interface name=\"\(name)\">\n"
+    for method in methods {
+        xml += element(
+            "method", method.name,
+            method.inputs.map { argument($0, " direction=\"in\"") }
+                + method.outputs.map { argument($0, " direction=\"out\"") })
+    }
+    for signal in signals {
+        xml += element("signal", signal.name, signal.arguments.map { argument($0, "") })
+    }
+    for property in properties {
+        let access = property.set == nil ? "read" : "readwrite"
+        xml +=
+            "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"\(access)\""
+        xml +=
+            property.emits == .value
+            ? "/>\n"
+            : """
+            >
+               <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="\(property.emits.rawValue)"/>
+              </property>
+
+            """
+    }
+    return xml + " </interface>\n"
+}
+
+private func element(_ tag: String, _ name: MemberName, _ arguments: [String]) -> String {
+    guard !arguments.isEmpty else { return "  <\(tag) name=\"\(name)\"/>\n" }
+    return "  <\(tag) name=\"\(name)\">\n\(arguments.joined())  </\(tag)>\n"
+}
+
+private func argument(_ argument: ArgumentDescription, _ direction: String) -> String {
+    "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"\(direction)/>\n"
+}

@@ -1,0 +1,150 @@
+internal import CDBus
+
+/// The header of a message that is to be sent.
+nonisolated package struct MessageHeader: Sendable {
+    var kind: BusMessage.Kind
+    var destination: BusName?
+    var path: ObjectPath?
+    var interface: InterfaceName?
+    var member: MemberName?
+    var errorName: ErrorName?
+    var replySerial: UInt32?
+    var expectsReply = false
+
+    /// A call of a method.
+    package static func methodCall(
+        _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
+    ) -> MessageHeader {
+        MessageHeader(
+            kind: .methodCall, destination: destination, path: path, interface: interface,
+            member: member, expectsReply: true)
+    }
+
+    /// A signal: broadcast, or to `destination` alone.
+    package static func signal(
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
+        to destination: BusName? = nil
+    ) -> MessageHeader {
+        MessageHeader(
+            kind: .signal, destination: destination, path: path, interface: interface,
+            member: member)
+    }
+
+    static func methodReturn(to call: BusMessage) -> MessageHeader {
+        MessageHeader(kind: .methodReturn, destination: call.sender, replySerial: call.serial)
+    }
+
+    static func error(_ name: ErrorName, to call: BusMessage) -> MessageHeader {
+        MessageHeader(
+            kind: .error, destination: call.sender, errorName: name, replySerial: call.serial)
+    }
+}
+
+nonisolated extension BusMessage {
+    /// Marshals a message.
+    ///
+    /// - Throws: ``BusError/invalidValue(_:)`` when a value has no D-Bus form, ``BusError/tooLarge`` over
+    ///   128 MiB.
+    convenience init<each Value: BusType>(
+        _ header: MessageHeader, _ values: repeat each Value
+    ) throws(BusError) {
+        let signature = Signature(unchecked: signatureText(repeat (each Value).self))
+        var builder = MessageBuilder(header, signature)
+        for value in repeat each values { try value.encode(into: &builder.encoder) }
+        self.init(owning: try builder.finish())
+    }
+
+    /// Marshals a message whose body `encode` appends.
+    convenience init(
+        _ header: MessageHeader, _ signature: Signature,
+        encode: (inout Encoder) throws(BusError) -> Void
+    ) throws(BusError) {
+        var builder = MessageBuilder(header, signature)
+        try encode(&builder.encoder)
+        self.init(owning: try builder.finish())
+    }
+}
+
+/// Puts header and body into one buffer, and that into a message of libdbus.
+nonisolated private struct MessageBuilder {
+    private let header: MessageHeader
+    private let signature: Signature
+    private let bodyOffset: Int
+    var encoder: Encoder
+
+    init(_ header: MessageHeader, _ signature: Signature) {
+        self.header = header
+        self.signature = signature
+        encoder = Encoder()
+        #if _endian(little)
+            encoder.append(UInt8(ascii: "l"))
+        #else
+            encoder.append(UInt8(ascii: "B"))
+        #endif
+        encoder.append(header.kind.rawValue)
+        encoder.append(UInt8(header.expectsReply ? 0 : DBUS_HEADER_FLAG_NO_REPLY_EXPECTED))
+        encoder.append(UInt8(DBUS_MAJOR_PROTOCOL_VERSION))
+        encoder.append(0 as UInt32)
+        // Any serial but 0 will do: the copy that is sent gets its own.
+        encoder.append(1 as UInt32)
+        encoder.append(0 as UInt32)
+        encoder.field(DBUS_HEADER_FIELD_PATH, "o", header.path?.text)
+        encoder.field(DBUS_HEADER_FIELD_INTERFACE, "s", header.interface?.text)
+        encoder.field(DBUS_HEADER_FIELD_MEMBER, "s", header.member?.text)
+        encoder.field(DBUS_HEADER_FIELD_ERROR_NAME, "s", header.errorName?.text)
+        encoder.field(DBUS_HEADER_FIELD_DESTINATION, "s", header.destination?.text)
+        if let replySerial = header.replySerial {
+            encoder.beginField(DBUS_HEADER_FIELD_REPLY_SERIAL, "u")
+            encoder.append(replySerial)
+        }
+        if !signature.text.isEmpty {
+            encoder.beginField(DBUS_HEADER_FIELD_SIGNATURE, "g")
+            encoder.append(signature: signature)
+        }
+        encoder.patch(UInt32(encoder.count - 16), at: 12)
+        encoder.align(to: 8)
+        bodyOffset = encoder.count
+    }
+
+    consuming func finish() throws(BusError) -> OpaquePointer {
+        guard encoder.count <= Encoder.maximumMessageBytes else { throw .tooLarge }
+        guard encoder.descriptors.isEmpty else {
+            return try DescriptorMessage.make(header, signature, encoder, bodyOffset: bodyOffset)
+        }
+        encoder.patch(UInt32(encoder.count - bodyOffset), at: 4)
+        return try withBusError { error in
+            encoder.bytes.withUnsafeBytes {
+                dbus_message_demarshal(
+                    $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), error)
+            }
+        }
+    }
+}
+
+nonisolated extension Encoder {
+    fileprivate mutating func beginField(_ code: Int32, _ type: Signature) {
+        align(to: 8)
+        append(UInt8(code))
+        append(signature: type)
+    }
+
+    fileprivate mutating func field(_ code: Int32, _ type: Signature, _ text: String?) {
+        guard let text else { return }
+        beginField(code, type)
+        // Names hold no NUL: their types see to it.
+        try? append(string: text)
+    }
+}
+
+/// Calls a function of libdbus that reports failure by returning NULL and filling in a `DBusError`.
+nonisolated func withBusError<Value>(
+    _ body: (UnsafeMutablePointer<CDBus.DBusError>) -> Value?
+) throws(BusError) -> Value {
+    var error = CDBus.DBusError()
+    dbus_error_init(&error)
+    defer { dbus_error_free(&error) }
+    if let value = body(&error) { return value }
+    guard let name = error.name else { throw .invalidValue("out of memory") }
+    let message = error.message.map { String(cString: $0) } ?? ""
+    throw .reply(ErrorReply(ErrorName(unchecked: String(cString: name)), message))
+}

@@ -1,0 +1,202 @@
+/// The objects that a connection exports, below one root that lists them.
+///
+/// Takes every method call to the connection: finds the object, the interface and the member, and sends
+/// the reply or an error. Whatever a caller sends ends in one of the two.
+package final class ObjectTree {
+    /// The path of the object that has `org.freedesktop.DBus.ObjectManager`.
+    let root: ObjectPath
+    private let connection: BusConnection
+    private let errorReply: (any Error) -> ErrorReply
+    private var objects: [String: ExportedObject] = [:]
+    private var running = RunningCalls()
+
+    /// - Parameters:
+    ///   - connection: Where to export. One tree a connection.
+    ///   - root: The path of the root object, which lists the others.
+    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply`` or ``BusError`` never gets
+    ///     there.
+    package init(
+        _ connection: BusConnection, root: ObjectPath,
+        errorReply: @escaping (any Error) -> ErrorReply
+    ) {
+        self.connection = connection
+        self.root = root
+        self.errorReply = errorReply
+        connection.onMethodCall = { [unowned self] in receive($0) }
+    }
+
+    /// Puts an object on the bus, and says so with `InterfacesAdded`.
+    package func export(_ object: ExportedObject) {
+        precondition(objects[object.path.text] == nil, "\(object.path) is exported already")
+        objects[object.path.text] = object
+        object.tree = self
+        announce(added: object.interfaces, on: object)
+    }
+
+    /// Takes an object off the bus, and says so with `InterfacesRemoved`.
+    package func remove(_ object: ExportedObject) {
+        guard objects.removeValue(forKey: object.path.text) != nil else { return }
+        object.flushChanges()
+        object.tree = nil
+        announce(removed: object.interfaces, on: object)
+    }
+
+    // MARK: Telling clients
+
+    func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
+        guard object.path != root, !interfaces.isEmpty else { return }
+        emit(
+            .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,
+            OrderedEntries(interfaces.map { ($0.name.text, $0.allValues) }))
+    }
+
+    func announce(removed interfaces: [ExportedInterface], on object: ExportedObject) {
+        guard object.path != root, !interfaces.isEmpty else { return }
+        emit(
+            .signal(root, StandardInterface.objectManager, "InterfacesRemoved"), object.path,
+            interfaces.map(\.name.text))
+    }
+
+    func emit<each Argument: BusType>(_ header: MessageHeader, _ arguments: repeat each Argument) {
+        // Only a string with a NUL cannot be sent, and nothing that reaches us can hold one.
+        guard let signal = try? BusMessage(header, repeat each arguments) else { return }
+        connection.send(signal)
+    }
+
+    /// What `GetManagedObjects` answers: every object below the root.
+    var managedObjects: ManagedObjects {
+        ManagedObjects(
+            objects.values.filter { $0.path != root }
+                .sorted { $0.path.text < $1.path.text }
+                .map { object in
+                    (
+                        object.path,
+                        OrderedEntries(object.interfaces.map { ($0.name.text, $0.allValues) })
+                    )
+                })
+    }
+
+    /// The next path elements of the objects below `path`, sorted.
+    func children(of path: ObjectPath) -> [String] {
+        Set(objects.values.compactMap { $0.path.elements(below: path)?.first.map(String.init) })
+            .sorted()
+    }
+
+    // MARK: Answering calls
+
+    private func receive(_ call: BusMessage) {
+        do {
+            switch try invoke(call) {
+            case .finished(let answer): try send(answer, to: call)
+            case .running(let work): run(work, for: call)
+            }
+        } catch {
+            send(error, to: call)
+        }
+    }
+
+    private func invoke(_ call: BusMessage) throws -> Invocation {
+        guard let path = call.path, let member = call.member else {
+            throw ErrorReply(.invalidArgs, "A call needs a path and a member.")
+        }
+        guard let object = objects[path.text] ?? node(path) else {
+            throw ErrorReply(.unknownObject, "There is no object \(path).")
+        }
+        let interface = call.interface
+        var isKnown = interface == nil
+        for candidate in object.interfaces where interface == nil || candidate.name == interface {
+            isKnown = true
+            if let method = candidate.method(member) { return try candidate.invoke(method, call) }
+        }
+        for candidate in StandardInterface.declarations(for: object, root: root)
+        where interface == nil || candidate.name == interface {
+            isKnown = true
+            if let method = candidate.methods.first(where: { $0.name == member }) {
+                return try method.invoke(object, call)
+            }
+        }
+        guard isKnown else {
+            throw ErrorReply(
+                .unknownInterface, "\(path) has no interface \(interface?.text ?? "").")
+        }
+        throw ErrorReply(
+            .unknownMethod,
+            "\(path) has no method \(interface.map { "\($0)." } ?? "")\(member).")
+    }
+
+    /// A path between the objects, which can only be introspected.
+    private func node(_ path: ObjectPath) -> ExportedObject? {
+        guard !children(of: path).isEmpty || path == .root else { return nil }
+        let node = ExportedObject(path)
+        node.tree = self
+        return node
+    }
+
+    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: BusMessage) {
+        guard running.begin(call.sender) else {
+            return send(
+                ErrorReply(
+                    .limitsExceeded,
+                    "\(RunningCalls.limit) calls of this client are still running; wait for some."),
+                to: call)
+        }
+        Task {
+            do {
+                try send(await work(), to: call)
+            } catch {
+                send(error, to: call)
+            }
+            running.end(call.sender)
+        }
+    }
+
+    private func send(_ answer: Answer, to call: BusMessage) throws {
+        if call.expectsReply { try answer(connection, call) }
+    }
+
+    private func send(_ error: any Error, to call: BusMessage) {
+        guard call.expectsReply else { return }
+        let reply = named(error)
+        // A message that cannot be sent must not leave the caller waiting.
+        let message =
+            (try? BusMessage(.error(reply.name, to: call), reply.message))
+            ?? (try? BusMessage(.error(reply.name, to: call), "The error cannot be told."))
+        if let message { connection.send(message) }
+    }
+
+    private func named(_ error: any Error) -> ErrorReply {
+        switch error {
+        case let reply as ErrorReply: reply
+        case BusError.tooLarge:
+            ErrorReply(.limitsExceeded, "The answer is larger than the bus allows; ask for less.")
+        case BusError.invalidValue(let text):
+            ErrorReply(.failed, "The answer cannot be sent: \(text).")
+        default: errorReply(error)
+        }
+    }
+}
+
+/// Objects, their interfaces, their properties: `a{oa{sa{sv}}}`.
+typealias ManagedObjects = OrderedEntries<
+    ObjectPath, OrderedEntries<String, OrderedEntries<String, AnyVariant>>
+>
+
+/// How many calls of each client are being worked on.
+nonisolated struct RunningCalls {
+    /// More than any honest client has at a time.
+    static let limit = 1000
+
+    private var counts: [BusName?: Int] = [:]
+
+    /// - Returns: Whether the client may have one more.
+    mutating func begin(_ client: BusName?) -> Bool {
+        guard counts[client, default: 0] < Self.limit else { return false }
+        counts[client, default: 0] += 1
+        return true
+    }
+
+    mutating func end(_ client: BusName?) {
+        guard let count = counts[client] else { return }
+        counts[client] = count > 1 ? count - 1 : nil
+    }
+}

@@ -1,0 +1,67 @@
+/// The types of a sequence of values: `aa{sv}s`. D-Bus type `g`.
+///
+/// Source: D-Bus specification, "Summary of types".
+nonisolated package struct Signature: BusGrammar {
+    package static let noun = "signature"
+    package let text: String
+
+    package init(unchecked text: String) { self.text = text }
+
+    package static func matches(_ utf8: String.UTF8View) -> Bool {
+        guard utf8.count <= 255 else { return false }
+        var rest = utf8[...]
+        while !rest.isEmpty {
+            guard skipCompleteType(&rest, arrays: 0, structs: 0) else { return false }
+        }
+        return true
+    }
+
+    /// The complete types of this signature, each by itself: `aa{sv}s` is `aa{sv}` and `s`.
+    package var completeTypes: [Signature] {
+        var types: [Signature] = []
+        var rest = text.utf8[...]
+        while !rest.isEmpty {
+            let start = rest
+            guard Self.skipCompleteType(&rest, arrays: 0, structs: 0) else { break }
+            types.append(Signature(unchecked: String(text[start.startIndex..<rest.startIndex])))
+        }
+        return types
+    }
+
+    /// Takes one complete type off the front of `rest`.
+    ///
+    /// - Parameters:
+    ///   - rest: What is left of the signature.
+    ///   - arrays: How many arrays lie around; 32 is the most.
+    ///   - structs: How many structs and dictionary entries lie around; 32 is the most.
+    /// - Returns: Whether there was one.
+    private static func skipCompleteType(
+        _ rest: inout Substring.UTF8View, arrays: Int, structs: Int
+    ) -> Bool {
+        guard let code = rest.popFirst(), arrays <= 32, structs <= 32 else { return false }
+        switch code {
+        case UInt8(ascii: "a"):
+            guard rest.first == UInt8(ascii: "{") else {
+                return skipCompleteType(&rest, arrays: arrays + 1, structs: structs)
+            }
+            rest.removeFirst()
+            guard let key = rest.popFirst(), basicTypes.contains(key) else { return false }
+            return skipCompleteType(&rest, arrays: arrays + 1, structs: structs + 1)
+                && rest.popFirst() == UInt8(ascii: "}")
+        case UInt8(ascii: "("):
+            repeat {
+                guard skipCompleteType(&rest, arrays: arrays, structs: structs + 1) else {
+                    return false
+                }
+            } while rest.first != UInt8(ascii: ")")
+            rest.removeFirst()
+            return true
+        case UInt8(ascii: "v"):
+            return true
+        default:
+            return basicTypes.contains(code)
+        }
+    }
+
+    private static let basicTypes = Set("ybnqiuxtdsogh".utf8)
+}

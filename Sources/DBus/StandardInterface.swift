@@ -1,0 +1,100 @@
+/// The interfaces that every object has, and the one that only the root has.
+///
+/// `org.freedesktop.DBus.Peer` is answered by libdbus itself.
+enum StandardInterface {
+    nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+    nonisolated static let objectManager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
+
+    static func declarations(
+        for object: ExportedObject, root: ObjectPath
+    ) -> [BusInterface<ExportedObject>] {
+        object.path == root ? forRoot : forAll
+    }
+
+    private static let forAll = [propertiesInterface, introspectableInterface]
+    private static let forRoot = forAll + [objectManagerInterface]
+
+    static let peerInterface = BusInterface<ExportedObject>(
+        "org.freedesktop.DBus.Peer",
+        [
+            .method("Ping") { _ in },
+            .method("GetMachineId", out: ["machine_uuid"]) { _ in "" },
+        ])
+
+    private static let introspectableInterface = BusInterface<ExportedObject>(
+        "org.freedesktop.DBus.Introspectable",
+        [
+            .method("Introspect", out: ["xml_data"]) { object in
+                object.introspection
+            }
+        ])
+
+    private static let objectManagerInterface = BusInterface<ExportedObject>(
+        objectManager,
+        [
+            .method("GetManagedObjects", out: ["objects"]) { (object) -> ManagedObjects in
+                object.tree?.managedObjects ?? ManagedObjects()
+            },
+            .signal(
+                "InterfacesAdded", ["object", "interfaces"], ObjectPath.self,
+                [String: [String: Variant]].self),
+            .signal("InterfacesRemoved", ["object", "interfaces"], ObjectPath.self, [String].self),
+        ])
+
+    private static let propertiesInterface = BusInterface<ExportedObject>(
+        properties,
+        [
+            .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
+                (object: ExportedObject, interface: String, name: String) -> AnyVariant in
+                let (exported, property) = try object.property(interface, name)
+                return exported.value(property)
+            },
+            .method("GetAll", in: ["interface_name"], out: ["properties"]) {
+                (object: ExportedObject, interface: String) in
+                OrderedEntries(try object.interfaces(named: interface).flatMap(\.allValues.entries))
+            },
+            .asyncMethodWithCall(
+                "Set", in: ["interface_name", "property_name", "value"]
+            ) {
+                (object: ExportedObject, call, interface: String, name: String, _: Variant) in
+                let (exported, property) = try object.property(interface, name)
+                guard property.set != nil else {
+                    throw ErrorReply(.propertyReadOnly, "\(name) is read-only.")
+                }
+                try await exported.set(property, call)
+            },
+            .signal(
+                "PropertiesChanged",
+                ["interface_name", "changed_properties", "invalidated_properties"],
+                String.self, [String: Variant].self, [String].self),
+        ])
+}
+
+extension ExportedObject {
+    /// The interfaces with this name, or all for an empty one.
+    fileprivate func interfaces(named name: String) throws -> [ExportedInterface] {
+        if name.isEmpty { return interfaces }
+        let named = interfaces.filter { $0.name.text == name }
+        guard let tree,
+            !named.isEmpty
+                || StandardInterface.declarations(for: self, root: tree.root)
+                    .contains(where: { $0.name.text == name })
+        else {
+            throw ErrorReply(.unknownInterface, "\(path) has no interface \"\(name)\".")
+        }
+        return named
+    }
+
+    fileprivate func property(
+        _ interface: String, _ name: String
+    ) throws -> (ExportedInterface, BusProperty<AnyObject>) {
+        for candidate in try interfaces(named: interface) {
+            if let property = candidate.properties.first(where: { $0.name.text == name }) {
+                return (candidate, property)
+            }
+        }
+        throw ErrorReply(
+            .unknownProperty,
+            "\(path) has no property \"\(name)\"\(interface.isEmpty ? "" : " of \(interface)").")
+    }
+}

@@ -1,0 +1,139 @@
+/// A value that brings its own type along. D-Bus type `v`.
+nonisolated package indirect enum Variant: Hashable, Sendable {
+    case byte(UInt8)
+    case bool(Bool)
+    case int16(Int16)
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
+    case double(Double)
+    case string(String)
+    case objectPath(ObjectPath)
+    case signature(Signature)
+    case fileDescriptor(FileDescriptor)
+    /// The elements, and the one complete type they all have.
+    case array([Variant], of: Signature)
+    /// The entries in their order, the type of the keys and that of the values.
+    case dictionary([Entry], key: Signature, value: Signature)
+    case structure([Variant])
+    case variant(Variant)
+
+    /// One entry of a dictionary.
+    package struct Entry: Hashable, Sendable {
+        package let key: Variant
+        package let value: Variant
+    }
+
+    /// The type of the value inside.
+    package var valueSignature: Signature {
+        switch self {
+        case .byte: UInt8.signature
+        case .bool: Bool.signature
+        case .int16: Int16.signature
+        case .uint16: UInt16.signature
+        case .int32: Int32.signature
+        case .uint32: UInt32.signature
+        case .int64: Int64.signature
+        case .uint64: UInt64.signature
+        case .double: Double.signature
+        case .string: String.signature
+        case .objectPath: ObjectPath.signature
+        case .signature: Signature.signature
+        case .fileDescriptor: FileDescriptor.signature
+        case .array(_, let element): Signature(unchecked: "a\(element)")
+        case .dictionary(_, let key, let value): Signature(unchecked: "a{\(key)\(value)}")
+        case .structure(let fields):
+            Signature(unchecked: "(" + fields.map(\.valueSignature.text).joined() + ")")
+        case .variant: Variant.signature
+        }
+    }
+
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
+    package var uint32: UInt32? { if case .uint32(let value) = self { value } else { nil } }
+    package var int64: Int64? { if case .int64(let value) = self { value } else { nil } }
+    package var objectPath: ObjectPath? {
+        if case .objectPath(let value) = self { value } else { nil }
+    }
+    package var strings: [String]? {
+        if case .array(let elements, String.signature) = self {
+            elements.compactMap(\.string)
+        } else {
+            nil
+        }
+    }
+}
+
+nonisolated extension Variant: BusType {
+    package static let signature: Signature = "v"
+    package static let alignment = 1
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        encoder.append(signature: valueSignature)
+        try encodeValue(into: &encoder)
+    }
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        try decoder.check(Self.signature)
+        var inner = decoder.enter()
+        self = try inner.anyValue()
+        decoder.next()
+    }
+
+    private func encodeValue(into encoder: inout Encoder) throws(BusError) {
+        switch self {
+        case .byte(let value): value.encode(into: &encoder)
+        case .bool(let value): value.encode(into: &encoder)
+        case .int16(let value): value.encode(into: &encoder)
+        case .uint16(let value): value.encode(into: &encoder)
+        case .int32(let value): value.encode(into: &encoder)
+        case .uint32(let value): value.encode(into: &encoder)
+        case .int64(let value): value.encode(into: &encoder)
+        case .uint64(let value): value.encode(into: &encoder)
+        case .double(let value): value.encode(into: &encoder)
+        case .string(let value): try value.encode(into: &encoder)
+        case .objectPath(let value): try value.encode(into: &encoder)
+        case .signature(let value): value.encode(into: &encoder)
+        case .fileDescriptor(let value): value.encode(into: &encoder)
+        case .array(let elements, let type):
+            let start = encoder.beginArray(alignment: type.firstAlignment)
+            for element in elements {
+                guard element.valueSignature == type else { throw .invalidValue("mixed array") }
+                try element.encodeValue(into: &encoder)
+            }
+            try encoder.endArray(start)
+        case .dictionary(let entries, let key, let value):
+            let start = encoder.beginArray(alignment: 8)
+            for entry in entries {
+                guard entry.key.valueSignature == key, entry.value.valueSignature == value else {
+                    throw .invalidValue("mixed dictionary")
+                }
+                encoder.align(to: 8)
+                try entry.key.encodeValue(into: &encoder)
+                try entry.value.encodeValue(into: &encoder)
+            }
+            try encoder.endArray(start)
+        case .structure(let fields):
+            guard !fields.isEmpty else { throw .invalidValue("empty struct") }
+            encoder.align(to: 8)
+            for field in fields { try field.encodeValue(into: &encoder) }
+        case .variant(let value): try value.encode(into: &encoder)
+        }
+    }
+}
+
+nonisolated extension Signature {
+    /// The boundary on which a value of this complete type starts.
+    var firstAlignment: Int {
+        switch text.utf8.first {
+        case UInt8(ascii: "y"), UInt8(ascii: "g"), UInt8(ascii: "v"): 1
+        case UInt8(ascii: "n"), UInt8(ascii: "q"): 2
+        case UInt8(ascii: "x"), UInt8(ascii: "t"), UInt8(ascii: "d"), UInt8(ascii: "("),
+            UInt8(ascii: "{"):
+            8
+        default: 4
+        }
+    }
+}
