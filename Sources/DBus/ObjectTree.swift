@@ -9,7 +9,11 @@ package final class ObjectTree {
     private let errorReply: (any Error) -> ErrorReply
     private var objects: [String: ExportedObject] = [:]
     private var running = RunningCalls()
+    /// The calls that came before ``start()``, in their order; nil once they are being answered.
+    private var held: [BusMessage]? = []
 
+    /// Until ``start()`` calls are held, so that a name can be owned before its objects are there.
+    ///
     /// - Parameters:
     ///   - connection: Where to export. One tree a connection.
     ///   - root: The path of the root object, which lists the others.
@@ -23,6 +27,16 @@ package final class ObjectTree {
         self.root = root
         self.errorReply = errorReply
         connection.onMethodCall = { [unowned self] in receive($0) }
+    }
+
+    /// Answers the calls that were held, in their order, and from now on each as it comes.
+    package func start() {
+        guard let calls = held else { return }
+        held = nil
+        for call in calls {
+            running.end(call.sender)
+            receive(call)
+        }
     }
 
     /// Puts an object on the bus, and says so with `InterfacesAdded`.
@@ -85,6 +99,7 @@ package final class ObjectTree {
     // MARK: Answering calls
 
     private func receive(_ call: BusMessage) {
+        guard held == nil else { return hold(call) }
         do {
             switch try invoke(call) {
             case .finished(let answer): try send(answer, to: call)
@@ -93,6 +108,11 @@ package final class ObjectTree {
         } catch {
             send(error, to: call)
         }
+    }
+
+    private func hold(_ call: BusMessage) {
+        guard running.begin(call.sender) else { return send(RunningCalls.exceeded, to: call) }
+        held?.append(call)
     }
 
     private func invoke(_ call: BusMessage) throws -> Invocation {
@@ -133,14 +153,9 @@ package final class ObjectTree {
     }
 
     private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: BusMessage) {
-        guard running.begin(call.sender) else {
-            return send(
-                ErrorReply(
-                    .limitsExceeded,
-                    "\(RunningCalls.limit) calls of this client are still running; wait for some."),
-                to: call)
-        }
-        Task {
+        guard running.begin(call.sender) else { return send(RunningCalls.exceeded, to: call) }
+        // At once, so that calls begin in the order in which they came.
+        Task.immediate {
             do {
                 try send(await work(), to: call)
             } catch {
@@ -185,6 +200,9 @@ typealias ManagedObjects = OrderedEntries<
 nonisolated struct RunningCalls {
     /// More than any honest client has at a time.
     static let limit = 1000
+
+    static let exceeded = ErrorReply(
+        .limitsExceeded, "\(limit) calls of this client are still running; wait for some.")
 
     private var counts: [BusName?: Int] = [:]
 
