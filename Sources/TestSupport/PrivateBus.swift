@@ -1,0 +1,96 @@
+package import DBus
+internal import Glibc
+package import Testing
+
+/// A message bus that only one test is on.
+package struct PrivateBus: Sendable {
+    /// The bus of the running test, which has the trait ``Testing/Trait/privateBus``.
+    package static var current: PrivateBus {
+        get throws { try #require(running, "the test lacks the trait .privateBus") }
+    }
+    @TaskLocal fileprivate static var running: PrivateBus?
+
+    package let address: String
+    package let daemon: ChildProcess
+    /// Where the bus and the programs that it starts find their home.
+    package let directory: TemporaryDirectory
+
+    /// Starts a bus that can start no services but those of ``addService(_:command:)``.
+    package init() async throws {
+        directory = try TemporaryDirectory()
+        try directory.write("", to: "services/.empty")
+        let configuration = try directory.write(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig>
+              <type>session</type>
+              <listen>unix:path=\(directory.appending("bus"))</listen>
+              <servicedir>\(directory.appending("services"))</servicedir>
+              <policy context="default">
+                <allow send_destination="*" eavesdrop="true"/>
+                <allow eavesdrop="true"/>
+                <allow own="*"/>
+              </policy>
+              <limit name="max_incoming_bytes">1000000000</limit>
+              <limit name="max_outgoing_bytes">1000000000</limit>
+              <limit name="max_message_size">1000000000</limit>
+              <limit name="max_replies_per_connection">50000</limit>
+              <limit name="max_match_rules_per_connection">50000</limit>
+            </busconfig>
+
+            """, to: "bus.conf")
+        daemon = try ChildProcess(
+            "/usr/bin/dbus-daemon",
+            ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address"],
+            environment: directory.environment)
+        address = try await daemon.firstLine()
+        let isReady = !address.isEmpty
+        try #require(isReady, "dbus-daemon did not start: \(daemon.standardError.value.text)")
+    }
+
+    /// The environment of a program that shall use this bus.
+    package var environment: [String: String] {
+        var environment = directory.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        return environment
+    }
+
+    /// Makes the bus start `command` for the first message to `name`.
+    package func addService(_ name: BusName, command: String) throws {
+        try directory.write(
+            "[D-BUS Service]\nName=\(name)\nExec=\(command)\n", to: "services/\(name).service")
+    }
+
+    /// A new connection to it.
+    @MainActor
+    package func connect() throws -> BusConnection { try BusConnection(address: address) }
+
+    /// Ends the bus and waits for its end.
+    package func stop() async throws {
+        daemon.kill(SIGKILL)
+        _ = try await daemon.exitStatus()
+    }
+}
+
+/// Gives every test a bus of its own.
+package struct PrivateBusTrait: TestTrait, SuiteTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    @concurrent
+    package func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let bus = try await PrivateBus()
+        defer { bus.daemon.kill(SIGKILL) }
+        try await PrivateBus.$running.withValue(bus) { try await function() }
+        // Not in the task of the test, which may be cancelled: nothing is left behind.
+        try await Task { try await bus.stop() }.value
+    }
+}
+
+extension Trait where Self == PrivateBusTrait {
+    /// A bus of its own for each test, found in ``PrivateBus/current``.
+    package static var privateBus: PrivateBusTrait { PrivateBusTrait() }
+}

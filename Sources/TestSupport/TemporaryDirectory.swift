@@ -1,0 +1,64 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// A directory of a test's own, with a home and the XDG directories in it. Removed with the last reference.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        var template = Array("/tmp/imagefeed-test.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError("mkdtemp", errno) }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        for directory in Set(directories.values) {
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The path of a file or directory in it.
+    package func appending(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file in it, along with the directories that lead there.
+    ///
+    /// - Returns: The path of the file.
+    @discardableResult
+    package func write(_ text: String, to name: String) throws -> String {
+        let file = appending(name)
+        let directory = String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(filePath: file))
+        return file
+    }
+
+    /// The environment of a program that shall find nothing of the user's, and no bus.
+    package var environment: [String: String] {
+        directories.merging(
+            ["PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"], uniquingKeysWith: { $1 })
+    }
+
+    private var directories: [String: String] {
+        [
+            "HOME": appending("home"),
+            "TMPDIR": appending("tmp"),
+            "XDG_CACHE_HOME": appending("home/.cache"),
+            "XDG_CONFIG_HOME": appending("home/.config"),
+            "XDG_DATA_HOME": appending("home/.local/share"),
+            "XDG_PICTURES_DIR": appending("home/Pictures"),
+            "XDG_RUNTIME_DIR": appending("run"),
+            "XDG_STATE_HOME": appending("home/.local/state"),
+        ]
+    }
+}
+
+/// A call of the system that failed.
+package struct SystemError: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ function: String, _ code: Int32) {
+        description = "\(function): \(String(cString: strerror(code)))"
+    }
+}
