@@ -3,16 +3,22 @@ nonisolated package struct AnyVariant: BusType {
     package static let signature: Signature = "v"
     package static let alignment = 1
     package let value: any BusType
+    /// Whether ``value`` is a ``Variant`` that came out of a message: it has its signature with it.
+    private let isRead: Bool
 
-    package init(_ value: any BusType) { self.value = value }
+    package init(_ value: any BusType) {
+        self.value = value
+        isRead = false
+    }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
-        encoder.append(signature: type(of: value).signature)
+        if !isRead { encoder.append(signature: type(of: value).signature) }
         try value.encode(into: &encoder)
     }
 
     package init(from decoder: inout Decoder) throws(BusError) {
         value = try Variant(from: &decoder)
+        isRead = true
     }
 }
 
@@ -35,6 +41,7 @@ nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: Bu
     }
 
     package init(from decoder: inout Decoder) throws(BusError) {
-        entries = try Dictionary<Key, Value>(from: &decoder).map { ($0.key, $0.value) }
+        entries = []
+        try decoder.readEntries { (key: Key, value: Value) in entries.append((key, value)) }
     }
 }

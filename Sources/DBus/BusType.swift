@@ -118,14 +118,8 @@ nonisolated extension Dictionary: BusType where Key: BasicBusType, Value: BusTyp
 
     package init(from decoder: inout Decoder) throws(BusError) {
         self = [:]
-        let entry = Signature(unchecked: "{\(Key.signature)\(Value.signature)}")
-        var entries = try decoder.enterArray(of: entry)
-        while !entries.isAtEnd {
-            var pair = entries.enter()
-            let key = try Key(from: &pair)
-            self[key] = try Value(from: &pair)
-            entries.next()
-        }
+        // Of two entries with one key, the later one counts.
+        try decoder.readEntries { (key: Key, value: Value) in self[key] = value }
     }
 }
 

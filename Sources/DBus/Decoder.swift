@@ -50,6 +50,20 @@ nonisolated package struct Decoder {
         return elements
     }
 
+    /// Takes the current dictionary, entry by entry.
+    mutating func readEntries<Key: BasicBusType, Value: BusType>(
+        _ body: (Key, Value) -> Void
+    ) throws(BusError) {
+        let entry = Signature(unchecked: "{\(Key.signature)\(Value.signature)}")
+        var entries = try enterArray(of: entry)
+        while !entries.isAtEnd {
+            var pair = entries.enter()
+            let key = try Key(from: &pair)
+            body(key, try Value(from: &pair))
+            entries.next()
+        }
+    }
+
     mutating func basic<Value: FixedBusType>(
         _ signature: Signature, as type: Value.Type
     ) throws(BusError) -> Value {
@@ -110,6 +124,7 @@ nonisolated package struct Decoder {
             return .array(elements, of: element)
         }
         let types = Signature(unchecked: String(element.text.dropFirst().dropLast())).completeTypes
+        guard types.count == 2 else { throw .invalidValue("\(element) is no dictionary entry") }
         var entries: [Variant.Entry] = []
         while !inner.isAtEnd {
             var pair = inner.enter()

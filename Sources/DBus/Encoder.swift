@@ -13,6 +13,8 @@ nonisolated package struct Encoder {
 
     private(set) var bytes: [UInt8] = []
     private(set) var descriptors: [FileDescriptor] = []
+    /// Why the bytes cannot be sent, found by a function that does not throw.
+    private(set) var failure: BusError?
 
     package init(reserving capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
@@ -50,8 +52,13 @@ nonisolated package struct Encoder {
         bytes.append(0)
     }
 
+    /// Appends a signature; one of more than 255 bytes fails the message.
     package mutating func append(signature: Signature) {
-        bytes.append(UInt8(signature.text.utf8.count))
+        guard let count = UInt8(exactly: signature.text.utf8.count) else {
+            failure = .invalidValue("a signature is longer than 255 bytes")
+            return
+        }
+        bytes.append(count)
         bytes.append(contentsOf: signature.text.utf8)
         bytes.append(0)
     }

@@ -107,16 +107,26 @@ nonisolated private struct MessageBuilder {
     }
 
     consuming func finish() throws(BusError) -> OpaquePointer {
+        if let failure = encoder.failure { throw failure }
         guard encoder.count <= Encoder.maximumMessageBytes else { throw .tooLarge }
-        guard encoder.descriptors.isEmpty else {
-            return try DescriptorMessage.make(header, signature, encoder, bodyOffset: bodyOffset)
-        }
         encoder.patch(UInt32(encoder.count - bodyOffset), at: 4)
-        return try withBusError { error in
-            encoder.bytes.withUnsafeBytes {
-                dbus_message_demarshal(
-                    $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), error)
+        let raw = try demarshal()
+        guard !encoder.descriptors.isEmpty else { return raw }
+        // libdbus has checked the values, so none of them ends the program when it is appended.
+        dbus_message_unref(raw)
+        return try DescriptorMessage.make(header, signature, encoder, bodyOffset: bodyOffset)
+    }
+
+    private func demarshal() throws(BusError) -> OpaquePointer {
+        do {
+            return try withBusError { error in
+                encoder.bytes.withUnsafeBytes {
+                    dbus_message_demarshal(
+                        $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), error)
+                }
             }
+        } catch .reply(let reply) {
+            throw .invalidValue(reply.message)
         }
     }
 }

@@ -11,7 +11,7 @@ nonisolated package struct Signature: BusGrammar {
         guard utf8.count <= 255 else { return false }
         var rest = utf8[...]
         while !rest.isEmpty {
-            guard skipCompleteType(&rest, arrays: 0, structs: 0) else { return false }
+            guard skipCompleteType(&rest) else { return false }
         }
         return true
     }
@@ -22,21 +22,17 @@ nonisolated package struct Signature: BusGrammar {
         var rest = text.utf8[...]
         while !rest.isEmpty {
             let start = rest
-            guard Self.skipCompleteType(&rest, arrays: 0, structs: 0) else { break }
+            guard Self.skipCompleteType(&rest) else { break }
             types.append(Signature(unchecked: String(text[start.startIndex..<rest.startIndex])))
         }
         return types
     }
 
-    /// Takes one complete type off the front of `rest`.
+    /// Takes one complete type off the front of `rest`, and says whether there was one.
     ///
-    /// - Parameters:
-    ///   - rest: What is left of the signature.
-    ///   - arrays: How many arrays lie around; 32 is the most.
-    ///   - structs: How many structs and dictionary entries lie around; 32 is the most.
-    /// - Returns: Whether there was one.
+    /// At most 32 arrays, 32 structs and 32 dictionary entries lie in one another, as in libdbus.
     private static func skipCompleteType(
-        _ rest: inout Substring.UTF8View, arrays: Int, structs: Int
+        _ rest: inout Substring.UTF8View, arrays: Int = 0, structs: Int = 0
     ) -> Bool {
         guard let code = rest.popFirst(), arrays <= 32, structs <= 32 else { return false }
         switch code {
@@ -45,8 +41,9 @@ nonisolated package struct Signature: BusGrammar {
                 return skipCompleteType(&rest, arrays: arrays + 1, structs: structs)
             }
             rest.removeFirst()
+            // An entry lies in its array, which is counted.
             guard let key = rest.popFirst(), basicTypes.contains(key) else { return false }
-            return skipCompleteType(&rest, arrays: arrays + 1, structs: structs + 1)
+            return skipCompleteType(&rest, arrays: arrays + 1, structs: structs)
                 && rest.popFirst() == UInt8(ascii: "}")
         case UInt8(ascii: "("):
             repeat {

@@ -24,6 +24,11 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let key: Variant
         package let value: Variant
+
+        package init(key: Variant, value: Variant) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// The type of the value inside.

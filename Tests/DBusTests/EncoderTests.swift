@@ -1,0 +1,94 @@
+import Testing
+
+@testable import DBus
+
+/// The expected bytes are those of the specification, "Marshalling (Wire Format)", on a little-endian machine.
+@Suite struct EncoderTests {
+    @Test func `numbers stand on their own boundary`() throws {
+        let bytes = try encoded(1 as UInt8, 0x0203 as UInt16, true, -1 as Int32, 4 as UInt64)
+        #expect(
+            bytes == [
+                1, 0, 3, 2, 1, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0,
+            ])
+        #expect(try encoded(1.5) == [0, 0, 0, 0, 0, 0, 0xf8, 0x3f])
+    }
+
+    @Test func `strings have a length and a NUL`() throws {
+        #expect(try encoded("foo", "") == [3, 0, 0, 0, 0x66, 0x6f, 0x6f, 0, 0, 0, 0, 0, 0])
+        #expect(try encoded("/a" as ObjectPath) == [2, 0, 0, 0, 0x2f, 0x61, 0])
+        #expect(try encoded("as" as Signature) == [2, 0x61, 0x73, 0])
+    }
+
+    @Test func `an array counts its elements without the padding before the first`() throws {
+        #expect(
+            try encoded([5 as Int64]) == [8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        #expect(try encoded([Int64]()) == [0, 0, 0, 0, 0, 0, 0, 0])
+        #expect(try encoded([UInt8]()) == [0, 0, 0, 0])
+    }
+
+    @Test func `a struct and a dictionary entry stand on eight bytes`() throws {
+        #expect(
+            try encoded(1 as UInt8, BusStruct(2 as UInt8, 3 as UInt8)) == [
+                1, 0, 0, 0, 0, 0, 0, 0, 2, 3,
+            ])
+        #expect(
+            try encoded(["a": 7 as UInt8]) == [7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0, 7])
+    }
+
+    @Test func `a variant brings its signature`() throws {
+        #expect(try encoded(Variant.uint32(9)) == [1, 0x75, 0, 0, 9, 0, 0, 0])
+        #expect(try encoded(AnyVariant(9 as UInt32)) == [1, 0x75, 0, 0, 9, 0, 0, 0])
+    }
+
+    @Test func `an entry of options is that of the dictionary`() throws {
+        var encoder = Encoder()
+        let start = encoder.beginArray(alignment: 8)
+        try encoder.entry("a", 7 as UInt32)
+        try encoder.entry("b", nil as String?)
+        try encoder.endArray(start)
+        #expect(encoder.bytes == (try encoded(["a": Variant.uint32(7)])))
+    }
+
+    @Test func `a string with a NUL is refused`() {
+        #expect(throws: BusError.invalidValue("a string holds a NUL")) { try encoded("a\0b") }
+    }
+
+    @Test func `an array of more than 64 MiB is refused`() {
+        let half = String(repeating: "x", count: 33 << 20)
+        #expect(throws: BusError.tooLarge) { try encoded([half, half]) }
+    }
+
+    @Test func `a message of more than 128 MiB is refused`() {
+        let half = String(repeating: "x", count: 65 << 20)
+        #expect(throws: BusError.tooLarge) { try BusMessage(.test, half, half) }
+    }
+
+    @Test func `a signature of more than 255 bytes is refused`() {
+        let wide = Variant.structure(Array(repeating: .byte(0), count: 300))
+        #expect(throws: BusError.self) { try BusMessage(.test, wide) }
+        #expect(throws: BusError.self) { try BusMessage(.test, AnyVariant(wide)) }
+    }
+
+    @Test func `values nested too deeply are refused`() {
+        let deep = (0..<80).reduce(Variant.byte(0)) { value, _ in .variant(value) }
+        let error = #expect(throws: BusError.self) { try BusMessage(.test, deep) }
+        guard case .invalidValue = error else {
+            Issue.record("\(String(describing: error)) does not say what is wrong")
+            return
+        }
+    }
+
+    @Test func `a value with a wrong path inside is refused`() {
+        #expect(throws: BusError.self) { try BusMessage(.test, ObjectPath(unchecked: "no path")) }
+    }
+}
+
+extension MessageHeader {
+    static let test = MessageHeader.signal("/", "a.b", "C")
+}
+
+private func encoded<each Value: BusType>(_ values: repeat each Value) throws -> [UInt8] {
+    var encoder = Encoder()
+    for value in repeat each values { try value.encode(into: &encoder) }
+    return encoder.bytes
+}

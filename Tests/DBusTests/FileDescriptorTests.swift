@@ -1,0 +1,112 @@
+import DBus
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct FileDescriptorTests {
+    @Test func `a descriptor crosses the bus`() async throws {
+        let echo = try proxy(Pass())
+        let reply: FileDescriptor = try await echo.call(
+            "org.imagefeed.Pass", "Plain", try descriptor(holding: "hello"))
+        #expect(contents(of: reply) == "hello")
+        #expect(fcntl(reply.rawValue, F_GETFD) & FD_CLOEXEC != 0)
+    }
+
+    @Test func `descriptors in options keep their places among other values`() async throws {
+        let echo = try proxy(Pass())
+        let options: [String: Variant] = [
+            "first": .fileDescriptor(try descriptor(holding: "one")),
+            "text": .string("x"),
+            "nested": .structure([
+                .byte(1), .bool(true), .int16(-1), .double(2), .int64(3), .objectPath("/a"),
+                .signature("as"), .array([.string("s")], of: "s"),
+                .dictionary([.init(key: .string("k"), value: .byte(1))], key: "s", value: "y"),
+                .variant(.fileDescriptor(try descriptor(holding: "two"))),
+            ]),
+        ]
+        let reply: [String: Variant] = try await echo.call(
+            "org.imagefeed.Pass", "Options", options)
+        guard case .fileDescriptor(let first)? = reply["first"],
+            case .structure(let fields)? = reply["nested"],
+            case .variant(.fileDescriptor(let second))? = fields.last,
+            case .structure(let sent)? = options["nested"]
+        else {
+            Issue.record("\(reply)")
+            return
+        }
+        #expect(contents(of: first) == "one")
+        #expect(contents(of: second) == "two")
+        #expect(reply["text"] == .string("x"))
+        #expect(Array(fields.dropLast()) == Array(sent.dropLast()))
+    }
+
+    @Test func `no descriptor is left open`() async throws {
+        let echo = try proxy(Pass())
+        let file = try descriptor(holding: "hello")
+        for _ in 0..<10 {
+            let _: FileDescriptor = try await echo.call("org.imagefeed.Pass", "Plain", file)
+            // Not what the method takes.
+            _ = await errorName { try await echo.perform("org.imagefeed.Pass", "Options", file) }
+        }
+        #expect(try references(to: file) == 1)
+    }
+
+    @Test func `a string with a NUL beside a descriptor is refused`() throws {
+        #expect(throws: BusError.self) {
+            try PreparedReply(try descriptor(holding: ""), "a\0b")
+        }
+    }
+
+    private func proxy(_ pass: Pass) throws -> BusProxy {
+        let server = try TestServer()
+        pass.server = server
+        let object = ExportedObject(.test.appending("pass"))
+        object.add(Pass.interface, on: pass)
+        server.tree.export(object)
+        return BusProxy(server.client, server.connection.uniqueName, object.path)
+    }
+}
+
+@MainActor
+private final class Pass {
+    var server: TestServer?
+
+    static let interface = BusInterface<Pass>(
+        "org.imagefeed.Pass",
+        [
+            .method("Plain", in: ["file"], out: ["file"]) { (_, file: FileDescriptor) in file },
+            .method("Options", in: ["options"], out: ["options"]) {
+                (_, options: [String: Variant]) in options
+            },
+        ])
+}
+
+private func descriptor(holding text: String) throws -> FileDescriptor {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = text.withCString { write(ends[1], $0, strlen($0)) }
+    close(ends[1])
+    return FileDescriptor(owning: ends[0])
+}
+
+private func contents(of descriptor: FileDescriptor) -> String {
+    var buffer = [UInt8](repeating: 0, count: 100)
+    let count = read(descriptor.rawValue, &buffer, buffer.count)
+    return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+}
+
+/// How many descriptors of this process are of the same open pipe.
+private func references(to descriptor: FileDescriptor) throws -> Int {
+    var expected = stat()
+    try #require(fstat(descriptor.rawValue, &expected) == 0)
+    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        .compactMap { Int32($0) }
+        .count {
+            var found = stat()
+            return fstat($0, &found) == 0 && found.st_ino == expected.st_ino
+                && found.st_dev == expected.st_dev
+        }
+}

@@ -1,0 +1,122 @@
+import DBus
+import TestSupport
+import Testing
+
+/// An object with a member of every sort.
+@MainActor
+final class TestObject {
+    var number: UInt32 = 1
+    var label = "one"
+    /// Calls of `Wait` end when it is set.
+    let isReleased = Observed(false)
+    /// How many calls of `Wait` have begun.
+    let waiting = Observed(0)
+    /// What `Note` was called with.
+    let notes = Observed<[UInt32]>()
+    var pages = 0
+    var kept: PreparedReply?
+    weak var exported: ExportedObject?
+
+    static let interface = BusInterface<TestObject>(
+        .test,
+        [
+            .method("Add", in: ["a", "b"], out: ["sum"]) {
+                (_, a: UInt32, b: UInt32) -> UInt32 in a &+ b
+            },
+            .method("Note", in: ["number"]) { (object, number: UInt32) in
+                object.notes.append(number)
+            },
+            .method("Length", in: ["text"], out: ["bytes"]) { (_, text: String) -> UInt32 in
+                UInt32(text.utf8.count)
+            },
+            .method("Take", in: ["options"], out: ["options"]) { (_, options: [String: Variant]) in
+                options
+            },
+            .method("Fail", in: ["name", "message"]) { (_, name: String, message: String) in
+                throw ErrorReply(try ErrorName(name), message)
+            },
+            .method("FailOtherwise") { _ in throw TestError() },
+            .method("Huge", out: ["text"]) { _ in String(repeating: "x", count: 130 << 20) },
+            .method("Broken", out: ["text"]) { _ in "a\0b" },
+            .asyncMethod("Wait", out: ["number"]) { (object) -> UInt32 in
+                object.waiting.update { $0 += 1 }
+                try await object.isReleased.wait { $0 ? true : nil }
+                return object.number
+            },
+            .preparedMethod(
+                "Page", in: ["number"], out: ["page"], returning: (String).self,
+                kept: { (object, _: UInt32) in object.kept }
+            ) { (object, number: UInt32) in
+                object.pages += 1
+                let reply = try PreparedReply("page \(number)")
+                object.kept = reply
+                return reply
+            },
+            .property("Number") { $0.number },
+            .property(
+                "Label", { $0.label },
+                set: { object, label in
+                    guard !label.isEmpty else { throw ErrorReply(.invalidArgs, "empty") }
+                    object.label = label
+                    object.exported?.noteChange()
+                }),
+            .property("Id", emits: .constant) { _ in "test" },
+            .property("Clock", emits: .never) { $0.number },
+            .signal("Changed", ["number", "label"], UInt32.self, String.self),
+        ])
+}
+
+struct TestError: Error {}
+
+extension InterfaceName {
+    static let test: InterfaceName = "org.imagefeed.Test"
+}
+
+extension ObjectPath {
+    static let test: ObjectPath = "/org/imagefeed/test"
+}
+
+/// A server and a client on the bus of the running test.
+@MainActor
+struct TestServer {
+    let connection: BusConnection
+    let tree: ObjectTree
+    let object = TestObject()
+    let exported = ExportedObject(.test)
+    let client: BusConnection
+    /// ``object`` as the client sees it.
+    let proxy: BusProxy
+
+    init(started: Bool = true) throws {
+        let bus = try PrivateBus.current
+        connection = try bus.connect()
+        tree = ObjectTree(connection, root: "/org/imagefeed") { error in
+            ErrorReply("org.imagefeed.Error.Other", "\(type(of: error))")
+        }
+        exported.add(TestObject.interface, on: object)
+        object.exported = exported
+        tree.export(ExportedObject("/org/imagefeed"))
+        tree.export(exported)
+        if started { tree.start() }
+        client = try bus.connect()
+        proxy = BusProxy(client, connection.uniqueName, .test)
+    }
+
+    var root: BusProxy { BusProxy(client, connection.uniqueName, "/org/imagefeed") }
+}
+
+/// The error name of the reply that `body` fails with; nil and an issue if there is none.
+@MainActor
+func errorName(
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async -> ErrorName? {
+    do {
+        try await body()
+        Issue.record("no error", sourceLocation: sourceLocation)
+    } catch BusError.reply(let reply) {
+        return reply.name
+    } catch {
+        Issue.record(error, sourceLocation: sourceLocation)
+    }
+    return nil
+}
