@@ -22,10 +22,12 @@ package final class BusConnection {
     private let sources = EventSources()
     private var isDraining = false
     private var isDrainScheduled = false
+    /// libdbus forgets the calls that wait when the connection is closed.
+    private var waiters: [ObjectIdentifier: ReplyWaiter] = [:]
     /// How many subscriptions want each rule; the bus is told of the first and the last one.
     private var matchRules: [String: Int] = [:]
     /// Subscriptions to the loss of the names we own.
-    var nameLossHandlers: [SignalSubscription] = []
+    var nameLossHandlers: [BusName: SignalSubscription] = [:]
     lazy var signals = SignalRouter(connection: self)
 
     /// Connects to the session bus of this process's environment.
@@ -46,18 +48,30 @@ package final class BusConnection {
             guard !address.utf8.contains(0) else {
                 throw BusError.invalidValue("the address holds a NUL")
             }
-            raw = try withBusError { dbus_connection_open_private(address, $0) }
-            dbus_connection_set_exit_on_disconnect(raw, 0)
-            _ = try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
+            raw = try Self.open(address)
         } catch {
             throw .noBus(Self.reason(error))
         }
         self.raw = raw
         uniqueName = BusName(
             unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "")
-        sources.attach(to: raw) { [unowned self] in drain() }
+        guard sources.attach(to: raw, afterEvent: { [unowned self] in drain() }) else {
+            throw .noBus("there are no more file descriptors")
+        }
         receiveMessages()
         scheduleDrain()
+    }
+
+    private static func open(_ address: String) throws(BusError) -> OpaquePointer {
+        let raw = try withBusError { dbus_connection_open_private(address, $0) }
+        dbus_connection_set_exit_on_disconnect(raw, 0)
+        do {
+            return try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
+        } catch {
+            dbus_connection_close(raw)
+            dbus_connection_unref(raw)
+            throw error
+        }
     }
 
     isolated deinit {
@@ -67,7 +81,8 @@ package final class BusConnection {
         dbus_connection_unref(raw)
     }
 
-    /// The address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the `bus` socket in `XDG_RUNTIME_DIR`.
+    /// The address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the `bus` socket in
+    /// `XDG_RUNTIME_DIR`.
     ///
     /// Nothing is started for the asking: a bus that only we are on helps nobody.
     package static func sessionAddress() throws(BusError) -> String {
@@ -94,41 +109,44 @@ package final class BusConnection {
         dbus_message_unref(copy)
     }
 
-    /// Answers `call` with a reply that was marshalled before.
-    func send(_ reply: PreparedReply, to call: BusMessage) {
+    /// Answers a call with a reply that was marshalled before.
+    func send(_ reply: PreparedReply, to call: ReplyAddress) {
         guard isConnected, let copy = reply.template.copyForSending() else { return }
         dbus_message_set_reply_serial(copy, call.serial)
-        call.withRawMessage { _ = dbus_message_set_destination(copy, dbus_message_get_sender($0)) }
+        if let caller = call.caller { dbus_message_set_destination(copy, caller.text) }
         dbus_connection_send(raw, copy, nil)
         dbus_message_unref(copy)
     }
 
     /// Sends a call and waits for its reply.
     ///
-    /// - Parameter timeout: The deadline for the reply; nil waits as long as the connection lives.
-    /// - Throws: ``BusError/reply(_:)`` for an error reply, or for none in time; ``BusError/disconnected``;
-    ///   `CancellationError`.
+    /// The reply has to be there before `timeout`; nil waits as long as the connection lives. Fails with
+    /// ``BusError/reply(_:)`` for an error reply, or for none in time, with ``BusError/disconnected`` and
+    /// with `CancellationError`. `onArrival` sees the reply before any message that came after it; the
+    /// task that waits may not.
     package func call(
-        _ message: BusMessage, timeout: Duration? = .seconds(25)
+        _ message: BusMessage, timeout: Duration? = .seconds(25),
+        onArrival: @escaping (BusMessage) -> Void = { _ in }
     ) async throws -> BusMessage {
-        let waiter = ReplyWaiter()
+        let waiter = ReplyWaiter(onArrival: onArrival)
+        waiters[ObjectIdentifier(waiter)] = waiter
+        defer { waiters[ObjectIdentifier(waiter)] = nil }
         let reply = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.begin(continuation, send(message, timeout: timeout))
                 scheduleDrain()
             }
         } onCancel: {
-            Task { @MainActor in waiter.cancel() }
+            Task { @MainActor in waiter.fail(CancellationError()) }
         }
-        if let error = reply.errorReply {
-            throw isConnected ? BusError.reply(error) : BusError.disconnected
-        }
+        if let error = reply.errorReply { throw BusError.reply(error) }
         return reply
     }
 
     /// Calls a method and reads its results.
     ///
-    /// - Throws: What ``call(_:timeout:)`` throws; ``BusError/invalidValue(_:)`` when the results are of other types.
+    /// Fails as ``call(_:timeout:onArrival:)`` does, and with ``BusError/invalidValue(_:)`` when the
+    /// results are of other types.
     package func call<each In: BusType, each Out: BusType>(
         _ header: MessageHeader, _ arguments: repeat each In, timeout: Duration? = .seconds(25)
     ) async throws -> (repeat each Out) {
@@ -175,7 +193,7 @@ package final class BusConnection {
                 nonisolated(unsafe) let arguments = (message, context)
                 return MainActor.assumeIsolated {
                     Unmanaged<BusConnection>.fromOpaque(arguments.1).takeUnretainedValue()
-                        .receive(BusMessage(retaining: arguments.0))
+                        .receive(BusMessage(receiving: dbus_message_ref(arguments.0)))
                 }
             },
             context, nil)
@@ -201,6 +219,7 @@ package final class BusConnection {
             return DBUS_HANDLER_RESULT_HANDLED
         case .signal:
             if message.isLocalDisconnect {
+                for waiter in waiters.values { waiter.fail(BusError.disconnected) }
                 onDisconnect?()
             } else {
                 onSignal?(message)

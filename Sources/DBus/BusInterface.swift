@@ -47,7 +47,7 @@ nonisolated struct SignalDescription: Sendable {
 }
 
 /// Makes the reply to a call, which it is given.
-typealias Answer = (BusConnection, BusMessage) throws -> Void
+typealias Answer = (BusConnection, ReplyAddress) throws -> Void
 
 struct BusMethod<Object: AnyObject> {
     let name: MemberName
@@ -72,12 +72,16 @@ nonisolated package enum EmitsChangedSignal: String, Sendable {
     case constant = "const"
 }
 
+/// Stores the new value of a property.
+typealias PropertyChange = @MainActor () async throws -> Void
+
 struct BusProperty<Object: AnyObject> {
     let name: MemberName
     let type: Signature
     let emits: EmitsChangedSignal
     let get: (Object) -> any BusType
-    let set: ((Object, BusMessage) async throws -> Void)?
+    /// Reads the new value from a call of `Properties.Set`.
+    let set: ((Object, BusMessage) throws -> PropertyChange)?
 }
 
 extension BusMember {
@@ -137,15 +141,17 @@ extension BusMember {
         }
     }
 
-    /// A method that looks at the call itself.
-    static func asyncMethodWithCall<each In: BusType>(
+    /// A method that looks at the call itself, and keeps none of it for the work it returns.
+    static func methodWithCall<each In: BusType>(
         _ name: MemberName, in inputs: [String],
-        _ handler: @escaping @MainActor (Object, BusMessage, repeat each In) async throws -> Void
+        _ handler: @escaping (Object, BusMessage, repeat each In) throws
+            -> @MainActor () async throws -> Void
     ) -> BusMember {
         make(name, describe(inputs, repeat (each In).self), []) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
+            let work = try handler(object, call, repeat each arguments)
             return .running {
-                try await handler(object, call, repeat each arguments)
+                try await work()
                 return answer()
             }
         }
@@ -184,7 +190,10 @@ extension BusMember {
             kind: .property(
                 BusProperty(
                     name: name, type: Value.signature, emits: .value, get: get,
-                    set: { object, call in try await set(object, try call.readPropertyValue()) })))
+                    set: { object, call in
+                        let value: Value = try call.readPropertyValue()
+                        return { try await set(object, value) }
+                    })))
     }
 
     /// A signal, with the names and types of its arguments.
@@ -213,10 +222,9 @@ nonisolated extension BusMessage {
             return try read()
         } catch {
             let expected = signatureText(repeat (each Value).self)
-            throw ErrorReply(
-                .invalidArgs,
-                "\(member?.text ?? "The method") takes \(expected.isEmpty ? "no arguments" : "(\(expected))"), not (\(signature))."
-            )
+            let name = member?.text ?? "The method"
+            let takes = expected.isEmpty ? "no arguments" : "(\(expected))"
+            throw ErrorReply(.invalidArgs, "\(name) takes \(takes), not (\(signature)).")
         }
     }
 

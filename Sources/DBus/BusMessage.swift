@@ -1,8 +1,9 @@
 internal import CDBus
+internal import Dispatch
 
 /// A message of the bus: a call, its reply, an error or a signal.
 ///
-/// Immutable once made; libdbus counts references atomically, so a message may be dropped on any thread.
+/// Immutable once made, so it may be read and dropped on any thread.
 nonisolated package final class BusMessage: @unchecked Sendable {
     package enum Kind: UInt8, Sendable {
         case methodCall = 1
@@ -12,14 +13,29 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
 
     private let raw: OpaquePointer
+    /// Whether it counts among those that libdbus has read for us: their end may make it read on, which
+    /// it tells the connection at once, so they end on the main queue.
+    private let isReceived: Bool
 
-    /// Takes over one reference.
-    init(owning raw: OpaquePointer) { self.raw = raw }
+    /// Takes over one reference to a message of our own.
+    init(owning raw: OpaquePointer) {
+        self.raw = raw
+        isReceived = false
+    }
 
-    /// Adds a reference of its own. The C function is `dbus_message_ref`.
-    init(retaining raw: OpaquePointer) { self.raw = dbus_message_ref(raw) }
+    /// Takes over one reference to a message that arrived.
+    init(receiving raw: OpaquePointer) {
+        self.raw = raw
+        isReceived = true
+    }
 
-    deinit { dbus_message_unref(raw) }
+    deinit {
+        guard isReceived, DispatchQueue.getSpecific(key: MainQueue.key) == nil else {
+            return dbus_message_unref(raw)
+        }
+        nonisolated(unsafe) let raw = raw
+        DispatchQueue.main.async { dbus_message_unref(raw) }
+    }
 
     func withRawMessage<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(raw) }
 
@@ -73,4 +89,13 @@ nonisolated func signatureText<each Value: BusType>(_ types: repeat (each Value)
     var text = ""
     for type in repeat each types { text += type.signature.text }
     return text
+}
+
+/// Tells the main queue from others.
+nonisolated private enum MainQueue {
+    static let key: DispatchSpecificKey<Void> = {
+        let key = DispatchSpecificKey<Void>()
+        DispatchQueue.main.setSpecific(key: key, value: ())
+        return key
+    }()
 }

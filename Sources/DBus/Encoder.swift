@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Marshals values in the byte order of this machine.
 ///
 /// Our own marshalling instead of libdbus's iterators: those take about ten times as long for a page of
@@ -46,7 +48,8 @@ nonisolated package struct Encoder {
         var string = string
         let isClean = string.withUTF8 { utf8 in
             bytes.append(contentsOf: utf8)
-            return !utf8.contains(0)
+            // Ten times as fast as `contains` in a debug build.
+            return utf8.baseAddress.map { memchr($0, 0, utf8.count) == nil } ?? true
         }
         guard isClean else { throw .invalidValue("a string holds a NUL") }
         bytes.append(0)

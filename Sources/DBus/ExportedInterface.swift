@@ -23,7 +23,7 @@ final class ExportedInterface {
                 name: property.name, type: property.type, emits: property.emits,
                 get: { property.get(unsafeDowncast($0, to: Object.self)) },
                 set: property.set.map { set in
-                    { try await set(unsafeDowncast($0, to: Object.self), $1) }
+                    { try set(unsafeDowncast($0, to: Object.self), $1) }
                 })
         }
         _ = takeChanges()
@@ -43,8 +43,11 @@ final class ExportedInterface {
         AnyVariant(property.get(object))
     }
 
-    func set(_ property: BusProperty<AnyObject>, _ call: BusMessage) async throws {
-        try await property.set?(object, call)
+    /// Reads the new value from `call`; nil for a property that is read-only.
+    func change(
+        _ property: BusProperty<AnyObject>, _ call: BusMessage
+    ) throws -> PropertyChange? {
+        try property.set?(object, call)
     }
 
     var allValues: OrderedEntries<String, AnyVariant> {

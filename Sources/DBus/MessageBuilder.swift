@@ -30,13 +30,27 @@ nonisolated package struct MessageHeader: Sendable {
             member: member)
     }
 
-    static func methodReturn(to call: BusMessage) -> MessageHeader {
-        MessageHeader(kind: .methodReturn, destination: call.sender, replySerial: call.serial)
+    static func methodReturn(to call: ReplyAddress) -> MessageHeader {
+        MessageHeader(kind: .methodReturn, destination: call.caller, replySerial: call.serial)
     }
 
-    static func error(_ name: ErrorName, to call: BusMessage) -> MessageHeader {
+    static func error(_ name: ErrorName, to call: ReplyAddress) -> MessageHeader {
         MessageHeader(
-            kind: .error, destination: call.sender, errorName: name, replySerial: call.serial)
+            kind: .error, destination: call.caller, errorName: name, replySerial: call.serial)
+    }
+}
+
+/// What is kept of a call until it is answered: its values may be 128 MiB, and libdbus stops reading
+/// when too many are kept.
+nonisolated struct ReplyAddress: Sendable {
+    let caller: BusName?
+    let serial: UInt32
+    let expectsReply: Bool
+
+    init(_ call: BusMessage) {
+        caller = call.sender
+        serial = call.serial
+        expectsReply = call.expectsReply
     }
 }
 

@@ -7,34 +7,34 @@ package enum NameRequest: Equatable {
 }
 
 extension BusConnection {
-    /// Asks for a well-known name.
+    /// Asks for a well-known name, which others may then take over.
     ///
-    /// - Parameters:
-    ///   - name: The name to own.
-    ///   - replacing: Whether to take it from an owner that allows this. We always allow it to others.
-    ///   - onLost: Called when somebody has taken the name from us.
-    /// - Throws: ``BusError/reply(_:)`` when the bus forbids the name.
+    /// `replacing` takes it from an owner that allows this. `onLost` is called when somebody has taken
+    /// it from us, not when we have given it back. Fails with ``BusError/reply(_:)`` when the bus forbids
+    /// the name.
     ///
     /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not queue.
     package func requestName(
         _ name: BusName, replacing: Bool, onLost: @escaping () -> Void
     ) async throws -> NameRequest {
-        nameLossHandlers.append(
-            signals.subscribe(
-                MatchRule(
-                    sender: .bus, interface: "org.freedesktop.DBus", member: "NameLost",
-                    argument0: name.text)
-            ) { _ in onLost() })
+        let loss = signals.subscribe(
+            MatchRule(
+                sender: .bus, interface: "org.freedesktop.DBus", member: "NameLost",
+                argument0: name.text)
+        ) { _ in onLost() }
         let flags: UInt32 = 1 | 4 | (replacing ? 2 : 0)
         let result: UInt32 = try await call(
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
             name.text, flags)
         // 1: owned now, 4: owned before.
-        return result == 1 || result == 4 ? .owned : .taken
+        guard result == 1 || result == 4 else { return .taken }
+        nameLossHandlers[name] = loss
+        return .owned
     }
 
     /// Gives a name back, so that it can be owned, or activated, anew.
     package func releaseName(_ name: BusName) async throws {
+        nameLossHandlers[name] = nil
         let _: UInt32 = try await call(
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReleaseName"),
             name.text)

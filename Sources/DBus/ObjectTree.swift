@@ -17,8 +17,8 @@ package final class ObjectTree {
     /// - Parameters:
     ///   - connection: Where to export. One tree a connection.
     ///   - root: The path of the root object, which lists the others.
-    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply`` or ``BusError`` never gets
-    ///     there.
+    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply``, and a ``BusError`` about
+    ///     an answer that cannot be sent, never gets there.
     package init(
         _ connection: BusConnection, root: ObjectPath,
         errorReply: @escaping (any Error) -> ErrorReply
@@ -26,8 +26,11 @@ package final class ObjectTree {
         self.connection = connection
         self.root = root
         self.errorReply = errorReply
-        connection.onMethodCall = { [unowned self] in receive($0) }
+        connection.onMethodCall = { [weak self] in self?.receive($0) }
     }
+
+    // Then libdbus answers that there is no such method.
+    isolated deinit { connection.onMethodCall = nil }
 
     /// Answers the calls that were held, in their order, and from now on each as it comes.
     package func start() {
@@ -100,18 +103,21 @@ package final class ObjectTree {
 
     private func receive(_ call: BusMessage) {
         guard held == nil else { return hold(call) }
+        let address = ReplyAddress(call)
         do {
             switch try invoke(call) {
-            case .finished(let answer): try send(answer, to: call)
-            case .running(let work): run(work, for: call)
+            case .finished(let answer): try send(answer, to: address)
+            case .running(let work): run(work, for: address)
             }
         } catch {
-            send(error, to: call)
+            send(error, to: address)
         }
     }
 
     private func hold(_ call: BusMessage) {
-        guard running.begin(call.sender) else { return send(RunningCalls.exceeded, to: call) }
+        guard running.begin(call.sender) else {
+            return send(RunningCalls.exceeded, to: ReplyAddress(call))
+        }
         held?.append(call)
     }
 
@@ -152,8 +158,8 @@ package final class ObjectTree {
         return node
     }
 
-    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: BusMessage) {
-        guard running.begin(call.sender) else { return send(RunningCalls.exceeded, to: call) }
+    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: ReplyAddress) {
+        guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
         // At once, so that calls begin in the order in which they came.
         Task.immediate {
             do {
@@ -161,15 +167,15 @@ package final class ObjectTree {
             } catch {
                 send(error, to: call)
             }
-            running.end(call.sender)
+            running.end(call.caller)
         }
     }
 
-    private func send(_ answer: Answer, to call: BusMessage) throws {
+    private func send(_ answer: Answer, to call: ReplyAddress) throws {
         if call.expectsReply { try answer(connection, call) }
     }
 
-    private func send(_ error: any Error, to call: BusMessage) {
+    private func send(_ error: any Error, to call: ReplyAddress) {
         guard call.expectsReply else { return }
         let reply = named(error)
         // A message that cannot be sent must not leave the caller waiting.

@@ -5,11 +5,15 @@ internal import CDBus
 final class ReplyWaiter {
     private var continuation: CheckedContinuation<BusMessage, any Error>?
     private var pending: OpaquePointer?
-    private var isCancelled = false
+    /// Why it failed before it began.
+    private var failure: (any Error)?
+    private let onArrival: (BusMessage) -> Void
 
-    /// - Parameters:
-    ///   - continuation: Resumed exactly once.
-    ///   - pending: The pending call, whose reference is taken over; nil if the call could not be sent.
+    init(onArrival: @escaping (BusMessage) -> Void) { self.onArrival = onArrival }
+
+    /// Resumes `continuation` exactly once.
+    ///
+    /// Takes over the reference to `pending`, which is nil if the call could not be sent.
     func begin(
         _ continuation: CheckedContinuation<BusMessage, any Error>, _ pending: OpaquePointer?
     ) {
@@ -28,23 +32,26 @@ final class ReplyWaiter {
             },
             Unmanaged.passRetained(self).toOpaque(),
             { context in context.map { Unmanaged<ReplyWaiter>.fromOpaque($0).release() } })
-        if isCancelled { cancel() }
+        if let failure { fail(failure) }
     }
 
-    func cancel() {
-        isCancelled = true
+    /// Ends the wait, unless it has ended.
+    func fail(_ error: any Error) {
+        failure = error
         guard let pending else { return }
         self.pending = nil
         dbus_pending_call_cancel(pending)
         dbus_pending_call_unref(pending)
-        continuation?.resume(throwing: CancellationError())
+        continuation?.resume(throwing: error)
         continuation = nil
     }
 
     private func finish(_ completed: OpaquePointer) {
         guard pending != nil, let reply = dbus_pending_call_steal_reply(completed) else { return }
         pending = nil
-        continuation?.resume(returning: BusMessage(owning: reply))
+        let message = BusMessage(receiving: reply)
+        onArrival(message)
+        continuation?.resume(returning: message)
         continuation = nil
         dbus_pending_call_unref(completed)
     }

@@ -53,15 +53,13 @@ enum StandardInterface {
                 (object: ExportedObject, interface: String) in
                 OrderedEntries(try object.interfaces(named: interface).flatMap(\.allValues.entries))
             },
-            .asyncMethodWithCall(
-                "Set", in: ["interface_name", "property_name", "value"]
-            ) {
+            .methodWithCall("Set", in: ["interface_name", "property_name", "value"]) {
                 (object: ExportedObject, call, interface: String, name: String, _: Variant) in
                 let (exported, property) = try object.property(interface, name)
-                guard property.set != nil else {
+                guard let change = try exported.change(property, call) else {
                     throw ErrorReply(.propertyReadOnly, "\(name) is read-only.")
                 }
-                try await exported.set(property, call)
+                return change
             },
             .signal(
                 "PropertiesChanged",

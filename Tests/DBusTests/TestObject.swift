@@ -29,6 +29,10 @@ final class TestObject {
             .method("Length", in: ["text"], out: ["bytes"]) { (_, text: String) -> UInt32 in
                 UInt32(text.utf8.count)
             },
+            .method("Echo", in: ["text"], out: ["text"]) { (_, text: String) in text },
+            .method("Fill", in: ["bytes"], out: ["text"]) { (_, count: UInt32) -> String in
+                String(repeating: "x", count: Int(count))
+            },
             .method("Take", in: ["options"], out: ["options"]) { (_, options: [String: Variant]) in
                 options
             },

@@ -1,0 +1,62 @@
+/// Which signals a subscription is about; nil is any.
+nonisolated package struct MatchRule: Hashable, Sendable {
+    package var sender: BusName?
+    package var path: ObjectPath?
+    /// The object at this path and all below it.
+    package var pathNamespace: ObjectPath?
+    package var interface: InterfaceName?
+    package var member: MemberName?
+    /// The first argument, a string.
+    package var argument0: String?
+
+    package init(
+        sender: BusName? = nil, path: ObjectPath? = nil, pathNamespace: ObjectPath? = nil,
+        interface: InterfaceName? = nil, member: MemberName? = nil, argument0: String? = nil
+    ) {
+        self.sender = sender
+        self.path = path
+        self.pathNamespace = pathNamespace
+        self.interface = interface
+        self.member = member
+        self.argument0 = argument0
+    }
+
+    /// The rule as the bus reads it.
+    ///
+    /// Source: D-Bus specification, "Match Rules".
+    var text: String {
+        var parts = ["type='signal'"]
+        if let sender { parts.append("sender='\(sender)'") }
+        if let path { parts.append("path='\(path)'") }
+        if let pathNamespace { parts.append("path_namespace='\(pathNamespace)'") }
+        if let interface { parts.append("interface='\(interface)'") }
+        if let member { parts.append("member='\(member)'") }
+        if let argument0 {
+            // An apostrophe cannot stand inside the quotes.
+            let pieces = argument0.split(separator: "'", omittingEmptySubsequences: false)
+            parts.append("arg0='\(pieces.joined(separator: #"'\''"#))'")
+        }
+        return parts.joined(separator: ",")
+    }
+
+    /// The sender, unless it is one whose name in a signal can only be its own.
+    var wellKnownSender: BusName? {
+        guard let sender, !sender.isUnique, sender != .bus else { return nil }
+        return sender
+    }
+
+    /// Whether `signal` fits, apart from its sender.
+    func matches(_ signal: BusMessage) -> Bool {
+        if let member, signal.member != member { return false }
+        if let interface, signal.interface != interface { return false }
+        if let path, signal.path != path { return false }
+        if let pathNamespace, signal.path != pathNamespace,
+            signal.path?.elements(below: pathNamespace) == nil
+        {
+            return false
+        }
+        guard let argument0 else { return true }
+        var decoder = Decoder(signal)
+        return (try? String(from: &decoder)) == argument0
+    }
+}

@@ -1,0 +1,94 @@
+/// Signals are delivered as long as this object lives; then its match rule is taken back.
+package final class SignalSubscription {
+    fileprivate let rule: MatchRule
+    fileprivate let handler: (BusMessage) -> Void
+    private let router: SignalRouter
+
+    fileprivate init(
+        _ rule: MatchRule, _ router: SignalRouter, _ handler: @escaping (BusMessage) -> Void
+    ) {
+        self.rule = rule
+        self.handler = handler
+        self.router = router
+    }
+
+    isolated deinit { router.remove(ObjectIdentifier(self), rule) }
+}
+
+/// Tells each subscription of the signals that fit it, and knows who owns the names they name as senders.
+final class SignalRouter {
+    /// Subscriptions, and with them the router, may outlive the connection.
+    private weak let connection: BusConnection?
+    /// In the order in which they were made.
+    private var entries: [Entry] = []
+    /// The well-known names that subscriptions name: anybody can send a signal to us directly, so the
+    /// sender is checked here, too.
+    private var senders: [BusName: Sender] = [:]
+
+    private struct Entry {
+        let id: ObjectIdentifier
+        weak var subscription: SignalSubscription?
+    }
+
+    private struct Sender {
+        var subscriptions = 0
+        var owner: BusName?
+    }
+
+    init(connection: BusConnection) {
+        self.connection = connection
+        connection.onSignal = { [unowned self] in deliver($0) }
+    }
+
+    func subscribe(
+        _ rule: MatchRule, _ handler: @escaping (BusMessage) -> Void
+    ) -> SignalSubscription {
+        let subscription = SignalSubscription(rule, self, handler)
+        entries.append(Entry(id: ObjectIdentifier(subscription), subscription: subscription))
+        connection?.addMatch(rule.text)
+        if let name = rule.wellKnownSender {
+            senders[name, default: Sender()].subscriptions += 1
+            connection?.addMatch(Self.ownerRule(name).text)
+        }
+        return subscription
+    }
+
+    /// Remembers who owns `name` now.
+    func setOwner(_ owner: BusName?, of name: BusName) { senders[name]?.owner = owner }
+
+    fileprivate func remove(_ id: ObjectIdentifier, _ rule: MatchRule) {
+        entries.removeAll { $0.id == id }
+        connection?.removeMatch(rule.text)
+        guard let name = rule.wellKnownSender else { return }
+        connection?.removeMatch(Self.ownerRule(name).text)
+        senders[name]?.subscriptions -= 1
+        if senders[name]?.subscriptions == 0 { senders[name] = nil }
+    }
+
+    private func deliver(_ signal: BusMessage) {
+        if signal.sender == .bus, signal.member == "NameOwnerChanged",
+            let change: (String, String, String) = try? signal.read(),
+            let name = try? BusName(change.0)
+        {
+            setOwner(try? BusName(change.2), of: name)
+        }
+        // A handler may subscribe and unsubscribe: who is gone then is not told any more.
+        for entry in entries {
+            guard let subscription = entry.subscription,
+                isSent(signal, by: subscription.rule.sender), subscription.rule.matches(signal)
+            else { continue }
+            subscription.handler(signal)
+        }
+    }
+
+    private func isSent(_ signal: BusMessage, by sender: BusName?) -> Bool {
+        guard let sender, let actual = signal.sender else { return true }
+        return actual == sender || actual == senders[sender]?.owner
+    }
+
+    private static func ownerRule(_ name: BusName) -> MatchRule {
+        MatchRule(
+            sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged",
+            argument0: name.text)
+    }
+}

@@ -1,0 +1,143 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct CallTests {
+    @Test func `an error reply is thrown with its name and its message`() async throws {
+        let server = try TestServer()
+        await #expect(throws: BusError.reply(ErrorReply("a.b.C", "why"))) {
+            try await server.proxy.perform(.test, "Fail", "a.b.C", "why")
+        }
+    }
+
+    @Test func `who is not on the bus does not answer`() async throws {
+        let client = try PrivateBus.current.connect()
+        let nobody = BusProxy(client, "org.imagefeed.Nobody", .test)
+        let name = await errorName { try await nobody.perform(.test, "Add") }
+        #expect(name == .serviceUnknown)
+    }
+
+    @Test func `a call ends at its deadline`() async throws {
+        let server = try TestServer()
+        for timeout in [Duration.milliseconds(20), .zero, .seconds(-1), .nanoseconds(1)] {
+            let name = await errorName {
+                let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: timeout)
+            }
+            #expect(name == .noReply)
+        }
+        // The replies that come late find nobody.
+        server.object.isReleased.update { $0 = true }
+        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        #expect(sum == 2)
+    }
+
+    @Test func `a call ends when its task is cancelled`() async throws {
+        let server = try TestServer()
+        let call = Task {
+            let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: nil)
+        }
+        try await server.object.waiting.wait { $0 == 1 ? true : nil }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        server.object.isReleased.update { $0 = true }
+        try await server.proxy.perform("org.freedesktop.DBus.Peer", "Ping")
+    }
+
+    @Test func `a call of a cancelled task ends at once`() async throws {
+        let server = try TestServer()
+        let call = Task {
+            let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: nil)
+        }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
+    @Test func `a peer that goes without an answer has not answered`() async throws {
+        let bus = try PrivateBus.current
+        let client = try bus.connect()
+        var peer: BusConnection? = try bus.connect()
+        let called = Observed(false)
+        peer?.onMethodCall = { _ in called.update { $0 = true } }
+        let proxy = BusProxy(client, try #require(peer?.uniqueName), .test)
+        let call = Task { try await proxy.perform(.test, "Add", timeout: nil) }
+        try await called.wait { $0 ? true : nil }
+        peer = nil
+        let name = await errorName { try await call.value }
+        #expect(name == .noReply)
+    }
+
+    @Test func `results of other types than expected are refused`() async throws {
+        let server = try TestServer()
+        await #expect(throws: BusError.invalidValue("expected (s), found (u)")) {
+            let _: String = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        }
+    }
+
+    @Test func `arguments that cannot be sent are refused before they are`() async throws {
+        let server = try TestServer()
+        await #expect(throws: BusError.invalidValue("a string holds a NUL")) {
+            try await server.proxy.perform(.test, "Echo", "\0")
+        }
+    }
+
+    @Test func `each of many calls gets its own reply`() async throws {
+        let server = try TestServer()
+        let calls = (0..<500 as Range<UInt32>).map { number in
+            Task { () throws -> UInt32 in
+                try await server.proxy.call(.test, "Add", number, 1 as UInt32)
+            }
+        }
+        for (number, call) in calls.enumerated() {
+            #expect(try await call.value == UInt32(number) + 1)
+        }
+    }
+
+    @Test func `calls arrive in the order in which they were sent`() async throws {
+        let server = try TestServer()
+        for number in 0..<500 as Range<UInt32> {
+            server.client.send(
+                try BusMessage(
+                    .methodCall(server.connection.uniqueName, .test, .test, "Note"), number))
+        }
+        #expect(try await server.object.notes.elements(500) == Array(0..<500))
+    }
+
+    @Test func `a signal that came before a reply is delivered before it`() async throws {
+        let server = try TestServer()
+        let signals = Observed<[UInt32]>()
+        let subscription = try await server.client.subscribe(MatchRule(interface: .test)) {
+            if let signal: (UInt32, String) = try? $0.read() { signals.append(signal.0) }
+        }
+        for number in 0..<100 as Range<UInt32> {
+            server.exported.emit(.test, "Changed", number, "")
+        }
+        try await server.proxy.perform(.test, "Note", 1 as UInt32)
+        #expect(signals.value.count == 100)
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `a handler may call back`() async throws {
+        let server = try TestServer()
+        let bus = try PrivateBus.current
+        let other = try bus.connect()
+        let tree = ObjectTree(other, root: "/") { _ in ErrorReply(.failed, "") }
+        let object = ExportedObject("/back")
+        object.add(
+            BusInterface<BusConnection>(
+                "a.b",
+                [
+                    .asyncMethod("Ask", out: ["sum"]) { (connection) -> UInt32 in
+                        try await BusProxy(connection, server.connection.uniqueName, .test)
+                            .call(.test, "Add", 2 as UInt32, 2 as UInt32)
+                    }
+                ]), on: other)
+        tree.export(object)
+        tree.start()
+        let sum: UInt32 = try await BusProxy(server.connection, other.uniqueName, "/back")
+            .call("a.b", "Ask")
+        #expect(sum == 4)
+        object.remove(["a.b"])
+    }
+}

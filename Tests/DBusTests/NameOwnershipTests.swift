@@ -1,0 +1,65 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct NameOwnershipTests {
+    private let losses = Observed<[String]>()
+
+    @Test func `a free name is owned, and owned again`() async throws {
+        let connection = try PrivateBus.current.connect()
+        #expect(try await request(connection, "first") == .owned)
+        #expect(try await request(connection, "again") == .owned)
+        #expect(try await connection.owner(of: "a.b") == connection.uniqueName)
+    }
+
+    @Test func `a name that another has is taken`() async throws {
+        let bus = try PrivateBus.current
+        let (first, second) = (try bus.connect(), try bus.connect())
+        #expect(try await request(first, "first") == .owned)
+        #expect(try await request(second, "second") == .taken)
+        // No queue: the name is free once it is given back.
+        try await first.releaseName("a.b")
+        #expect(try await second.owner(of: "a.b") == nil)
+    }
+
+    @Test func `a name is taken over, and the loser is told once`() async throws {
+        let bus = try PrivateBus.current
+        let (first, second) = (try bus.connect(), try bus.connect())
+        #expect(try await request(first, "second") == .owned)
+        try await first.releaseName("a.b")
+        #expect(try await request(second, "unused") == .owned)
+        #expect(try await request(first, "in vain") == .taken)
+        try await second.releaseName("a.b")
+        #expect(try await request(first, "first") == .owned)
+        #expect(try await request(second, "second", replacing: true) == .owned)
+        #expect(try await second.owner(of: "a.b") == second.uniqueName)
+        _ = try await first.owner(of: .bus)
+        #expect(losses.value == ["first"])
+    }
+
+    @Test func `giving a name back is no loss`() async throws {
+        let connection = try PrivateBus.current.connect()
+        _ = try await request(connection, "lost")
+        try await connection.releaseName("a.b")
+        _ = try await connection.owner(of: .bus)
+        #expect(losses.value.isEmpty)
+    }
+
+    @Test func `a name that the bus forbids is refused`() async throws {
+        let connection = try PrivateBus.current.connect()
+        let name = await errorName {
+            _ = try await connection.requestName(":1.5", replacing: false) {}
+        }
+        #expect(name == .invalidArgs)
+    }
+
+    private func request(
+        _ connection: BusConnection, _ label: String, replacing: Bool = false
+    ) async throws -> NameRequest {
+        try await connection.requestName("a.b", replacing: replacing) { [losses] in
+            losses.append(label)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+/// The environment is the process's: each test changes it in a process of its own.
+@Suite(.timeLimit(.minutes(1)))
+struct SessionAddressTests {
+    @Test func `the environment names the bus`() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x", 1)
+            let address = try BusConnection.sessionAddress()
+            #expect(address == "unix:path=/x")
+        }
+    }
+
+    @Test func `the runtime directory has the bus`() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            let directory = try TemporaryDirectory()
+            unsetenv("DBUS_SESSION_BUS_ADDRESS")
+            try directory.write("", to: "a,b/bus")
+            setenv("XDG_RUNTIME_DIR", directory.appending("a,b"), 1)
+            let address = try BusConnection.sessionAddress()
+            #expect(address == "unix:path=\(directory.path)/a%2cb/bus")
+        }
+    }
+
+    @Test func `without either there is no bus`() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            setenv("DBUS_SESSION_BUS_ADDRESS", "", 1)
+            for directory in ["", "relative", "/nonexistent"] {
+                setenv("XDG_RUNTIME_DIR", directory, 1)
+                #expect(throws: BusError.self) { try BusConnection.session() }
+            }
+            unsetenv("XDG_RUNTIME_DIR")
+            #expect(throws: BusError.self) { try BusConnection.session() }
+        }
+    }
+}

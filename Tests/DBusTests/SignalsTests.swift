@@ -1,0 +1,186 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite struct MatchRuleTests {
+    @Test func `a rule is written as the bus reads it`() {
+        #expect(MatchRule().text == "type='signal'")
+        #expect(
+            MatchRule(
+                sender: "a.b", path: "/c", interface: "d.e", member: "F", argument0: "it's"
+            ).text
+                == #"type='signal',sender='a.b',path='/c',interface='d.e',member='F',arg0='it'\''s'"#
+        )
+        #expect(MatchRule(pathNamespace: "/c").text == "type='signal',path_namespace='/c'")
+    }
+
+    @Test func `a rule matches what it names`() throws {
+        let signal = try BusMessage(.signal("/c/d", "d.e", "F"), "x")
+        for rule in [
+            MatchRule(), MatchRule(path: "/c/d"), MatchRule(pathNamespace: "/c"),
+            MatchRule(pathNamespace: "/"), MatchRule(interface: "d.e"), MatchRule(member: "F"),
+            MatchRule(argument0: "x"),
+        ] {
+            #expect(rule.matches(signal), "\(rule.text)")
+        }
+        for rule in [
+            MatchRule(path: "/c"), MatchRule(pathNamespace: "/c/d/e"), MatchRule(interface: "d.f"),
+            MatchRule(member: "G"), MatchRule(argument0: "y"), MatchRule(pathNamespace: "/cc"),
+        ] {
+            #expect(!rule.matches(signal), "\(rule.text)")
+        }
+        #expect(!MatchRule(argument0: "").matches(try BusMessage(.test)))
+    }
+}
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct SignalsTests {
+    private let seen = Observed<[String]>()
+
+    @Test func `signals are delivered until the subscription is dropped`() async throws {
+        let bus = try PrivateBus.current
+        let (sender, receiver) = (try bus.connect(), try bus.connect())
+        var first: SignalSubscription? = try await subscribe(receiver, MatchRule(interface: "a.b"))
+        let second = try await receiver.subscribe(MatchRule(interface: "a.b")) { _ in }
+        try emit(sender, "1")
+        try emit(sender, "2")
+        #expect(try await seen.elements(2) == ["1", "2"])
+        first = nil
+        try emit(sender, "3")
+        first = try await subscribe(receiver, MatchRule(member: "Other"))
+        try emit(sender, "4")
+        try emit(sender, "5", member: "Other")
+        #expect(try await seen.elements(3) == ["1", "2", "5"])
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `the bus forgets a rule with its last subscription`() async throws {
+        let receiver = try PrivateBus.current.connect()
+        var first: SignalSubscription? = try await subscribe(receiver, MatchRule(sender: "a.b"))
+        var second: SignalSubscription? = try await subscribe(receiver, MatchRule(sender: "a.b"))
+        #expect(try await rules(of: receiver).count == 2)
+        first = nil
+        #expect(try await rules(of: receiver).count == 2)
+        second = nil
+        #expect(try await rules(of: receiver).isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+
+    @Test func `a signal of somebody who claims to be the sender is not delivered`() async throws {
+        let bus = try PrivateBus.current
+        let (owner, forger, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
+        _ = try await owner.requestName("a.b", replacing: false) {}
+        let subscription = try await subscribe(receiver, MatchRule(sender: "a.b"))
+        let unique = try await subscribe(receiver, MatchRule(sender: owner.uniqueName))
+        try emit(forger, "forged", to: receiver.uniqueName)
+        forger.send(
+            try BusMessage(
+                .signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", to: receiver.uniqueName),
+                "a.b", owner.uniqueName.text, forger.uniqueName.text))
+        try await settle(forger)
+        try emit(forger, "forged again", to: receiver.uniqueName)
+        try await settle(forger)
+        try emit(owner, "real")
+        #expect(try await seen.elements(2) == ["real", "real"])
+        withExtendedLifetime((subscription, unique)) {}
+    }
+
+    @Test func `a subscription follows its sender from owner to owner`() async throws {
+        let bus = try PrivateBus.current
+        let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
+        let subscription = try await subscribe(receiver, MatchRule(sender: "a.b"))
+        _ = try await first.requestName("a.b", replacing: false) {}
+        try emit(first, "1")
+        _ = try await second.requestName("a.b", replacing: true) {}
+        try emit(second, "2")
+        // In vain, now that the name is another's.
+        try emit(first, "3", to: receiver.uniqueName)
+        try await settle(first)
+        try emit(second, "4")
+        #expect(try await seen.elements(3) == ["1", "2", "4"])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `an owner that changes while we ask for it is not missed`() async throws {
+        let bus = try PrivateBus.current
+        let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
+        _ = try await first.requestName("a.b", replacing: false) {}
+        let subscribing = Task.immediate { try await subscribe(receiver, MatchRule(sender: "a.b")) }
+        receiver.flush()
+        second.send(
+            try BusMessage(
+                .methodCall(
+                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
+                "a.b", 2 as UInt32))
+        try emit(second, "1", to: receiver.uniqueName)
+        second.flush()
+        // Does not return before the bus has taken in what was sent above.
+        _ = try bus.connect()
+        let subscription = try await subscribing.value
+        try emit(second, "2")
+        #expect(try await seen.elements(2) == ["1", "2"])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `a handler may subscribe and unsubscribe`() async throws {
+        let bus = try PrivateBus.current
+        let (sender, receiver) = (try bus.connect(), try bus.connect())
+        final class Kept { var subscriptions: [SignalSubscription] = [] }
+        let kept = Kept()
+        for _ in 0..<10 {
+            kept.subscriptions.append(
+                try await receiver.subscribe(MatchRule(member: "S")) { [seen] _ in
+                    seen.append("x")
+                    kept.subscriptions = [
+                        receiver.signals.subscribe(MatchRule(member: "S")) { _ in seen.append("y") }
+                    ]
+                })
+        }
+        try emit(sender, "")
+        try emit(sender, "")
+        #expect(try await seen.elements(2) == ["x", "y"])
+        kept.subscriptions = []
+    }
+
+    @Test func `the owner of a name is watched`() async throws {
+        let bus = try PrivateBus.current
+        let (owner, receiver) = (try bus.connect(), try bus.connect())
+        let owners = Observed<[BusName?]>()
+        let subscription = try await receiver.watchOwner(of: "a.b") { owners.append($0) }
+        #expect(try await receiver.owner(of: "a.b") == nil)
+        _ = try await owner.requestName("a.b", replacing: false) {}
+        #expect(try await receiver.owner(of: "a.b") == owner.uniqueName)
+        try await owner.releaseName("a.b")
+        #expect(try await owners.elements(2) == [owner.uniqueName, nil])
+        withExtendedLifetime(subscription) {}
+    }
+
+    private func subscribe(
+        _ connection: BusConnection, _ rule: MatchRule
+    ) async throws -> SignalSubscription {
+        try await connection.subscribe(rule) { [seen] signal in
+            if let text: String = try? signal.read() { seen.append(text) }
+        }
+    }
+
+    private func emit(
+        _ connection: BusConnection, _ text: String, member: MemberName = "S",
+        to destination: BusName? = nil
+    ) throws {
+        connection.send(try BusMessage(.signal("/", "a.b", member, to: destination), text))
+    }
+
+    /// Returns when the bus has handled all that `connection` has sent.
+    private func settle(_ connection: BusConnection) async throws {
+        _ = try await connection.owner(of: .bus)
+    }
+
+    private func rules(of connection: BusConnection) async throws -> [String] {
+        let rules: [String: [String]] = try await connection.call(
+            .methodCall(
+                .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats",
+                "GetAllMatchRules"))
+        return rules[connection.uniqueName.text] ?? []
+    }
+}
