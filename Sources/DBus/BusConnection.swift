@@ -22,8 +22,8 @@ package final class BusConnection {
     private let sources = EventSources()
     private var isDraining = false
     private var isDrainScheduled = false
-    /// libdbus forgets the calls that wait when the connection is closed.
-    private var waiters: [ObjectIdentifier: ReplyWaiter] = [:]
+    /// The calls that wait for their reply, by serial.
+    private var waiters: [UInt32: ReplyWaiter] = [:]
     /// How many subscriptions want each rule; the bus is told of the first and the last one.
     private var matchRules: [String: Int] = [:]
     /// Subscriptions to the loss of the names we own.
@@ -103,11 +103,7 @@ package final class BusConnection {
     /// Queues `message`; it goes out as soon as the socket takes it.
     ///
     /// A message to somebody who is gone, or a reply that nobody waits for, is dropped by the bus.
-    package func send(_ message: BusMessage) {
-        guard isConnected, let copy = message.copyForSending() else { return }
-        dbus_connection_send(raw, copy, nil)
-        dbus_message_unref(copy)
-    }
+    package func send(_ message: BusMessage) { queue(message) }
 
     /// Answers a call with a reply that was marshalled before.
     func send(_ reply: PreparedReply, to call: ReplyAddress) {
@@ -128,14 +124,13 @@ package final class BusConnection {
         _ message: BusMessage, timeout: Duration? = .seconds(25),
         onArrival: @escaping (BusMessage) -> Void = { _ in }
     ) async throws -> BusMessage {
-        let waiter = ReplyWaiter(onArrival: onArrival)
-        waiters[ObjectIdentifier(waiter)] = waiter
-        defer { waiters[ObjectIdentifier(waiter)] = nil }
+        let waiter = ReplyWaiter(for: message, onArrival: onArrival)
+        guard let serial = queue(message) else { throw BusError.disconnected }
+        waiters[serial] = waiter
+        defer { waiters[serial] = nil }
+        scheduleDrain()
         let reply = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiter.begin(continuation, send(message, timeout: timeout))
-                scheduleDrain()
-            }
+            try await withCheckedThrowingContinuation { waiter.begin($0, timeout: timeout) }
         } onCancel: {
             Task { @MainActor in waiter.fail(CancellationError()) }
         }
@@ -157,14 +152,13 @@ package final class BusConnection {
     /// Sends everything that is queued. Blocks until the bus has taken it; only for the end of a program.
     package func flush() { dbus_connection_flush(raw) }
 
-    private func send(_ message: BusMessage, timeout: Duration?) -> OpaquePointer? {
+    /// Gives `message` to libdbus, and tells the serial that it got; nil when it cannot be sent any more.
+    @discardableResult
+    private func queue(_ message: BusMessage) -> UInt32? {
         guard isConnected, let copy = message.copyForSending() else { return nil }
         defer { dbus_message_unref(copy) }
-        var pending: OpaquePointer?
-        // INT_MAX means forever.
-        let milliseconds = timeout.map { max(1, Int32(clamping: $0.milliseconds)) } ?? Int32.max
-        dbus_connection_send_with_reply(raw, copy, &pending, milliseconds)
-        return pending
+        var serial: UInt32 = 0
+        return dbus_connection_send(raw, copy, &serial) != 0 ? serial : nil
     }
 
     // MARK: Match rules
@@ -225,7 +219,12 @@ package final class BusConnection {
                 onSignal?(message)
             }
             return DBUS_HANDLER_RESULT_HANDLED
-        default:
+        case .methodReturn, .error:
+            if let waiter = waiters[message.replySerial], waiter.finish(message) {
+                waiters[message.replySerial] = nil
+            }
+            return DBUS_HANDLER_RESULT_HANDLED
+        case nil:
             return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
         }
     }
@@ -267,12 +266,5 @@ nonisolated extension BusMessage {
     /// libdbus's own message to us when the connection is closed.
     fileprivate var isLocalDisconnect: Bool {
         withRawMessage { dbus_message_is_signal($0, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 }
-    }
-}
-
-nonisolated extension Duration {
-    /// Whole milliseconds, rounded down.
-    fileprivate var milliseconds: Int64 {
-        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

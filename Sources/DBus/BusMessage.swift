@@ -53,6 +53,11 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         text(dbus_message_get_member).map(MemberName.init(unchecked:))
     }
     package var sender: BusName? { text(dbus_message_get_sender).map(BusName.init(unchecked:)) }
+    var destination: BusName? {
+        text(dbus_message_get_destination).map(BusName.init(unchecked:))
+    }
+    /// The serial of the call that this message answers.
+    var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
     package var errorName: ErrorName? {
         text(dbus_message_get_error_name).map(ErrorName.init(unchecked:))
     }

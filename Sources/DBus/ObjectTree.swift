@@ -61,6 +61,8 @@ package final class ObjectTree {
     // MARK: Telling clients
 
     func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
+        // Clients are told of these values now, or ask for them.
+        for interface in interfaces { _ = interface.takeChanges() }
         guard object.path != root, !interfaces.isEmpty else { return }
         emit(
             .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,

@@ -1,58 +1,74 @@
-internal import CDBus
+internal import Dispatch
 
 /// One call that waits for its reply: resumed by the reply, the deadline, the end of the connection or
 /// cancellation, whichever comes first.
+///
+/// Not the pending calls of libdbus: those take a reply from anybody who guesses its serial, and are
+/// forgotten when the connection is closed.
 final class ReplyWaiter {
-    private var continuation: CheckedContinuation<BusMessage, any Error>?
-    private var pending: OpaquePointer?
-    /// Why it failed before it began.
-    private var failure: (any Error)?
+    /// Who is to answer.
+    private let destination: BusName?
     private let onArrival: (BusMessage) -> Void
+    private var continuation: CheckedContinuation<BusMessage, any Error>?
+    private var deadline: (any DispatchSourceTimer)?
+    /// What it ended with before it began.
+    private var early: Result<BusMessage, any Error>?
+    private var hasEnded = false
 
-    init(onArrival: @escaping (BusMessage) -> Void) { self.onArrival = onArrival }
+    init(for call: BusMessage, onArrival: @escaping (BusMessage) -> Void) {
+        destination = call.destination
+        self.onArrival = onArrival
+    }
 
-    /// Resumes `continuation` exactly once.
-    ///
-    /// Takes over the reference to `pending`, which is nil if the call could not be sent.
-    func begin(
-        _ continuation: CheckedContinuation<BusMessage, any Error>, _ pending: OpaquePointer?
-    ) {
-        guard let pending else { return continuation.resume(throwing: BusError.disconnected) }
+    /// Resumes `continuation` exactly once; nil for `timeout` is no deadline.
+    func begin(_ continuation: CheckedContinuation<BusMessage, any Error>, timeout: Duration?) {
+        if let early { return continuation.resume(with: early) }
         self.continuation = continuation
-        self.pending = pending
-        dbus_pending_call_set_notify(
-            pending,
-            { pending, context in
-                guard let pending, let context else { return }
-                nonisolated(unsafe) let arguments = (pending, context)
-                MainActor.assumeIsolated {
-                    Unmanaged<ReplyWaiter>.fromOpaque(arguments.1).takeUnretainedValue()
-                        .finish(arguments.0)
-                }
-            },
-            Unmanaged.passRetained(self).toOpaque(),
-            { context in context.map { Unmanaged<ReplyWaiter>.fromOpaque($0).release() } })
-        if let failure { fail(failure) }
+        guard let timeout else { return }
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.schedule(deadline: .now() + .nanoseconds(timeout.clampedNanoseconds))
+        timer.setEventHandler { [weak self] in
+            self?.fail(BusError.reply(ErrorReply(.noReply, "There was no reply in time.")))
+        }
+        timer.activate()
+        deadline = timer
+    }
+
+    /// Ends the wait with `reply`, unless it comes from another than was called.
+    ///
+    /// The bus answers for those who are not there. The owner of a well-known name answers with its
+    /// unique one, which we do not know.
+    func finish(_ reply: BusMessage) -> Bool {
+        let isAuthentic =
+            reply.sender == destination || reply.sender == .bus
+            || destination.map { !$0.isUnique && $0 != .bus } ?? true
+        guard isAuthentic else { return false }
+        onArrival(reply)
+        end(.success(reply))
+        return true
     }
 
     /// Ends the wait, unless it has ended.
-    func fail(_ error: any Error) {
-        failure = error
-        guard let pending else { return }
-        self.pending = nil
-        dbus_pending_call_cancel(pending)
-        dbus_pending_call_unref(pending)
-        continuation?.resume(throwing: error)
+    func fail(_ error: any Error) { end(.failure(error)) }
+
+    private func end(_ result: Result<BusMessage, any Error>) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        deadline?.cancel()
+        deadline = nil
+        if let continuation { continuation.resume(with: result) } else { early = result }
         continuation = nil
     }
+}
 
-    private func finish(_ completed: OpaquePointer) {
-        guard pending != nil, let reply = dbus_pending_call_steal_reply(completed) else { return }
-        pending = nil
-        let message = BusMessage(receiving: reply)
-        onArrival(message)
-        continuation?.resume(returning: message)
-        continuation = nil
-        dbus_pending_call_unref(completed)
+nonisolated extension Duration {
+    /// Nanoseconds, from 0 to a century.
+    fileprivate var clampedNanoseconds: Int {
+        let limits: ClosedRange<Int64> = 0...3_000_000_000
+        guard limits.contains(components.seconds) else {
+            return components.seconds < 0 ? 0 : Int(limits.upperBound) * 1_000_000_000
+        }
+        return Int(components.seconds) * 1_000_000_000
+            + Int(components.attoseconds / 1_000_000_000)
     }
 }

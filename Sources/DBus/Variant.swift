@@ -87,7 +87,8 @@ nonisolated extension Variant: BusType {
         decoder.next()
     }
 
-    private func encodeValue(into encoder: inout Encoder) throws(BusError) {
+    /// Appends the value inside, without its signature.
+    func encodeValue(into encoder: inout Encoder) throws(BusError) {
         switch self {
         case .byte(let value): value.encode(into: &encoder)
         case .bool(let value): value.encode(into: &encoder)

@@ -68,6 +68,23 @@ struct CallTests {
         #expect(name == .noReply)
     }
 
+    @Test func `a reply of somebody who was not called is not taken`() async throws {
+        let server = try TestServer()
+        let forger = try PrivateBus.current.connect()
+        let call = Task.immediate { () throws -> UInt32 in
+            try await server.proxy.call(.test, "Wait", timeout: nil)
+        }
+        try await server.object.waiting.wait { $0 == 1 ? true : nil }
+        for serial in 1..<100 as Range<UInt32> {
+            let forged = MessageHeader(
+                kind: .methodReturn, destination: server.client.uniqueName, replySerial: serial)
+            forger.send(try BusMessage(forged, 666 as UInt32))
+        }
+        #expect(try await forger.owner(of: .bus) == .bus)
+        server.object.isReleased.update { $0 = true }
+        #expect(try await call.value == 1)
+    }
+
     @Test func `results of other types than expected are refused`() async throws {
         let server = try TestServer()
         await #expect(throws: BusError.invalidValue("expected (s), found (u)")) {

@@ -47,6 +47,12 @@ final class TestObject {
                 try await object.isReleased.wait { $0 ? true : nil }
                 return object.number
             },
+            .asyncMethod("WaitWith", in: ["text"], out: ["bytes"]) {
+                (object, text: String) -> UInt32 in
+                object.waiting.update { $0 += 1 }
+                try await object.isReleased.wait { $0 ? true : nil }
+                return UInt32(text.utf8.count)
+            },
             .preparedMethod(
                 "Page", in: ["number"], out: ["page"], returning: (String).self,
                 kept: { (object, _: UInt32) in object.kept }

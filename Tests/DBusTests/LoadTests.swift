@@ -1,0 +1,112 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct LoadTests {
+    @Test func `a client has a thousand calls at a time, others have theirs`() async throws {
+        let server = try TestServer()
+        let calls = (0..<1000).map { _ in
+            Task.immediate { () throws -> UInt32 in
+                try await server.proxy.call(.test, "Wait", timeout: nil)
+            }
+        }
+        try await server.object.waiting.wait { $0 == 1000 ? true : nil }
+        let refused = await errorName {
+            let _: UInt32 = try await server.proxy.call(.test, "Wait")
+        }
+        #expect(refused == .limitsExceeded)
+        // What is done at once is not counted.
+        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        #expect(sum == 2)
+        let other = try PrivateBus.current.connect()
+        let served = Task.immediate { () throws -> UInt32 in
+            try await BusProxy(other, server.connection.uniqueName, .test).call(.test, "Wait")
+        }
+        try await server.object.waiting.wait { $0 == 1001 ? true : nil }
+        server.object.isReleased.update { $0 = true }
+        for call in calls { #expect(try await call.value == 1) }
+        #expect(try await served.value == 1)
+        let again: UInt32 = try await server.proxy.call(.test, "Wait")
+        #expect(again == 1)
+    }
+
+    @Test func `calls that are held have the same limit`() async throws {
+        let server = try TestServer(started: false)
+        let calls = (0..<1001).map { _ in
+            Task.immediate { () throws -> UInt32 in
+                try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+            }
+        }
+        let refused = await errorName { _ = try await calls[1000].value }
+        #expect(refused == .limitsExceeded)
+        server.tree.start()
+        for call in calls.dropLast() { #expect(try await call.value == 2) }
+    }
+
+    @Test func `a message of 64 MiB is answered, and its memory is given back`() async throws {
+        let server = try TestServer()
+        let text = String(repeating: "x", count: 63 << 20)
+        func call() async throws {
+            let refused = await errorName {
+                try await server.proxy.perform(.test, "Add", text)
+            }
+            #expect(refused == .invalidArgs)
+        }
+        try await call()
+        let before = try residentMebibytes()
+        for _ in 0..<2 { try await call() }
+        // Two messages that stayed would be 126.
+        #expect(try residentMebibytes() - before < 100)
+    }
+
+    @Test func `a large call that runs blocks nobody`() async throws {
+        let server = try TestServer()
+        let text = String(repeating: "x", count: 64 << 20)
+        let late = Task.immediate { () throws -> UInt32 in
+            try await server.proxy.call(.test, "WaitWith", text, timeout: nil)
+        }
+        try await server.object.waiting.wait { $0 == 1 ? true : nil }
+        // The handler's own calls are on the same connection.
+        try await BusProxy(server.connection, server.client.uniqueName, "/")
+            .perform("org.freedesktop.DBus.Peer", "Ping")
+        server.object.isReleased.update { $0 = true }
+        #expect(try await late.value == 64 << 20)
+    }
+
+    @Test func `a caller that has gone is not waited for`() async throws {
+        let server = try TestServer()
+        var caller: BusConnection? = try PrivateBus.current.connect()
+        for _ in 0..<10 {
+            caller?.send(
+                try BusMessage(.methodCall(server.connection.uniqueName, .test, .test, "Wait")))
+        }
+        try await server.object.waiting.wait { $0 == 10 ? true : nil }
+        caller = nil
+        server.object.isReleased.update { $0 = true }
+        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        #expect(sum == 2)
+        withExtendedLifetime(caller) {}
+    }
+
+    @Test func `a client that floods does not keep others from being served`() async throws {
+        let server = try TestServer()
+        let flooder = try PrivateBus.current.connect()
+        let header = MessageHeader.methodCall(server.connection.uniqueName, .test, .test, "Note")
+        for number in 0..<20_000 as Range<UInt32> {
+            flooder.send(try BusMessage(header, number))
+        }
+        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        #expect(sum == 2)
+        #expect(server.object.notes.value.count < 20_000)
+    }
+
+    private func residentMebibytes() throws -> Int {
+        let statm = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
+        let pages = statm.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return try #require(pages) * Int(sysconf(Int32(_SC_PAGESIZE))) >> 20
+    }
+}

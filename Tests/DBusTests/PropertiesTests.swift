@@ -1,0 +1,137 @@
+import TestSupport
+import Testing
+
+@testable import DBus
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct PropertiesTests {
+    @Test func `properties are read one by one and all at once`() async throws {
+        let server = try TestServer()
+        #expect(try await server.proxy.property(.test, "Number") == .uint32(1))
+        let all: [String: Variant] = [
+            "Number": .uint32(1), "Label": .string("one"), "Id": .string("test"),
+            "Clock": .uint32(1),
+        ]
+        #expect(try await server.proxy.properties(.test) == all)
+        #expect(
+            try await server.proxy.properties("org.freedesktop.DBus.Properties").isEmpty)
+        // An empty name is any interface.
+        let any: Variant = try await server.proxy.call(
+            "org.freedesktop.DBus.Properties", "Get", "", "Label")
+        #expect(any == .string("one"))
+        let every: [String: Variant] = try await server.proxy.call(
+            "org.freedesktop.DBus.Properties", "GetAll", "")
+        #expect(every == all)
+    }
+
+    @Test func `a property is written, and clients are told`() async throws {
+        let server = try TestServer()
+        let (changes, subscription) = try await server.changes()
+        try await server.proxy.set(.test, "Label", to: "two")
+        #expect(server.object.label == "two")
+        #expect(try await changes.elements(1) == [["Label": .string("two")]])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `changes of one burst are told in one signal, equal values in none`() async throws {
+        let server = try TestServer()
+        let (changes, subscription) = try await server.changes()
+        server.exported.noteChange()
+        server.exported.flushChanges()
+        for number in 2..<100 as Range<UInt32> {
+            server.object.number = number
+            server.object.label = "\(number)"
+            server.exported.noteChange()
+        }
+        _ = try await changes.elements(1)
+        server.object.label = "other"
+        server.object.label = "99"
+        server.exported.noteChange()
+        server.exported.flushChanges()
+        server.object.number = 100
+        server.exported.noteChange()
+        let told = try await changes.elements(2)
+        #expect(told == [["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)]])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `a change is told before the object goes`() async throws {
+        let server = try TestServer()
+        let (changes, subscription) = try await server.changes()
+        server.object.number = 2
+        server.exported.noteChange()
+        server.tree.remove(server.exported)
+        #expect(try await changes.elements(1) == [["Number": .uint32(2)]])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func `what was told with the interface is not told again`() async throws {
+        let server = try TestServer()
+        let (changes, subscription) = try await server.changes()
+        server.tree.remove(server.exported)
+        server.object.number = 5
+        server.tree.export(server.exported)
+        server.exported.flushChanges()
+        server.object.number = 6
+        server.exported.flushChanges()
+        #expect(try await changes.elements(1) == [["Number": .uint32(6)]])
+        withExtendedLifetime(subscription) {}
+    }
+}
+
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct ObjectManagerTests {
+    @Test func `the root lists every object below it`() async throws {
+        let server = try TestServer()
+        let objects = try await server.root.managedObjects()
+        #expect(Set(objects.keys) == [.test])
+        #expect(objects[.test]?["org.imagefeed.Test"]?["Label"] == .string("one"))
+    }
+
+    @Test func `objects and interfaces that come and go are told`() async throws {
+        let server = try TestServer()
+        let events = Observed<[String]>()
+        let subscription = try await server.client.subscribe(
+            MatchRule(path: "/org/imagefeed", interface: "org.freedesktop.DBus.ObjectManager")
+        ) { signal in
+            if let added: (ObjectPath, [String: [String: Variant]]) = try? signal.read() {
+                let names = added.1.keys.sorted().joined(separator: " ")
+                let label = added.1["org.imagefeed.Test"]?["Label"]?.string ?? ""
+                events.append("+ \(added.0) \(names) \(label)")
+            } else if let removed: (ObjectPath, [String]) = try? signal.read() {
+                events.append("- \(removed.0) \(removed.1.joined(separator: " "))")
+            }
+        }
+        let object = ExportedObject("/org/imagefeed/b")
+        object.add(TestObject.interface, on: server.object)
+        server.tree.export(object)
+        object.add(BusInterface<TestObject>("a.b", []), on: server.object)
+        #expect(object.has("a.b"))
+        object.remove(["a.b", "c.d"])
+        object.remove(["c.d"])
+        server.tree.remove(object)
+        #expect(
+            try await events.elements(4) == [
+                "+ /org/imagefeed/b org.imagefeed.Test one", "+ /org/imagefeed/b a.b ",
+                "- /org/imagefeed/b a.b", "- /org/imagefeed/b org.imagefeed.Test",
+            ])
+        withExtendedLifetime(subscription) {}
+    }
+}
+
+extension TestServer {
+    /// The changed properties in each `PropertiesChanged` that the client receives.
+    func changes() async throws -> (Observed<[[String: Variant]]>, SignalSubscription) {
+        let changes = Observed<[[String: Variant]]>()
+        let subscription = try await client.subscribe(
+            MatchRule(sender: connection.uniqueName, member: "PropertiesChanged")
+        ) { signal in
+            guard let change: (String, [String: Variant], [String]) = try? signal.read() else {
+                Issue.record("\(signal.signature)")
+                return
+            }
+            changes.append(change.1)
+        }
+        return (changes, subscription)
+    }
+}
