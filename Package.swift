@@ -60,8 +60,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-/// One thread owns the state of the programs: it is the main actor, whose event loop is the main dispatch
-/// queue.
+/// One thread owns the state of the programs: it is the main actor, whose event loop is the main
+/// dispatch queue.
 let mainActorTargets: Set = [
     "BusService", "ControlCommands", "DBus", "Engine", "imagefeedctl", "imagefeedd",
 ]

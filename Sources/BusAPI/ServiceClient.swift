@@ -2,8 +2,9 @@ package import DBus
 
 /// The daemon, as its clients see it.
 ///
-/// Every call throws ``BusError``; ``BusError/reply(_:)`` holds what the daemon, or the bus in its place,
-/// answered: ``ServiceError/init(_:)`` tells our errors. A daemon that is not running is started by the bus.
+/// Every call throws ``BusError``; ``BusError/reply(_:)`` holds what the daemon, or the bus in its
+/// place, answered: ``ServiceError/init(_:)`` tells our errors. A daemon that is not running is
+/// started by the bus.
 @MainActor
 package struct ServiceClient {
     package let connection: BusConnection
@@ -87,13 +88,10 @@ package struct AccountClient {
         try await proxy.set(.account, "Label", to: label)
     }
 
-    /// One page of photos.
+    /// One page of photos, and where the next page begins: empty at the end.
     ///
-    /// - Parameters:
-    ///   - source: A source's id; empty for the default source.
-    ///   - cursor: Empty for the newest photos, else the `next` of the page before.
-    ///   - count: 1 to 100.
-    /// - Returns: The photos, and where the next page begins: empty at the end.
+    /// `source` is a source's id, empty for the default one; `cursor` is empty for the newest
+    /// photos, else the `next` of the page before; `count` is 1 to 100.
     package func page(
         _ source: String, cursor: String, count: UInt32
     ) async throws -> (photos: [[String: Variant]], next: String) {

@@ -1,5 +1,6 @@
 extension BusConnection {
-    /// Delivers the signals that fit `rule` to `handler`, in their order, until the result is dropped.
+    /// Delivers the signals that fit `rule` to `handler`, in their order, until the result is
+    /// dropped.
     ///
     /// When this returns, no later signal is missed. A signal whose sender only claims to be
     /// `rule.sender` is not delivered.
@@ -38,7 +39,8 @@ extension BusConnection {
         }
     }
 
-    /// Calls `handler` whenever `name` gets another owner (or none, nil), until the result is dropped.
+    /// Calls `handler` whenever `name` gets another owner (or none, nil), until the result is
+    /// dropped.
     package func watchOwner(
         of name: BusName, _ handler: @escaping (BusName?) -> Void
     ) async throws -> SignalSubscription {

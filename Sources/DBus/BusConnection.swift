@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A connection to a message bus, driven by the main dispatch queue.
 ///
-/// A private connection: nobody else in the process shares it, and the process does not end with it.
-/// After ``onDisconnect`` every call fails with ``BusError/disconnected``.
+/// A private connection: nobody else in the process shares it, and the process does not end with
+/// it. After ``onDisconnect`` every call fails with ``BusError/disconnected``.
 package final class BusConnection {
     /// The name that the bus gave this connection: `:1.42`.
     package let uniqueName: BusName
@@ -116,10 +116,10 @@ package final class BusConnection {
 
     /// Sends a call and waits for its reply.
     ///
-    /// The reply has to be there before `timeout`; nil waits as long as the connection lives. Fails with
-    /// ``BusError/reply(_:)`` for an error reply, or for none in time, with ``BusError/disconnected`` and
-    /// with `CancellationError`. `onArrival` sees the reply before any message that came after it; the
-    /// task that waits may not.
+    /// The reply has to be there before `timeout`; nil waits as long as the connection lives. Fails
+    /// with ``BusError/reply(_:)`` for an error reply, or for none in time, with
+    /// ``BusError/disconnected`` and with `CancellationError`. `onArrival` sees the reply before
+    /// any message that came after it; the task that waits may not.
     package func call(
         _ message: BusMessage, timeout: Duration? = .seconds(25),
         onArrival: @escaping (BusMessage) -> Void = { _ in }
@@ -140,8 +140,8 @@ package final class BusConnection {
 
     /// Calls a method and reads its results.
     ///
-    /// Fails as ``call(_:timeout:onArrival:)`` does, and with ``BusError/invalidValue(_:)`` when the
-    /// results are of other types.
+    /// Fails as ``call(_:timeout:onArrival:)`` does, and with ``BusError/invalidValue(_:)`` when
+    /// the results are of other types.
     package func call<each In: BusType, each Out: BusType>(
         _ header: MessageHeader, _ arguments: repeat each In, timeout: Duration? = .seconds(25)
     ) async throws -> (repeat each Out) {
@@ -149,10 +149,12 @@ package final class BusConnection {
         return try await call(message, timeout: timeout).read()
     }
 
-    /// Sends everything that is queued. Blocks until the bus has taken it; only for the end of a program.
+    /// Sends everything that is queued. Blocks until the bus has taken it; only for the end of a
+    /// program.
     package func flush() { dbus_connection_flush(raw) }
 
-    /// Gives `message` to libdbus, and tells the serial that it got; nil when it cannot be sent any more.
+    /// Gives `message` to libdbus, and tells the serial that it got; nil when it cannot be sent any
+    /// more.
     @discardableResult
     private func queue(_ message: BusMessage) -> UInt32? {
         guard isConnected, let copy = message.copyForSending() else { return nil }

@@ -117,10 +117,8 @@ extension BusMember {
 
     /// A method whose results are often the same and are kept marshalled.
     ///
-    /// - Parameters:
-    ///   - results: The types of the results.
-    ///   - kept: Finds the results, if they are at hand.
-    ///   - handler: Makes them, if not.
+    /// `results` are their types, `kept` finds them if they are at hand, and `handler` makes them
+    /// if not.
     package static func preparedMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         returning results: repeat (each Out).Type,
@@ -144,7 +142,8 @@ extension BusMember {
     /// A method that looks at the call itself, and keeps none of it for the work it returns.
     static func methodWithCall<each In: BusType>(
         _ name: MemberName, in inputs: [String],
-        _ handler: @escaping (Object, BusMessage, repeat each In) throws
+        _ handler:
+            @escaping (Object, BusMessage, repeat each In) throws
             -> @MainActor () async throws -> Void
     ) -> BusMember {
         make(name, describe(inputs, repeat (each In).self), []) { object, call in

@@ -13,8 +13,8 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
 
     private let raw: OpaquePointer
-    /// Whether it counts among those that libdbus has read for us: their end may make it read on, which
-    /// it tells the connection at once, so they end on the main queue.
+    /// Whether it counts among those that libdbus has read for us: their end may make it read on,
+    /// which it tells the connection at once, so they end on the main queue.
     private let isReceived: Bool
 
     /// Takes over one reference to a message of our own.

@@ -2,7 +2,8 @@ internal import CDBus
 
 /// Reads the values of a message, one after the other.
 ///
-/// libdbus has checked a message that arrived; what is checked here is that it holds the types we expect.
+/// libdbus has checked a message that arrived; what is checked here is that it holds the types we
+/// expect.
 nonisolated package struct Decoder {
     /// Keeps the bytes alive.
     private let message: BusMessage

@@ -2,8 +2,8 @@ internal import CDBus
 
 /// Makes a message that carries file descriptors.
 ///
-/// libdbus attaches descriptors only through its iterators, so the marshalled values are read back and
-/// appended one by one. Such messages are small and rare.
+/// libdbus attaches descriptors only through its iterators, so the marshalled values are read back
+/// and appended one by one. Such messages are small and rare.
 nonisolated enum DescriptorMessage {
     static func make(
         _ header: MessageHeader, _ signature: Signature, _ encoder: Encoder, bodyOffset: Int
@@ -39,7 +39,8 @@ nonisolated enum DescriptorMessage {
         var offset: Int
         let descriptors: [FileDescriptor]
 
-        /// Appends the next value, of the complete type `type`, to `iterator`; false out of memory or descriptors.
+        /// Appends the next value, of the complete type `type`, to `iterator`; false out of memory
+        /// or descriptors.
         mutating func move(_ type: Signature, to iterator: inout DBusMessageIter) -> Bool {
             let code = type.text.utf8.first ?? 0
             let inner = Signature(unchecked: String(type.text.dropFirst()))

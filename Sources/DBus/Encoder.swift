@@ -2,8 +2,8 @@ internal import Glibc
 
 /// Marshals values in the byte order of this machine.
 ///
-/// Our own marshalling instead of libdbus's iterators: those take about ten times as long for a page of
-/// photos and end the program on a value they do not like. The bytes go through
+/// Our own marshalling instead of libdbus's iterators: those take about ten times as long for a
+/// page of photos and end the program on a value they do not like. The bytes go through
 /// `dbus_message_demarshal`, which checks them all and answers with an error.
 ///
 /// Source: D-Bus specification, "Marshalling (Wire Format)".

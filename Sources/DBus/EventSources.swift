@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Runs the watches and timeouts of a connection as dispatch sources on the main queue.
 ///
-/// A source is active only while libdbus has its watch or timeout enabled, so an idle connection waits
-/// for its socket and for nothing else.
+/// A source is active only while libdbus has its watch or timeout enabled, so an idle connection
+/// waits for its socket and for nothing else.
 final class EventSources {
     private var watches: [OpaquePointer: Watch] = [:]
     private var timers: [OpaquePointer: any DispatchSourceTimer] = [:]
@@ -17,20 +17,24 @@ final class EventSources {
         var isRunning = false
     }
 
-    /// Hands the watches and timeouts of `connection`, which nothing else drives, to this object, which
-    /// must outlive them. False when descriptors ran out.
+    /// Hands the watches and timeouts of `connection`, which nothing else drives, to this object,
+    /// which must outlive them. False when descriptors ran out.
     func attach(to connection: OpaquePointer, afterEvent: @escaping () -> Void) -> Bool {
         self.afterEvent = afterEvent
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isWatched = dbus_connection_set_watch_functions(
             connection,
-            { watch, context in EventSources.with(watch, context) { $0.addWatch($1) } == true ? 1 : 0 },
+            { watch, context in
+                EventSources.with(watch, context) { $0.addWatch($1) } == true ? 1 : 0
+            },
             { watch, context in _ = EventSources.with(watch, context) { $0.removeWatch($1) } },
             { watch, context in _ = EventSources.with(watch, context) { $0.updateWatch($1) } },
             context, nil)
         let isTimed = dbus_connection_set_timeout_functions(
             connection,
-            { timeout, context in EventSources.with(timeout, context) { $0.updateTimer($1) } == true ? 1 : 0 },
+            { timeout, context in
+                EventSources.with(timeout, context) { $0.updateTimer($1) } == true ? 1 : 0
+            },
             { timeout, context in _ = EventSources.with(timeout, context) { $0.removeTimer($1) } },
             { timeout, context in _ = EventSources.with(timeout, context) { $0.updateTimer($1) } },
             context, nil)
@@ -45,7 +49,8 @@ final class EventSources {
     }
 
     private func addWatch(_ watch: OpaquePointer) -> Bool {
-        // A descriptor of our own: dispatch may look at it for a moment after libdbus has closed its.
+        // A descriptor of our own: dispatch may look at it for a moment after libdbus has closed
+        // its.
         let descriptor = fcntl(dbus_watch_get_unix_fd(watch), F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return false }
         let flags = dbus_watch_get_flags(watch)
@@ -102,7 +107,8 @@ final class EventSources {
         timers.removeValue(forKey: timeout)?.cancel()
     }
 
-    /// Enters the main actor from a callback of libdbus, which calls back on the thread that called it.
+    /// Enters the main actor from a callback of libdbus, which calls back on the thread that called
+    /// it.
     nonisolated private static func with<Result: Sendable>(
         _ handle: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
         _ body: @MainActor (EventSources, OpaquePointer) -> Result

@@ -54,7 +54,8 @@ final class ExportedInterface {
         OrderedEntries(properties.map { ($0.name.text, value($0)) })
     }
 
-    /// The properties whose values are others than clients were told; they count as told from now on.
+    /// The properties whose values are others than clients were told; they count as told from now
+    /// on.
     func takeChanges() -> OrderedEntries<String, AnyVariant> {
         var changes = OrderedEntries<String, AnyVariant>()
         for property in properties where property.emits == .value {

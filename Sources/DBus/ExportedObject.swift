@@ -10,7 +10,8 @@ package final class ExportedObject {
 
     package init(_ path: ObjectPath) { self.path = path }
 
-    /// Adds an interface, whose handlers are called on `object`, and says so with `InterfacesAdded`.
+    /// Adds an interface, whose handlers are called on `object`, and says so with
+    /// `InterfacesAdded`.
     package func add<Object: AnyObject>(_ declaration: BusInterface<Object>, on object: Object) {
         let interface = ExportedInterface(declaration, on: object)
         interfaces.append(interface)

@@ -3,7 +3,8 @@ internal import Glibc
 
 /// An open file that travels over the bus. D-Bus type `h`.
 ///
-/// Owns the descriptor and closes it with the last reference. The receiver gets a descriptor of its own.
+/// Owns the descriptor and closes it with the last reference. The receiver gets a descriptor of its
+/// own.
 nonisolated package final class FileDescriptor: Sendable {
     /// The number of the descriptor, valid as long as this object lives.
     package let rawValue: Int32

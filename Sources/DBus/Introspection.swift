@@ -1,5 +1,6 @@
 extension ExportedObject {
-    /// The description of this object in the XML of the D-Bus specification, "Introspection Data Format".
+    /// The description of this object in the XML of the D-Bus specification, "Introspection Data
+    /// Format".
     var introspection: String {
         var xml = """
             <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"

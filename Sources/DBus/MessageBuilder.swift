@@ -40,8 +40,8 @@ nonisolated package struct MessageHeader: Sendable {
     }
 }
 
-/// What is kept of a call until it is answered: its values may be 128 MiB, and libdbus stops reading
-/// when too many are kept.
+/// What is kept of a call until it is answered: its values may be 128 MiB, and libdbus stops
+/// reading when too many are kept.
 nonisolated struct ReplyAddress: Sendable {
     let caller: BusName?
     let serial: UInt32
@@ -57,8 +57,8 @@ nonisolated struct ReplyAddress: Sendable {
 nonisolated extension BusMessage {
     /// Marshals a message.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` when a value has no D-Bus form, ``BusError/tooLarge`` over
-    ///   128 MiB.
+    /// - Throws: ``BusError/invalidValue(_:)`` when a value has no D-Bus form,
+    ///   ``BusError/tooLarge`` over 128 MiB.
     convenience init<each Value: BusType>(
         _ header: MessageHeader, _ values: repeat each Value
     ) throws(BusError) {

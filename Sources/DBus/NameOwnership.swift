@@ -9,11 +9,12 @@ package enum NameRequest: Equatable {
 extension BusConnection {
     /// Asks for a well-known name, which others may then take over.
     ///
-    /// `replacing` takes it from an owner that allows this. `onLost` is called when somebody has taken
-    /// it from us, not when we have given it back. Fails with ``BusError/reply(_:)`` when the bus forbids
-    /// the name.
+    /// `replacing` takes it from an owner that allows this. `onLost` is called when somebody has
+    /// taken it from us, not when we have given it back. Fails with ``BusError/reply(_:)`` when the
+    /// bus forbids the name.
     ///
-    /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not queue.
+    /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not
+    /// queue.
     package func requestName(
         _ name: BusName, replacing: Bool, onLost: @escaping () -> Void
     ) async throws -> NameRequest {

@@ -60,9 +60,8 @@ nonisolated package struct ObjectPath: BusGrammar {
         return utf8.count == 1 || previous != UInt8(ascii: "/")
     }
 
-    /// The path with one more element.
-    ///
-    /// - Parameter element: Letters, digits and underscores; anything else is our own mistake.
+    /// The path with one more element: letters, digits and underscores; anything else is our own
+    /// mistake.
     package func appending(_ element: String) -> ObjectPath {
         precondition(
             !element.isEmpty && element.utf8.allSatisfy(\.isNameByte),
@@ -78,7 +77,8 @@ nonisolated package struct ObjectPath: BusGrammar {
     }
 }
 
-/// The name of a connection: a well-known name such as `org.imagefeed.ImageFeed1`, or a unique one such as `:1.7`.
+/// The name of a connection: a well-known name such as `org.imagefeed.ImageFeed1`, or a unique one
+/// such as `:1.7`.
 nonisolated package struct BusName: BusGrammar {
     package static let noun = "bus name"
     /// The bus itself.
@@ -140,7 +140,8 @@ nonisolated package struct MemberName: BusGrammar {
     }
 }
 
-/// Two or more elements joined by dots, 255 bytes at most; only elements of unique names begin with a digit.
+/// Two or more elements joined by dots, 255 bytes at most; only elements of unique names begin with
+/// a digit.
 nonisolated private func isDotted(
     _ utf8: Substring.UTF8View.SubSequence, isUnique: Bool, isAllowed: (UInt8) -> Bool
 ) -> Bool {

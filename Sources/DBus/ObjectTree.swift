@@ -1,7 +1,7 @@
 /// The objects that a connection exports, below one root that lists them.
 ///
-/// Takes every method call to the connection: finds the object, the interface and the member, and sends
-/// the reply or an error. Whatever a caller sends ends in one of the two.
+/// Takes every method call to the connection: finds the object, the interface and the member, and
+/// sends the reply or an error. Whatever a caller sends ends in one of the two.
 package final class ObjectTree {
     /// The path of the object that has `org.freedesktop.DBus.ObjectManager`.
     let root: ObjectPath
@@ -17,8 +17,8 @@ package final class ObjectTree {
     /// - Parameters:
     ///   - connection: Where to export. One tree a connection.
     ///   - root: The path of the root object, which lists the others.
-    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply``, and a ``BusError`` about
-    ///     an answer that cannot be sent, never gets there.
+    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply``, and a ``BusError``
+    ///     about an answer that cannot be sent, never gets there.
     package init(
         _ connection: BusConnection, root: ObjectPath,
         errorReply: @escaping (any Error) -> ErrorReply
@@ -160,7 +160,8 @@ package final class ObjectTree {
         return node
     }
 
-    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: ReplyAddress) {
+    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: ReplyAddress)
+    {
         guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
         // At once, so that calls begin in the order in which they came.
         Task.immediate {

@@ -1,10 +1,10 @@
 internal import Dispatch
 
-/// One call that waits for its reply: resumed by the reply, the deadline, the end of the connection or
-/// cancellation, whichever comes first.
+/// One call that waits for its reply: resumed by the reply, the deadline, the end of the connection
+/// or cancellation, whichever comes first.
 ///
-/// Not the pending calls of libdbus: those take a reply from anybody who guesses its serial, and are
-/// forgotten when the connection is closed.
+/// Not the pending calls of libdbus: those take a reply from anybody who guesses its serial, and
+/// are forgotten when the connection is closed.
 final class ReplyWaiter {
     /// Who is to answer.
     private let destination: BusName?

@@ -15,14 +15,15 @@ package final class SignalSubscription {
     isolated deinit { router.remove(ObjectIdentifier(self), rule) }
 }
 
-/// Tells each subscription of the signals that fit it, and knows who owns the names they name as senders.
+/// Tells each subscription of the signals that fit it, and knows who owns the names they name as
+/// senders.
 final class SignalRouter {
     /// Subscriptions, and with them the router, may outlive the connection.
     private weak let connection: BusConnection?
     /// In the order in which they were made.
     private var entries: [Entry] = []
-    /// The well-known names that subscriptions name: anybody can send a signal to us directly, so the
-    /// sender is checked here, too.
+    /// The well-known names that subscriptions name: anybody can send a signal to us directly, so
+    /// the sender is checked here, too.
     private var senders: [BusName: Sender] = [:]
 
     private struct Entry {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A program that a test has started, with what it writes.
 ///
-/// Started with an empty signal mask: Foundation's `Process` passes on the one of Dispatch's threads, and
-/// the child then ignores SIGTERM. Killed, if it still runs, with the last reference.
+/// Started with an empty signal mask: Foundation's `Process` passes on the one of Dispatch's
+/// threads, and the child then ignores SIGTERM. Killed, if it still runs, with the last reference.
 package final class ChildProcess: Sendable {
     package enum Exit: Hashable, Sendable {
         case code(Int32)

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// A directory of a test's own, with a home and the XDG directories in it. Removed with the last reference.
+/// A directory of a test's own, with a home and the XDG directories in it. Removed with the last
+/// reference.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 

@@ -2,7 +2,8 @@ import Testing
 
 @testable import DBus
 
-/// The expected bytes are those of the specification, "Marshalling (Wire Format)", on a little-endian machine.
+/// The expected bytes are those of the specification, "Marshalling (Wire Format)", on a
+/// little-endian machine.
 @Suite struct EncoderTests {
     @Test func `numbers stand on their own boundary`() throws {
         let bytes = try encoded(1 as UInt8, 0x0203 as UInt16, true, -1 as Int32, 4 as UInt64)

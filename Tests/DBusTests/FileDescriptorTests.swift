@@ -7,7 +7,8 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct FileDescriptorTests {
     @Test func `a descriptor crosses the bus`() async throws {
-        let echo = try proxy(Pass())
+        let (server, echo) = try serve()
+        defer { withExtendedLifetime(server) {} }
         let reply: FileDescriptor = try await echo.call(
             "org.imagefeed.Pass", "Plain", try descriptor(holding: "hello"))
         #expect(contents(of: reply) == "hello")
@@ -15,7 +16,8 @@ struct FileDescriptorTests {
     }
 
     @Test func `descriptors in options keep their places among other values`() async throws {
-        let echo = try proxy(Pass())
+        let (server, echo) = try serve()
+        defer { withExtendedLifetime(server) {} }
         let options: [String: Variant] = [
             "first": .fileDescriptor(try descriptor(holding: "one")),
             "text": .string("x"),
@@ -43,7 +45,8 @@ struct FileDescriptorTests {
     }
 
     @Test func `no descriptor is left open`() async throws {
-        let echo = try proxy(Pass())
+        let (server, echo) = try serve()
+        defer { withExtendedLifetime(server) {} }
         let file = try descriptor(holding: "hello")
         for _ in 0..<10 {
             let _: FileDescriptor = try await echo.call("org.imagefeed.Pass", "Plain", file)
@@ -59,20 +62,17 @@ struct FileDescriptorTests {
         }
     }
 
-    private func proxy(_ pass: Pass) throws -> BusProxy {
+    private func serve() throws -> (TestServer, BusProxy) {
         let server = try TestServer()
-        pass.server = server
         let object = ExportedObject(.test.appending("pass"))
-        object.add(Pass.interface, on: pass)
+        object.add(Pass.interface, on: Pass())
         server.tree.export(object)
-        return BusProxy(server.client, server.connection.uniqueName, object.path)
+        return (server, BusProxy(server.client, server.connection.uniqueName, object.path))
     }
 }
 
 @MainActor
 private final class Pass {
-    var server: TestServer?
-
     static let interface = BusInterface<Pass>(
         "org.imagefeed.Pass",
         [

@@ -132,7 +132,8 @@ private struct Random: RandomNumberGenerator {
         case 8: return .double(Double(bitPattern: number))
         case 9: return .objectPath("/a/b")
         case 10: return .signature("a{sv}")
-        case 11, 12: return .string(["org.imagefeed.Test", "Label", "", "\u{10FFFF}"][Int(number % 4)])
+        case 11, 12:
+            return .string(["org.imagefeed.Test", "Label", "", "\u{10FFFF}"][Int(number % 4)])
         case 13: return .variant(variant(depth: depth - 1))
         case 14: return .structure((0...Int(number % 3)).map { _ in variant(depth: depth - 1) })
         case 15:

@@ -61,8 +61,10 @@ struct IntrospectionTests {
         #expect(members.contains(/\.Label +property +s +"one" +emits-change writable/))
         #expect(members.contains(/\.Changed +signal +us/))
         let tree = try await busctl("tree", "--list", name)
-        #expect(tree.split(separator: "\n") == ["/", "/org", "/org/imagefeed", "/org/imagefeed/test"])
-        let sum = try await busctl("call", name, ObjectPath.test.text, "org.imagefeed.Test", "Add", "uu", "1", "2")
+        #expect(
+            tree.split(separator: "\n") == ["/", "/org", "/org/imagefeed", "/org/imagefeed/test"])
+        let sum = try await busctl(
+            "call", name, ObjectPath.test.text, "org.imagefeed.Test", "Add", "uu", "1", "2")
         #expect(sum == "u 3\n")
     }
 }

@@ -31,7 +31,9 @@ import Testing
         #expect(try ErrorName(text).text == text)
     }
 
-    @Test(arguments: ["", "a", "a-b.c", "a.1", ":1.2", "a.b ", "a." + String(repeating: "b", count: 254)])
+    @Test(arguments: [
+        "", "a", "a-b.c", "a.1", ":1.2", "a.b ", "a." + String(repeating: "b", count: 254),
+    ])
     func `what is no interface name is refused`(text: String) {
         #expect(throws: BusError.invalidName("interface name", text)) { try InterfaceName(text) }
         #expect(throws: BusError.invalidName("error name", text)) { try ErrorName(text) }

@@ -69,7 +69,9 @@ struct ObjectTreeTests {
 
     @Test func `an answer that cannot be sent is an error`() async throws {
         let server = try TestServer()
-        let broken = await errorName { let _: String = try await server.proxy.call(.test, "Broken") }
+        let broken = await errorName {
+            let _: String = try await server.proxy.call(.test, "Broken")
+        }
         #expect(broken == .failed)
         let huge = await errorName { let _: String = try await server.proxy.call(.test, "Huge") }
         #expect(huge == .limitsExceeded)

@@ -51,7 +51,8 @@ struct PropertiesTests {
         server.object.number = 100
         server.exported.noteChange()
         let told = try await changes.elements(2)
-        #expect(told == [["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)]])
+        #expect(
+            told == [["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)]])
         withExtendedLifetime(subscription) {}
     }
 

@@ -15,7 +15,9 @@ struct RoundTripTests {
         try await echo.check([Int64.min, .max])
         try await echo.check([UInt64.max])
         try await echo.check([0.0, -0.1, .infinity, .greatestFiniteMagnitude])
-        try await echo.check(["", "ä€😀", "\u{FEFF}\u{FFFE}\n", String(repeating: "x", count: 100_000)])
+        try await echo.check([
+            "", "ä€😀", "\u{FEFF}\u{FFFE}\n", String(repeating: "x", count: 100_000),
+        ])
         try await echo.check(["/", "/a/b_1" as ObjectPath])
         try await echo.check(["", "a{s(ii)}v" as Signature])
         try await echo.check([[], [1, 2, 3 as Int64]])

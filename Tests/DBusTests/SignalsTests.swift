@@ -76,7 +76,9 @@ struct SignalsTests {
         try emit(forger, "forged", to: receiver.uniqueName)
         forger.send(
             try BusMessage(
-                .signal("/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged", to: receiver.uniqueName),
+                .signal(
+                    "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged",
+                    to: receiver.uniqueName),
                 "a.b", owner.uniqueName.text, forger.uniqueName.text))
         try await settle(forger)
         try emit(forger, "forged again", to: receiver.uniqueName)

@@ -11,7 +11,10 @@ import Testing
         .array([.array([.string("x")], of: "s")], of: "as"),
         .dictionary([], key: "s", value: "v"),
         .dictionary(
-            [.init(key: .uint32(2), value: .string("b")), .init(key: .uint32(1), value: .string("a"))],
+            [
+                .init(key: .uint32(2), value: .string("b")),
+                .init(key: .uint32(1), value: .string("a")),
+            ],
             key: "u", value: "s"),
         .structure([.byte(1), .structure([.int64(2), .string("c")])]),
         .array([.structure([.byte(1), .variant(.double(2))])], of: "(yv)"),
