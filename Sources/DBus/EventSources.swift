@@ -2,13 +2,12 @@ internal import CDBus
 internal import Dispatch
 internal import Glibc
 
-/// Runs the watches and timeouts of a connection as dispatch sources on the main queue.
+/// Runs the watches of a connection as dispatch sources on the main queue.
 ///
-/// A source is active only while libdbus has its watch or timeout enabled, so an idle connection
-/// waits for its socket and for nothing else.
+/// A source is active only while libdbus has its watch enabled, so an idle connection waits for its
+/// socket and for nothing else. libdbus has no timeouts for us: its pending calls are not used.
 final class EventSources {
     private var watches: [OpaquePointer: Watch] = [:]
-    private var timers: [OpaquePointer: any DispatchSourceTimer] = [:]
     /// Called after libdbus has read or written something.
     private var afterEvent: () -> Void = {}
 
@@ -17,8 +16,8 @@ final class EventSources {
         var isRunning = false
     }
 
-    /// Hands the watches and timeouts of `connection`, which nothing else drives, to this object,
-    /// which must outlive them. False when descriptors ran out.
+    /// Hands the watches of `connection`, which nothing else drives, to this object, which must
+    /// outlive them. False when descriptors ran out.
     func attach(to connection: OpaquePointer, afterEvent: @escaping () -> Void) -> Bool {
         self.afterEvent = afterEvent
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -30,22 +29,12 @@ final class EventSources {
             { watch, context in _ = EventSources.with(watch, context) { $0.removeWatch($1) } },
             { watch, context in _ = EventSources.with(watch, context) { $0.updateWatch($1) } },
             context, nil)
-        let isTimed = dbus_connection_set_timeout_functions(
-            connection,
-            { timeout, context in
-                EventSources.with(timeout, context) { $0.updateTimer($1) } == true ? 1 : 0
-            },
-            { timeout, context in _ = EventSources.with(timeout, context) { $0.removeTimer($1) } },
-            { timeout, context in _ = EventSources.with(timeout, context) { $0.updateTimer($1) } },
-            context, nil)
-        return isWatched != 0 && isTimed != 0
+        return isWatched != 0
     }
 
-    /// Lets go of the watches and timeouts; libdbus removes each through ``removeWatch(_:)`` and
-    /// ``removeTimer(_:)``.
+    /// Lets go of the watches; libdbus removes each through ``removeWatch(_:)``.
     func detach(from connection: OpaquePointer) {
         dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
-        dbus_connection_set_timeout_functions(connection, nil, nil, nil, nil, nil)
     }
 
     private func addWatch(_ watch: OpaquePointer) -> Bool {
@@ -84,27 +73,6 @@ final class EventSources {
         removed.source.cancel()
         // A source that is suspended cannot be cancelled, nor let go of.
         if !removed.isRunning { removed.source.resume() }
-    }
-
-    @discardableResult
-    private func updateTimer(_ timeout: OpaquePointer) -> Bool {
-        removeTimer(timeout)
-        guard dbus_timeout_get_enabled(timeout) != 0 else { return true }
-        let interval = DispatchTimeInterval.milliseconds(Int(dbus_timeout_get_interval(timeout)))
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.schedule(deadline: .now() + interval, repeating: interval)
-        timer.setEventHandler { [unowned self] in
-            guard timers[timeout] != nil else { return }
-            dbus_timeout_handle(timeout)
-            afterEvent()
-        }
-        timers[timeout] = timer
-        timer.activate()
-        return true
-    }
-
-    private func removeTimer(_ timeout: OpaquePointer) {
-        timers.removeValue(forKey: timeout)?.cancel()
     }
 
     /// Enters the main actor from a callback of libdbus, which calls back on the thread that called

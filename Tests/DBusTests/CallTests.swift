@@ -19,6 +19,14 @@ struct CallTests {
         #expect(name == .serviceUnknown)
     }
 
+    @Test func `a service that cannot start does not answer`() async throws {
+        let bus = try PrivateBus.current
+        try bus.addService("org.imagefeed.Broken", command: "/bin/false")
+        let proxy = BusProxy(try bus.connect(), "org.imagefeed.Broken", .test)
+        let name = await errorName { try await proxy.perform(.test, "Add") }
+        #expect(name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
+    }
+
     @Test func `a call ends at its deadline`() async throws {
         let server = try TestServer()
         for timeout in [Duration.milliseconds(20), .zero, .seconds(-1), .nanoseconds(1)] {
