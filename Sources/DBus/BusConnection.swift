@@ -6,6 +6,7 @@ internal import Glibc
 ///
 /// A private connection: nobody else in the process shares it, and the process does not end with
 /// it. After ``onDisconnect`` every call fails with ``BusError/disconnected``.
+@MainActor
 package final class BusConnection {
     /// The name that the bus gave this connection: `:1.42`.
     package let uniqueName: BusName
@@ -74,6 +75,7 @@ package final class BusConnection {
         }
     }
 
+    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
     isolated deinit {
         sources.detach(from: raw)
         dbus_connection_set_dispatch_status_function(raw, nil, nil, nil)

@@ -2,6 +2,7 @@
 ///
 /// Takes every method call to the connection: finds the object, the interface and the member, and
 /// sends the reply or an error. Whatever a caller sends ends in one of the two.
+@MainActor
 package final class ObjectTree {
     /// The path of the object that has `org.freedesktop.DBus.ObjectManager`.
     let root: ObjectPath
@@ -30,6 +31,7 @@ package final class ObjectTree {
     }
 
     // Then libdbus answers that there is no such method.
+    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
     isolated deinit { connection.onMethodCall = nil }
 
     /// Answers the calls that were held, in their order, and from now on each as it comes.

@@ -1,4 +1,5 @@
 /// Signals are delivered as long as this object lives; then its match rule is taken back.
+@MainActor
 package final class SignalSubscription {
     fileprivate let rule: MatchRule
     fileprivate let handler: (BusMessage) -> Void
@@ -12,6 +13,7 @@ package final class SignalSubscription {
         self.router = router
     }
 
+    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
     isolated deinit { router.remove(ObjectIdentifier(self), rule) }
 }
 
