@@ -60,6 +60,7 @@ struct CallTests {
         }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
+        server.object.isReleased.update { $0 = true }
     }
 
     @Test func `a peer that goes without an answer has not answered`() async throws {
