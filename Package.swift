@@ -9,7 +9,8 @@ let package = Package(
         .library(name: "ProviderKit", targets: ["ProviderKit"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
         // MARK: C libraries
@@ -18,6 +19,7 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
@@ -26,6 +28,16 @@ let package = Package(
         // MARK: BusAPI
 
         .target(name: "BusAPI", dependencies: ["DBus"]),
+
+        // MARK: BusService
+
+        .target(
+            name: "BusService",
+            dependencies: ["BusAPI", "DBus", "Engine", "ProviderKit", "Storage"]),
+
+        // MARK: Configuration
+
+        .target(name: "Configuration", dependencies: ["CGLib"]),
 
         // MARK: ControlCommands
 
@@ -41,9 +53,31 @@ let package = Package(
         .target(name: "DBus", dependencies: ["CDBus"]),
         .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
 
+        // MARK: Engine
+
+        .target(name: "Engine", dependencies: ["ProviderKit", "Storage"]),
+
+        // MARK: NetworkState
+
+        .target(name: "NetworkState", dependencies: ["CLinux"]),
+
         // MARK: ProviderKit
 
         .target(name: "ProviderKit"),
+
+        // MARK: Providers
+
+        .target(
+            name: "LocalProvider",
+            dependencies: [
+                "CGLib", "CLinux", "ProviderKit", "Storage",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Providers/Local"),
+
+        // MARK: Storage
+
+        .target(name: "Storage", dependencies: ["CSQLite"]),
 
         // MARK: TestSupport
 
@@ -55,7 +89,13 @@ let package = Package(
 
         // MARK: imagefeedd
 
-        .executableTarget(name: "imagefeedd", dependencies: ["DBus"]),
+        .executableTarget(
+            name: "imagefeedd",
+            dependencies: [
+                "BusAPI", "BusService", "Configuration", "DBus", "Engine", "LocalProvider",
+                "NetworkState", "ProviderKit", "Storage",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -63,7 +103,7 @@ let package = Package(
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "BusService", "ControlCommands", "DBus", "Engine", "imagefeedctl", "imagefeedd",
+    "BusService", "ControlCommands", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

@@ -62,6 +62,9 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
     package var objectPath: ObjectPath? {
         if case .objectPath(let value) = self { value } else { nil }
     }
+    package var fileDescriptor: FileDescriptor? {
+        if case .fileDescriptor(let value) = self { value } else { nil }
+    }
     package var strings: [String]? {
         if case .array(let elements, String.signature) = self {
             elements.compactMap(\.string)

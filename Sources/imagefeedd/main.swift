@@ -1,1 +1,38 @@
+internal import BusAPI
 internal import DBus
+internal import Dispatch
+internal import Glibc
+internal import Logging
+
+switch Options(CommandLine.arguments.dropFirst()) {
+case .version: print("imagefeedd \(programVersion)")
+case .help: print(Options.usage)
+case .wrong(let reason):
+    complain("\(reason); see imagefeedd --help")
+    exit(EX_USAGE)
+case .run(let replacing, let logLevel):
+    LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel) }
+    do {
+        let daemon = try Daemon(logger: Logger(label: "imagefeedd"))
+        Task {
+            do {
+                guard try await daemon.run(version: programVersion, replacing: replacing) else {
+                    complain("another imagefeedd is running; --replace takes over from it")
+                    exit(EXIT_FAILURE)
+                }
+            } catch {
+                complain("\(error)")
+                exit(EXIT_FAILURE)
+            }
+        }
+        dispatchMain()
+    } catch BusError.noBus(let reason) {
+        complain("there is no session bus: \(reason)")
+        exit(EX_UNAVAILABLE)
+    }
+}
+
+func complain(_ reason: String) {
+    var line = "imagefeedd: \(reason)\n"
+    line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,2 @@
+/// The version of the daemon and of its command line.
+package let programVersion = "0.1.0"

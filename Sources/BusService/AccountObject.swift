@@ -1,0 +1,150 @@
+internal import BusAPI
+internal import DBus
+internal import Engine
+internal import ProviderKit
+
+/// An account on the bus: `Account` and `Profile` always, `Feed` while it is logged in.
+final class AccountObject {
+    let account: Account
+    let exported: ExportedObject
+    private let engine: Engine
+    private var keptPages = KeptPages()
+
+    init(_ account: Account, _ engine: Engine) {
+        self.account = account
+        self.engine = engine
+        exported = ExportedObject(account.path)
+        exported.add(Self.accountInterface, on: self)
+        exported.add(Self.profileInterface, on: self)
+        showFeed()
+    }
+
+    /// Puts `Feed` on the bus or takes it off, and tells what else has changed.
+    func update() {
+        showFeed()
+        exported.noteChange()
+    }
+
+    private func showFeed() {
+        if account.isLoggedIn, !exported.has(.feed) {
+            exported.add(Self.feedInterface, on: self)
+        } else if !account.isLoggedIn {
+            exported.remove([.feed])
+        }
+    }
+
+    // MARK: Account
+
+    private static let accountInterface = BusInterface<AccountObject>(
+        .account,
+        [
+            .asyncMethod("Logout") { try await $0.engine.logOut($0.account) },
+            .asyncMethod("Remove") { try await $0.engine.remove($0.account) },
+            .asyncMethod("Refresh") { try await $0.account.refresh() },
+            .property("Id", emits: .constant) { $0.account.id.text },
+            .property("Provider", emits: .constant) { $0.account.provider.info.path },
+            .property("Username") { $0.account.identity.username },
+            .property("Server") { $0.account.identity.server },
+            .property("Label", { $0.account.label }) { try await $0.account.setLabel($1) },
+            .property("State") { $0.account.state.name },
+            .property("StateReason") { $0.account.state.reason },
+            .property("RetryAt") { _ in 0 as Int64 },
+            .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
+        ])
+
+    // MARK: Profile
+
+    private static let profileInterface = BusInterface<AccountObject>(
+        .profile,
+        [
+            .asyncMethod("Refresh") { try await $0.account.refreshProfile() },
+            .method("SetAvatar", in: ["photo"]) { (object: AccountObject, _: String) in
+                throw EngineError.notSupported(
+                    "\(object.account.provider.info.name) keeps no avatars.")
+            },
+            .property("State") { _ in "ready" },
+            .property("Username") { $0.account.profile.username },
+            .property("Name") { $0.account.profile.name },
+            .property("Bio") { $0.account.profile.bio },
+            .property("Location") { $0.account.profile.location },
+            .property("Url") { $0.account.profile.url },
+            .property("Avatar") { $0.account.profile.avatar },
+            .property("Editable") { $0.account.profile.isEditable },
+        ])
+
+    // MARK: Feed
+
+    private static let feedInterface = BusInterface<AccountObject>(
+        .feed,
+        [
+            .preparedMethod(
+                "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
+                returning: [PhotoEntry].self, String.self,
+                kept: { (object: AccountObject, source: String, cursor: String, count: UInt32) in
+                    object.keptPages.find(
+                        KeptPages.Key(source: source, cursor: cursor, count: count),
+                        generation: object.account.generation)
+                },
+                { (object: AccountObject, source: String, cursor: String, count: UInt32) in
+                    try await object.page(source, cursor, count)
+                }),
+            .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
+                (object: AccountObject, photo: String) -> PhotoEntry in
+                PhotoEntry(try await object.account.photo(photo), account: object.account.path)
+            },
+            .asyncMethod("ListSources", out: ["sources"]) { (object) -> [SourceEntry] in
+                try await object.account.sources().map(SourceEntry.init)
+            },
+            .asyncMethod("GetImage", in: ["photo", "size"], out: ["path"]) {
+                (object: AccountObject, photo: String, size: String) -> String in
+                try await object.account.imagePath(photo, size: size)
+            },
+            .asyncMethod("OpenImage", in: ["photo", "size"], out: ["image"]) {
+                (object: AccountObject, photo: String, size: String) -> FileDescriptor in
+                FileDescriptor(owning: try await object.account.openImage(photo, size: size))
+            },
+            .asyncMethod("Refresh", in: ["source"], out: ["new"]) {
+                (object: AccountObject, source: String) -> UInt32 in
+                UInt32(clamping: try await object.account.refreshFeed(source))
+            },
+            .signal("Updated", ["source", "new"], String.self, UInt32.self),
+            .signal("PhotoChanged", ["photo", "changes"], String.self, [String: Variant].self),
+            .signal("PhotosRemoved", ["photos"], [String].self),
+            .property("DefaultSource", { $0.account.defaultSource.text }) {
+                try await $0.account.setDefaultSource(SourceID($1))
+            },
+        ])
+
+    private func page(
+        _ source: String, _ cursor: String, _ count: UInt32
+    ) async throws -> PreparedReply {
+        let generation = account.generation
+        let (photos, next) = try await account.page(source, cursor: cursor, count: Int(count))
+        let path = account.path
+        let reply = try PreparedReply(photos.map { PhotoEntry($0, account: path) }, next)
+        keptPages.keep(
+            reply, KeptPages.Key(source: source, cursor: cursor, count: count),
+            askedAt: generation, now: account.generation)
+        return reply
+    }
+}
+
+extension AccountState {
+    /// The word that clients know the state by.
+    fileprivate var name: String {
+        switch self {
+        case .ready: "ready"
+        case .loading: "loading"
+        case .failed: "failed"
+        case .loggedOut: "logged-out"
+        }
+    }
+
+    fileprivate var reason: String {
+        switch self {
+        case .ready: ""
+        case .loading(let reason), .failed(let reason): reason
+        case .loggedOut: "Logged out."
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import BusAPI
+package import DBus
+package import Engine
+package import ProviderKit
+
+/// The engine on the bus: every object, and every signal.
+///
+/// Decodes, calls, encodes; decides nothing.
+package final class BusService: EngineObserver {
+    private let engine: Engine
+    private let tree: ObjectTree
+    private let manager = ExportedObject(ServiceName.root)
+    private var accounts: [AccountID: AccountObject] = [:]
+    private var logins: [Int: ExportedObject] = [:]
+
+    /// Exports what the engine has, and what it will have.
+    ///
+    /// - Parameters:
+    ///   - engine: Gets this as its observer.
+    ///   - tree: An empty tree whose root is ``ServiceName/root``.
+    ///   - version: The version of the program.
+    package init(_ engine: Engine, _ tree: ObjectTree, version: String) {
+        self.engine = engine
+        self.tree = tree
+        manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version))
+        tree.export(manager)
+        for provider in engine.providers {
+            let object = ExportedObject(provider.info.path)
+            object.add(ProviderObject.interface, on: ProviderObject(provider))
+            tree.export(object)
+        }
+        for account in engine.accounts { accountAdded(account) }
+        engine.observer = self
+    }
+
+    /// Makes the tree that ``init(_:_:version:)`` fills.
+    package static func makeTree(_ connection: BusConnection) -> ObjectTree {
+        ObjectTree(connection, root: ServiceName.root, errorReply: ErrorTable.reply)
+    }
+
+    /// The name that the service owns on the bus.
+    package static let name = ServiceName.bus
+
+    // MARK: EngineObserver
+
+    package func engineChanged() { manager.noteChange() }
+
+    package func accountAdded(_ account: Account) {
+        let object = AccountObject(account, engine)
+        accounts[account.id] = object
+        tree.export(object.exported)
+    }
+
+    package func accountChanged(_ account: Account) { accounts[account.id]?.update() }
+
+    package func accountRemoved(_ account: Account) {
+        guard let object = accounts.removeValue(forKey: account.id) else { return }
+        tree.remove(object.exported)
+    }
+
+    package func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
+        emit(account, "Updated", source.text, UInt32(clamping: new))
+    }
+
+    package func photosChanged(_ account: Account, _ photos: [Photo]) {
+        for photo in photos {
+            var changes = PhotoEntry(photo, account: account.path)
+            changes.isNamed = false
+            emit(account, "PhotoChanged", photo.id.text, changes)
+        }
+    }
+
+    package func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
+        emit(account, "PhotosRemoved", photos.map(\.text))
+    }
+
+    package func loginAdded(_ login: Login) {
+        let object = ExportedObject(login.path)
+        object.add(LoginObject.interface, on: LoginObject(login))
+        logins[login.number] = object
+        tree.export(object)
+    }
+
+    package func loginChanged(_ login: Login) { logins[login.number]?.noteChange() }
+
+    package func loginRemoved(_ login: Login) {
+        guard let object = logins.removeValue(forKey: login.number) else { return }
+        tree.remove(object)
+    }
+
+    private func emit<each Argument: BusType>(
+        _ account: Account, _ member: MemberName, _ arguments: repeat each Argument
+    ) {
+        accounts[account.id]?.exported.emit(.feed, member, repeat each arguments)
+    }
+}

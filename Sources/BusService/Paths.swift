@@ -1,0 +1,17 @@
+internal import BusAPI
+internal import DBus
+internal import Engine
+internal import ProviderKit
+
+/// Where our things are on the bus.
+extension Account {
+    var path: ObjectPath { ServiceName.accounts.appending(id.text) }
+}
+
+extension Login {
+    var path: ObjectPath { ServiceName.logins.appending("\(number)") }
+}
+
+nonisolated extension ProviderInfo {
+    var path: ObjectPath { ServiceName.providers.appending(id) }
+}

@@ -1,0 +1,75 @@
+internal import Glibc
+
+/// What the user and the system have configured.
+///
+/// Source: `imagefeed.conf(5)`.
+package struct Configuration: Sendable {
+    /// Something in a file that was passed over.
+    package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        package let path: String
+        /// Counted from 1; 0 for the file as a whole.
+        package let line: Int
+        package let reason: String
+
+        package var description: String {
+            line > 0 ? "\(path), line \(line): \(reason)" : "\(path): \(reason)"
+        }
+    }
+
+    package private(set) var problems: [Problem] = []
+    private var groups: [String: [String: String]] = [:]
+
+    /// Reads the files that exist; a later one overrides the earlier ones, key by key.
+    package init(paths: [String]) {
+        for path in paths {
+            switch Self.read(path) {
+            case .success(let text): merge(KeyFile(text), from: path)
+            case .failure(let error) where error.code == ENOENT || error.code == ENOTDIR: continue
+            case .failure(let error):
+                let reason = String(cString: strerror(error.code))
+                problems.append(Problem(path: path, line: 0, reason: reason))
+            }
+        }
+    }
+
+    /// The value of a key; nil where it is not set, or set to nothing.
+    package func string(_ group: String, _ key: String) -> String? {
+        groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The value of a key that is `true` or `false`; nil where it is not set, or something else.
+    package func bool(_ group: String, _ key: String) -> Bool? {
+        switch string(group, key) {
+        case "true": true
+        case "false": false
+        default: nil
+        }
+    }
+
+    private mutating func merge(_ file: KeyFile, from path: String) {
+        problems += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
+        for (group, values) in file.groups {
+            groups[group, default: [:]].merge(values) { $1 }
+        }
+    }
+
+    private struct SystemError: Error { let code: Int32 }
+
+    /// A configuration is small; more than 1 MiB is something else.
+    private static let maximumBytes = 1 << 20
+
+    private static func read(_ path: String) -> Result<String, SystemError> {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return .failure(SystemError(code: errno)) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= maximumBytes {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count >= 0 else { return .failure(SystemError(code: errno)) }
+            guard count > 0 else { return .success(String(decoding: bytes, as: UTF8.self)) }
+            bytes += chunk[..<count]
+        }
+        return .failure(SystemError(code: EFBIG))
+    }
+}

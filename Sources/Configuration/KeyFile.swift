@@ -1,0 +1,77 @@
+internal import CGLib
+
+/// The values of a key file, and the lines that could not be read.
+///
+/// One bad line costs that line: the rest of the file holds.
+///
+/// Source: Desktop Entry Specification, "Basic format of the file", as `GKeyFile` reads it.
+package struct KeyFile: Sendable {
+    /// A line that is not understood.
+    package struct BadLine: Hashable, Sendable {
+        /// Counted from 1.
+        package let number: Int
+        package let reason: String
+    }
+
+    package private(set) var groups: [String: [String: String]] = [:]
+    package private(set) var badLines: [BadLine] = []
+
+    package init(_ text: String) {
+        var good = ""
+        var hasGroup = false
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            // Each line by itself, in some group; GKeyFile reads a whole file or nothing.
+            let isGroup = line.first == "["
+            switch Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : String(line)) {
+            case .success:
+                good += "\(line)\n"
+                hasGroup = hasGroup || isGroup
+            case .failure(let error):
+                badLines.append(BadLine(number: index + 1, reason: error.reason))
+            }
+        }
+        groups = (try? Self.parse(good).get()) ?? [:]
+    }
+
+    private struct ParseError: Error { let reason: String }
+
+    private static func parse(
+        _ text: String
+    ) -> Result<[String: [String: String]], ParseError> {
+        let file = g_key_file_new()
+        defer { g_key_file_unref(file) }
+        var error: UnsafeMutablePointer<GError>?
+        guard
+            g_key_file_load_from_data(file, text, gsize(text.utf8.count), G_KEY_FILE_NONE, &error)
+                != 0
+        else {
+            defer { g_error_free(error) }
+            let reason = error.map { String(cString: $0.pointee.message) } ?? "it cannot be read"
+            return .failure(ParseError(reason: reason))
+        }
+        var groups: [String: [String: String]] = [:]
+        for group in strings(g_key_file_get_groups(file, nil)) {
+            for key in strings(g_key_file_get_keys(file, group, nil, nil)) {
+                guard let value = g_key_file_get_string(file, group, key, nil) else { continue }
+                defer { g_free(value) }
+                groups[group, default: [:]][key] = String(cString: value)
+            }
+        }
+        return .success(groups)
+    }
+
+    private static func strings(
+        _ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    ) -> [String] {
+        defer { g_strfreev(list) }
+        var strings: [String] = []
+        var next = list
+        while let text = next?.pointee {
+            strings.append(String(cString: text))
+            next = next?.successor()
+        }
+        return strings
+    }
+}

@@ -1,0 +1,121 @@
+package import ProviderKit
+package import Storage
+
+/// What is kept of an account.
+nonisolated package struct AccountRecord: Sendable, Equatable {
+    package let id: AccountID
+    package let provider: String
+    package let identity: AccountIdentity
+    /// How the user calls it.
+    package var label: String
+    package var isLoggedIn: Bool
+    /// nil where the user has not chosen one.
+    package var defaultSource: SourceID?
+}
+
+/// The accounts on the disk, in the order of their first login.
+nonisolated package struct AccountStore: Sendable {
+    /// What was stored when the program started.
+    package struct Contents: Sendable {
+        package var accounts: [AccountRecord] = []
+        package var defaultAccount: AccountID?
+    }
+
+    private static let migrations = [
+        """
+        CREATE TABLE account (
+            position INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            provider TEXT NOT NULL,
+            username TEXT NOT NULL,
+            server TEXT NOT NULL,
+            label TEXT NOT NULL,
+            is_logged_in INTEGER NOT NULL,
+            default_source TEXT,
+            UNIQUE (provider, username, server)
+        );
+        CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        """
+    ]
+
+    private let database: DatabaseQueue
+
+    /// Opens the store in `folder`, and reads it.
+    ///
+    /// - Throws: ``StorageError``.
+    package static func open(
+        folder: String
+    ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
+        try PrivateFolder.create(folder)
+        let database = try Database(path: "\(folder)/accounts.sqlite", durability: .full)
+        try database.migrate(migrations)
+        let contents = try read(database)
+        database.releaseMemory()
+        return (AccountStore(database: DatabaseQueue(database, label: "accounts")), contents)
+    }
+
+    /// Stores an account that is new or has changed, and which one is the default.
+    package func save(_ record: AccountRecord, defaultAccount: AccountID?) async throws {
+        try await database.run { database in
+            try database.transaction { () throws(StorageError) in
+                try database.query(
+                    """
+                    INSERT INTO account
+                        (id, provider, username, server, label, is_logged_in, default_source)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (id) DO UPDATE SET label = excluded.label,
+                        is_logged_in = excluded.is_logged_in, default_source = excluded.default_source
+                    """,
+                    [
+                        .text(record.id.text), .text(record.provider),
+                        .text(record.identity.username), .text(record.identity.server),
+                        .text(record.label), .bool(record.isLoggedIn),
+                        record.defaultSource.map { .text($0.text) } ?? .null,
+                    ])
+                try Self.write(defaultAccount, to: database)
+            }
+        }
+    }
+
+    /// Stores which account is the default.
+    package func saveDefaultAccount(_ id: AccountID?) async throws {
+        try await database.run { try Self.write(id, to: $0) }
+    }
+
+    /// Forgets an account.
+    package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
+        try await database.run { database in
+            try database.transaction { () throws(StorageError) in
+                try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
+                try Self.write(defaultAccount, to: database)
+            }
+        }
+    }
+
+    private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO setting VALUES ('default_account', ?)", [.text(id?.text ?? "")])
+    }
+
+    private static func read(_ database: Database) throws(StorageError) -> Contents {
+        var contents = Contents()
+        try database.query(
+            """
+            SELECT id, provider, username, server, label, is_logged_in, default_source
+            FROM account ORDER BY position
+            """
+        ) { row throws(StorageError) in
+            contents.accounts.append(
+                AccountRecord(
+                    id: AccountID(stored: row.text(0)), provider: row.text(1),
+                    identity: AccountIdentity(username: row.text(2), server: row.text(3)),
+                    label: row.text(4), isLoggedIn: row.integer(5) != 0,
+                    defaultSource: row.isNull(6) ? nil : SourceID(row.text(6))))
+        }
+        let id = try database.first("SELECT value FROM setting WHERE key = 'default_account'") {
+            $0.text(0)
+        }
+        contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
+        return contents
+    }
+}

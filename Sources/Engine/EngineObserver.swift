@@ -1,0 +1,18 @@
+package import ProviderKit
+
+/// Whoever shows the engine to the world. Told of a change after it is stored.
+package protocol EngineObserver: AnyObject {
+    /// The default account, or whether the network is there, has changed.
+    func engineChanged()
+    func accountAdded(_ account: Account)
+    /// Something about the account has changed, including whether it is logged in.
+    func accountChanged(_ account: Account)
+    func accountRemoved(_ account: Account)
+    /// Photos came in at the top of a source, or left it.
+    func feedUpdated(_ account: Account, _ source: SourceID, new: Int)
+    func photosChanged(_ account: Account, _ photos: [Photo])
+    func photosRemoved(_ account: Account, _ photos: [PhotoID])
+    func loginAdded(_ login: Login)
+    func loginChanged(_ login: Login)
+    func loginRemoved(_ login: Login)
+}

@@ -1,0 +1,45 @@
+package import ProviderKit
+
+/// A place in a source, as clients hold it: the provider's own words, bound to the account and the source.
+///
+/// A cursor that was garbled, or that belongs elsewhere, is told from one that is good. It is no secret and
+/// no defence: a client that forges one only confuses its own walk.
+nonisolated package struct FeedCursor {
+    package let text: String
+    /// The provider's own words.
+    package let place: String
+
+    package init(_ place: String, account: AccountID, source: SourceID) {
+        self.place = place
+        text = Self.tag(place, account, source) + place
+    }
+
+    /// Reads a cursor that a client gave.
+    ///
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` when it is not one of this account and source.
+    package init(
+        parsing text: String, account: AccountID, source: SourceID
+    ) throws(ProviderError) {
+        let place = String(text.dropFirst(Self.tagLength))
+        guard text.hasPrefix(Self.tag(place, account, source)) else {
+            throw .invalidArgument("The cursor is none of source \"\(source)\" of \(account).")
+        }
+        self.text = text
+        self.place = place
+    }
+
+    private static let tagLength = 16
+
+    /// A checksum that is the same in every run: FNV-1a, 64 bits.
+    private static func tag(_ place: String, _ account: AccountID, _ source: SourceID) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for part in [place, account.text, source.text] {
+            // 0xff is no byte of UTF-8: the parts cannot run into each other.
+            for byte in [Array(part.utf8), [0xff]].joined() {
+                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+            }
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: tagLength - digits.count) + digits
+    }
+}

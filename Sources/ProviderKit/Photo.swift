@@ -1,0 +1,67 @@
+/// Names a photo within its account, as its service does.
+public struct PhotoID: Hashable, Sendable, CustomStringConvertible {
+    public let text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public var description: String { text }
+}
+
+/// A moment, in whole seconds since 1970 in UTC.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public let secondsSince1970: Int64
+
+    public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
+
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.secondsSince1970 < right.secondsSince1970
+    }
+}
+
+/// A photo, as far as its service describes it. nil is "unknown".
+///
+/// All strings are plain text in UTF-8, not HTML.
+public struct Photo: Hashable, Sendable {
+    public var id: PhotoID
+    /// When it was taken or published: what the feed is ordered by.
+    public var created: Timestamp?
+    /// When it was changed last.
+    public var updated: Timestamp?
+    /// In pixels, as shown: with the orientation applied.
+    public var width: Int?
+    /// In pixels, as shown: with the orientation applied.
+    public var height: Int?
+    /// The prevailing colour, `#RRGGBB`.
+    public var color: String?
+    public var blurHash: String?
+    public var title: String?
+    /// The alternative text, for somebody who does not see the picture.
+    public var description: String?
+    /// The photographer's name, as it is to be shown.
+    public var author: String?
+    public var authorUsername: String?
+    public var authorURL: String?
+    /// The link to share, attribution included.
+    public var url: String?
+    /// How many people like it.
+    public var likes: Int?
+    /// Whether the account's user likes it, as the service confirmed.
+    public var isLiked = false
+    public var isSensitive: Bool?
+    /// The MIME type of the full image: `image/jpeg`.
+    public var mediaType: String?
+
+    public init(id: PhotoID) { self.id = id }
+}
+
+/// How large an image is wanted.
+public enum ImageSize: String, CaseIterable, Sendable {
+    /// For a list.
+    case thumb
+    /// For a widget.
+    case small
+    /// For a screen.
+    case regular
+    /// As it is.
+    case full
+}

@@ -1,0 +1,101 @@
+/// A service that photos come from: what it is, and how it makes sessions.
+///
+/// What a provider and its sessions can do beyond this they say by conforming to the small protocols beside
+/// this one: ``PasswordLogin``, ``FeedSession``, ``ImageSession``, ``ProfileSession``.
+public protocol Provider: Sendable {
+    var info: ProviderInfo { get }
+
+    /// Makes the session of an account that is logged in.
+    ///
+    /// Returns at once and does no work yet: what takes time is begun by the first call or in the
+    /// background.
+    func makeSession(_ account: AccountIdentity) -> any Session
+}
+
+/// What a provider tells of itself.
+public struct ProviderInfo: Sendable {
+    public enum Authentication: String, Sendable {
+        case oauth2
+        case password
+        case none
+    }
+
+    public enum Capability: String, Sendable {
+        case feed
+        case like
+        case profile
+        case albums
+        case avatar
+        case register
+        case search
+        case download
+    }
+
+    /// Letters, digits and underscores: `local`, `unsplash`.
+    public let id: String
+    /// What a person calls it.
+    public let name: String
+    /// The name of an icon of the freedesktop icon theme.
+    public let iconName: String
+    public let authentication: Authentication
+    public let capabilities: [Capability]
+    /// What is shown first by an account that has not chosen.
+    public let defaultSource: SourceID
+
+    public init(
+        id: String, name: String, iconName: String, authentication: Authentication,
+        capabilities: [Capability], defaultSource: SourceID
+    ) {
+        self.id = id
+        self.name = name
+        self.iconName = iconName
+        self.authentication = authentication
+        self.capabilities = capabilities
+        self.defaultSource = defaultSource
+    }
+}
+
+/// Who an account is, as the service knows it.
+public struct AccountIdentity: Hashable, Sendable {
+    public let username: String
+    /// The host name of a federated service; empty elsewhere.
+    public let server: String
+
+    public init(username: String, server: String = "") {
+        self.username = username
+        self.server = server
+    }
+}
+
+/// A provider that is logged in to with a name and, maybe, a password.
+public protocol PasswordLogin: Provider {
+    /// Checks a request before anything is done.
+    ///
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` and ``ProviderError/notSupported(_:)``, for what
+    ///   cannot ever succeed.
+    func check(_ request: PasswordLoginRequest) throws(ProviderError)
+
+    /// Logs in, or registers and logs in.
+    ///
+    /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
+    ///   ``ProviderError/wrongPassword``.
+    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
+
+    /// Deletes the user and all that the provider keeps of them.
+    func removeUser(_ account: AccountIdentity) async throws
+}
+
+/// What somebody who logs in with a name gave.
+public struct PasswordLoginRequest: Sendable {
+    public let username: String
+    /// Whether a password was given.
+    public let hasPassword: Bool
+    /// Whether the user is new.
+    public let registers: Bool
+
+    public init(username: String, hasPassword: Bool, registers: Bool) {
+        self.username = username
+        self.hasPassword = hasPassword
+        self.registers = registers
+    }
+}

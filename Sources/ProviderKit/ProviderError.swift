@@ -1,0 +1,18 @@
+/// What a provider cannot do, in terms that a client of the bus is told in.
+///
+/// Texts are one sentence that a person can act on, and name no secret.
+public enum ProviderError: Error, Hashable, Sendable {
+    /// Something that was asked for does not exist: photo, source.
+    case notFound(String)
+    /// The caller's mistake.
+    case invalidArgument(String)
+    case notSupported(String)
+    /// The place that a cursor named is lost; the walk has to begin anew.
+    case staleCursor
+    case noSuchUser(String)
+    case userExists(String)
+    case wrongPassword
+    /// The service, or the disk in its place, does not do its part.
+    case failed(String)
+    case storageFull
+}

@@ -1,0 +1,81 @@
+/// One account that is logged in, as its provider serves it.
+public protocol Session: Sendable {
+    /// What happens by itself, in its order. Read by the engine alone, until it ends.
+    var events: AsyncStream<SessionEvent> { get }
+
+    /// Ends the session: stops what runs in the background and ends ``events``.
+    func close()
+}
+
+/// What a session tells without being asked.
+public enum SessionEvent: Sendable {
+    /// How the account is doing.
+    case status(SessionStatus)
+    /// That many photos came in at the top of a source. 0 where photos only left it.
+    case updated(SourceID, new: Int)
+    /// Photos as they are now, after something about them changed.
+    case changed([Photo])
+    /// Photos that are gone for good.
+    case removed([PhotoID])
+}
+
+/// How a session is doing.
+public enum SessionStatus: Hashable, Sendable {
+    case ready
+    /// Nothing to show yet, but soon.
+    case loading(reason: String)
+    /// It cannot work until somebody does something about it.
+    case failed(reason: String)
+}
+
+/// A session that has photos.
+public protocol FeedSession: Session {
+    /// One page of a source, in its order.
+    ///
+    /// Walking on by ``Page/next`` never repeats and never skips a photo that was there when the walk
+    /// began, whatever arrives meanwhile.
+    ///
+    /// - Parameters:
+    ///   - source: One of the sources.
+    ///   - cursor: nil for the beginning, else the ``Page/next`` of a page of this source.
+    ///   - count: 1 to 100.
+    /// - Returns: At most `count` photos; none only at the end.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a source that does not exist,
+    ///   ``ProviderError/invalidArgument(_:)`` for a malformed cursor, ``ProviderError/staleCursor``.
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
+
+    /// One photo.
+    ///
+    /// - Throws: ``ProviderError/notFound(_:)``.
+    func photo(_ id: PhotoID) async throws -> Photo
+
+    /// The sources that the account can show, the most natural one first.
+    func sources() async throws -> [Source]
+
+    /// Whether a source exists.
+    func hasSource(_ id: SourceID) async throws -> Bool
+
+    /// Looks for new photos now. ``SessionEvent/updated(_:new:)`` tells of them, too.
+    ///
+    /// - Returns: How many photos were not known before.
+    func refresh(_ source: SourceID) async throws -> Int
+}
+
+/// A session that has the bytes of its photos.
+public protocol ImageSession: Session {
+    /// The path of a file with the image.
+    ///
+    /// - Throws: ``ProviderError/notFound(_:)``, ``ProviderError/notSupported(_:)`` for a size that cannot
+    ///   be had.
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
+
+    /// The image, opened for reading. The caller closes the descriptor.
+    ///
+    /// - Throws: What ``imagePath(_:_:)`` throws.
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
+}
+
+/// A session that knows whose it is.
+public protocol ProfileSession: Session {
+    func profile() async throws -> Profile
+}

@@ -1,0 +1,112 @@
+internal import Glibc
+
+/// What tells whether a file is still the one that was read, without reading it.
+struct FileStamp: Hashable, Sendable {
+    let inode: Int64
+    let sizeBytes: Int64
+    /// In nanoseconds since 1970.
+    let modified: Int64
+}
+
+/// What the file system says about a path.
+struct FileStatus {
+    enum Kind {
+        case folder
+        case file
+        case other
+    }
+
+    let kind: Kind
+    let device: Int64
+    let hardLinks: Int
+    let stamp: FileStamp
+
+    /// Looks at what `path` leads to, through links.
+    ///
+    /// - Returns: nil, with `errno`, where it leads nowhere.
+    init?(_ path: [UInt8]) {
+        var status = stat()
+        guard withCPath(path, { stat($0, &status) }) == 0 else { return nil }
+        kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: .folder
+            case S_IFREG: .file
+            default: .other
+            }
+        device = Int64(bitPattern: UInt64(status.st_dev))
+        hardLinks = Int(status.st_nlink)
+        let modified = status.st_mtim
+        // A date no clock ever showed must not end the program.
+        let (nanoseconds, overflow) = Int64(modified.tv_sec)
+            .multipliedReportingOverflow(by: 1_000_000_000)
+        stamp = FileStamp(
+            inode: Int64(bitPattern: UInt64(status.st_ino)), sizeBytes: Int64(status.st_size),
+            modified: overflow ? 0 : nanoseconds &+ Int64(modified.tv_nsec))
+    }
+
+    /// Whether `path` itself is a symbolic link.
+    static func isLink(_ path: [UInt8]) -> Bool {
+        var status = stat()
+        return withCPath(path) { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+}
+
+/// Calls `body` with a path as C wants it.
+func withCPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    (path + [0]).withUnsafeBufferPointer { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { text in
+            text.baseAddress.map(body) ?? body("")
+        }
+    }
+}
+
+/// One folder's entries, hidden ones left out.
+struct FolderListing {
+    var files: [[UInt8]] = []
+    var folders: [[UInt8]] = []
+    /// Links, and entries whose kind the file system does not tell.
+    var others: [[UInt8]] = []
+
+    /// Reads the folder at `path`.
+    ///
+    /// - Throws: ``Unreadable`` with the `errno` of `opendir` or `readdir`.
+    init(_ path: [UInt8]) throws(Unreadable) {
+        guard let stream = withCPath(path, { opendir($0) }) else { throw Unreadable(code: errno) }
+        defer { closedir(stream) }
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else { break }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            guard name.first != UInt8(ascii: ".") else { continue }
+            switch Int(entry.pointee.d_type) {
+            case DT_REG: files.append(name)
+            case DT_DIR: folders.append(name)
+            case DT_LNK, DT_UNKNOWN: others.append(name)
+            default: continue
+            }
+        }
+        if errno != 0 { throw Unreadable(code: errno) }
+    }
+
+    struct Unreadable: Error {
+        let code: Int32
+
+        /// Whether there is nothing to see, as against a disk that fails or a server that is away.
+        var isFinal: Bool { [ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG].contains(code) }
+    }
+}
+
+/// Tells what image a file holds, by its first bytes.
+///
+/// - Returns: nil for no image, or a file that cannot be read.
+func imageFormat(ofFile path: [UInt8]) -> ImageFormat? {
+    // Not blocking: the file may have been replaced by a pipe since it was looked at.
+    let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: ImageFormat.prefixBytes, alignment: 1) {
+        buffer in
+        let count = read(descriptor, buffer.baseAddress, buffer.count)
+        return count > 0 ? ImageFormat(prefix: UnsafeRawBufferPointer(buffer)[..<count]) : nil
+    }
+}

@@ -1,0 +1,243 @@
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// Tells what changes in folders, some time after it did: bursts come as one.
+///
+/// Source: inotify(7). The kernel watches single folders, so each one below the pictures folder has a watch.
+final class FolderWatcher: Sendable {
+    /// Something in a folder that may be new, changed or gone.
+    struct Entry: Hashable, Sendable {
+        let folder: RelativePath
+        let name: [UInt8]
+        /// Whether nobody is still writing the file, as far as the kernel tells.
+        let isSettled: Bool
+    }
+
+    /// What has changed since the last time.
+    enum Change: Sendable {
+        case entries([Entry])
+        /// The kernel has lost track, or too much has changed to tell each: look at everything.
+        case everything
+    }
+
+    private struct State {
+        var paths: [Int32: RelativePath] = [:]
+        var watches: [RelativePath: Int32] = [:]
+        /// The watch on a folder above the pictures folder, while that does not exist, and the name that
+        /// it waits for.
+        var ancestor: (watch: Int32, name: [UInt8])?
+        /// The changed names of each folder, and whether each is settled.
+        var changed: [RelativePath: [[UInt8]: Bool]] = [:]
+        var changedCount = 0
+        var needsEverything = false
+        var firstEvent: DispatchTime?
+        var isReportScheduled = false
+        var isOutOfWatches = false
+    }
+
+    /// How long a burst must be over before it is told of.
+    private static let quiet = DispatchTimeInterval.milliseconds(200)
+    /// How long a burst may go on before it is told of.
+    private static let patience = DispatchTimeInterval.milliseconds(1000)
+    /// More changes than this are "everything".
+    private static let maximumEntries = 10_000
+
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "folder-watcher")
+    // Dispatch sources may be used from any thread.
+    nonisolated(unsafe) private let source: any DispatchSourceRead
+    private let state = Mutex(State())
+    private let report: @Sendable (Change) -> Void
+
+    /// - Parameter report: Called on a queue of the watcher.
+    init(report: @escaping @Sendable (Change) -> Void) {
+        self.report = report
+        descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    }
+
+    /// Begins to report. Without inotify (too many users of it), nothing is ever reported.
+    func start() {
+        guard descriptor >= 0 else { return }
+        source.setEventHandler { [weak self] in self?.readEvents() }
+        source.setCancelHandler { [descriptor] in close(descriptor) }
+        source.activate()
+    }
+
+    /// Ends; nothing is reported any more.
+    func stop() {
+        guard descriptor >= 0 else { return }
+        source.cancel()
+    }
+
+    /// Whether some folder could not be watched, since the user has no more watches.
+    var isOutOfWatches: Bool { descriptor < 0 || state.withLock(\.isOutOfWatches) }
+
+    /// Watches the folder at `absolute`, which lies at `path`.
+    func watch(_ path: RelativePath, at absolute: [UInt8]) {
+        guard descriptor >= 0 else { return }
+        let mask =
+            IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
+            | IN_DELETE_SELF | IN_MOVE_SELF
+        let flags = UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
+        state.withLock { state in
+            if path == .root, let ancestor = state.ancestor {
+                inotify_rm_watch(descriptor, ancestor.watch)
+                state.ancestor = nil
+            }
+            let watch = withCPath(absolute) {
+                inotify_add_watch(descriptor, $0, UInt32(mask) | flags)
+            }
+            guard watch >= 0 else {
+                if errno == ENOSPC { state.isOutOfWatches = true }
+                return
+            }
+            if let other = state.paths[watch] { state.watches[other] = nil }
+            state.paths[watch] = path
+            state.watches[path] = watch
+        }
+    }
+
+    /// Waits for the pictures folder, which does not exist, to come.
+    func watchAncestor(of root: [UInt8]) {
+        guard descriptor >= 0 else { return }
+        let slash = UInt8(ascii: "/")
+        var folder = root
+        while let index = folder.lastIndex(of: slash) {
+            let name = Array(folder[(index + 1)...])
+            folder = index == 0 ? [slash] : Array(folder[..<index])
+            let watch = withCPath(folder) {
+                inotify_add_watch(
+                    descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
+            }
+            if watch >= 0 {
+                state.withLock { $0.ancestor = (watch, name) }
+                return
+            }
+            if folder == [slash] { return }
+        }
+    }
+
+    /// Watches a folder no more.
+    func unwatch(_ path: RelativePath) {
+        state.withLock { state in
+            guard let watch = state.watches.removeValue(forKey: path) else { return }
+            state.paths[watch] = nil
+            inotify_rm_watch(descriptor, watch)
+        }
+    }
+
+    // MARK: Events
+
+    private func readEvents() {
+        withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
+            while true {
+                let count = read(descriptor, buffer.baseAddress, buffer.count)
+                guard count > 0 else { break }
+                state.withLock { state in
+                    Self.forEachEvent(UnsafeRawBufferPointer(buffer)[..<count]) { event, name in
+                        note(event, name, in: &state)
+                    }
+                }
+            }
+        }
+        scheduleReport()
+    }
+
+    private static func forEachEvent(
+        _ bytes: Slice<UnsafeRawBufferPointer>, _ body: (inotify_event, [UInt8]) -> Void
+    ) {
+        let headerBytes = MemoryLayout<inotify_event>.size
+        var rest = UnsafeRawBufferPointer(rebasing: bytes)
+        while rest.count >= headerBytes {
+            let event = rest.loadUnaligned(as: inotify_event.self)
+            let end = headerBytes + Int(event.len)
+            guard rest.count >= end else { return }
+            body(event, Array(rest[headerBytes..<end].prefix { $0 != 0 }))
+            rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+        }
+    }
+
+    private func note(_ event: inotify_event, _ name: [UInt8], in state: inout State) {
+        let mask = Int(event.mask)
+        func has(_ flags: Int32) -> Bool { mask & Int(flags) != 0 }
+        if has(IN_Q_OVERFLOW) {
+            state.needsEverything = true
+        } else if let ancestor = state.ancestor, event.wd == ancestor.watch {
+            if name == ancestor.name || has(IN_DELETE_SELF | IN_IGNORED) {
+                state.needsEverything = true
+            }
+        } else if let folder = state.paths[event.wd] {
+            if has(IN_IGNORED) {
+                state.paths[event.wd] = nil
+                state.watches[folder] = nil
+            } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+                guard let (parent, name) = folder.split else {
+                    state.needsEverything = true
+                    return
+                }
+                add(parent, name, isSettled: true, to: &state)
+            } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
+                add(folder, name, isSettled: !has(IN_CREATE) || has(IN_ISDIR), to: &state)
+            } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
+                // Its permissions may have changed.
+                state.needsEverything = true
+            }
+        }
+    }
+
+    private func add(
+        _ folder: RelativePath, _ name: [UInt8], isSettled: Bool, to state: inout State
+    ) {
+        guard !state.needsEverything else { return }
+        let before = state.changed[folder, default: [:]].updateValue(isSettled, forKey: name)
+        if before == true { state.changed[folder]?[name] = true }
+        if before == nil { state.changedCount += 1 }
+        if state.changedCount > Self.maximumEntries { state.needsEverything = true }
+    }
+
+    // MARK: Reporting
+
+    private func scheduleReport() {
+        let deadline = state.withLock { state -> DispatchTime? in
+            guard state.needsEverything || !state.changed.isEmpty, !state.isReportScheduled else {
+                return nil
+            }
+            let now = DispatchTime.now()
+            let first = state.firstEvent ?? now
+            state.firstEvent = first
+            state.isReportScheduled = true
+            return min(now + Self.quiet, max(now, first + Self.patience))
+        }
+        guard let deadline else { return }
+        let countBefore = changeCount
+        queue.asyncAfter(deadline: deadline) { [weak self] in self?.reportOrWait(countBefore) }
+    }
+
+    private var changeCount: Int { state.withLock { $0.changedCount } }
+
+    /// Tells of the burst if it is over, or has gone on for long.
+    private func reportOrWait(_ countBefore: Int) {
+        let change = state.withLock { state -> Change? in
+            state.isReportScheduled = false
+            let isLong = state.firstEvent.map { DispatchTime.now() >= $0 + Self.patience } ?? true
+            guard isLong || state.changedCount == countBefore || state.needsEverything else {
+                return nil
+            }
+            let change: Change =
+                state.needsEverything
+                ? .everything
+                : .entries(
+                    state.changed.flatMap { folder, names in
+                        names.map { Entry(folder: folder, name: $0.key, isSettled: $0.value) }
+                    })
+            state.changed = [:]
+            state.changedCount = 0
+            state.needsEverything = false
+            state.firstEvent = nil
+            return change
+        }
+        if let change { report(change) } else { scheduleReport() }
+    }
+}

@@ -1,0 +1,87 @@
+/// The image formats that count as photos, told by the first bytes of a file.
+enum ImageFormat: Int, CaseIterable, Sendable {
+    // The raw values are stored: never reuse one.
+    case jpeg = 1
+    case png
+    case webP
+    case gif
+    case tiff
+    case bmp
+    case avif
+    case heic
+    case jpegXL
+
+    /// How many bytes of a file it takes to tell.
+    static let prefixBytes = 64
+
+    var mediaType: String {
+        switch self {
+        case .jpeg: "image/jpeg"
+        case .png: "image/png"
+        case .webP: "image/webp"
+        case .gif: "image/gif"
+        case .tiff: "image/tiff"
+        case .bmp: "image/bmp"
+        case .avif: "image/avif"
+        case .heic: "image/heic"
+        case .jpegXL: "image/jxl"
+        }
+    }
+
+    /// Tells the format of a file that begins with `prefix`; nil if it is none of ours.
+    init?(prefix: some RandomAccessCollection<UInt8>) {
+        let bytes = Array(prefix)
+        func has(_ text: StaticString, at offset: Int = 0) -> Bool {
+            text.withUTF8Buffer { bytes.dropFirst(offset).starts(with: $0) }
+        }
+        if bytes.starts(with: [0xff, 0xd8, 0xff]) {
+            self = .jpeg
+        } else if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) {
+            self = .png
+        } else if has("RIFF"), has("WEBP", at: 8) {
+            self = .webP
+        } else if has("GIF87a") || has("GIF89a") {
+            self = .gif
+        } else if bytes.starts(with: [0x49, 0x49, 0x2a, 0])
+            || bytes.starts(with: [0x4d, 0x4d, 0, 0x2a]),
+            !has("CR", at: 8)
+        {
+            // "CR" is Canon's raw format, which only looks like TIFF.
+            self = .tiff
+        } else if has("BM"), Self.isBitmapHeader(bytes) {
+            self = .bmp
+        } else if bytes.starts(with: [
+            0, 0, 0, 0x0c, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a,
+        ])
+            || bytes.starts(with: [0xff, 0x0a])
+        {
+            self = .jpegXL
+        } else if has("ftyp", at: 4), let format = Self.isoBrand(bytes) {
+            self = format
+        } else {
+            return nil
+        }
+    }
+
+    /// "BM" begins many a text: the header that follows must have one of the known sizes.
+    private static func isBitmapHeader(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 18 else { return false }
+        return [12, 16, 40, 52, 56, 64, 108, 124].contains(bytes[14])
+            && bytes[15...17].allSatisfy { $0 == 0 }
+    }
+
+    /// The format of an ISO base media file: its brand, or the first compatible one that we know.
+    private static func isoBrand(_ bytes: [UInt8]) -> ImageFormat? {
+        let boxBytes = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        let end = min(boxBytes, bytes.count)
+        // Length, "ftyp", major brand, version, compatible brands.
+        for offset in [8] + Array(stride(from: 16, to: end - 3, by: 4)) where offset + 4 <= end {
+            switch String(decoding: bytes[offset..<offset + 4], as: UTF8.self) {
+            case "avif", "avis": return .avif
+            case "heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs": return .heic
+            default: continue
+            }
+        }
+        return nil
+    }
+}

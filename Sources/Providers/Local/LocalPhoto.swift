@@ -1,0 +1,38 @@
+internal import ProviderKit
+
+extension PhotoID {
+    /// The id of a row of the index: 16 hexadecimal digits.
+    init(row: Int64) {
+        let digits = String(UInt64(bitPattern: row), radix: 16)
+        self.init(String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
+    /// The row of the index; nil for what is no id of ours.
+    var row: Int64? {
+        guard text.utf8.count == 16, let row = UInt64(text, radix: 16),
+            PhotoID(row: Int64(bitPattern: row)) == self
+        else { return nil }
+        return Int64(bitPattern: row)
+    }
+}
+
+extension Photo {
+    /// What is known of a file without decoding it.
+    init(_ picture: PictureIndex.Picture) {
+        let file = picture.file
+        self.init(id: PhotoID(row: file.id))
+        created = Timestamp(nanoseconds: file.position)
+        updated = Timestamp(nanoseconds: file.stamp.modified)
+        let ending = file.name.lastIndex(of: UInt8(ascii: ".")) ?? file.name.endIndex
+        title = String(decoding: file.name[..<ending], as: UTF8.self)
+        mediaType = file.format?.mediaType
+    }
+}
+
+extension Timestamp {
+    /// Rounds down, also before 1970.
+    fileprivate init(nanoseconds: Int64) {
+        let seconds = nanoseconds / 1_000_000_000
+        self.init(secondsSince1970: nanoseconds % 1_000_000_000 < 0 ? seconds - 1 : seconds)
+    }
+}

@@ -1,0 +1,172 @@
+internal import Glibc
+internal import ProviderKit
+
+/// A local user who is logged in. All see the same folder.
+final class LocalSession: FeedSession, ImageSession, ProfileSession {
+    let events: AsyncStream<SessionEvent>
+    private let folder: PictureFolder
+    private let identity: AccountIdentity
+    private let onClose: @Sendable () -> Void
+
+    init(
+        _ identity: AccountIdentity, _ folder: PictureFolder, events: AsyncStream<SessionEvent>,
+        onClose: @escaping @Sendable () -> Void
+    ) {
+        self.identity = identity
+        self.folder = folder
+        self.events = events
+        self.onClose = onClose
+    }
+
+    func close() { onClose() }
+
+    // MARK: Feed
+
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        let place = try cursor.map { try Self.parse($0) }
+        return try await folder.read(atLeast: count) { index in
+            let album = try Self.album(source, index)
+            let page = try index.page(folder: album, after: place, count: count)
+            return Page(photos: page.pictures.map { Photo($0) }, next: page.next.map(Self.text))
+        }
+    }
+
+    func photo(_ id: PhotoID) async throws -> Photo {
+        try await folder.read { index in Photo(try Self.picture(id, index)) }
+    }
+
+    func sources() async throws -> [Source] {
+        try await folder.read { index in
+            let all = Source(
+                id: LocalSource.all.id, title: "All photos", kind: .feed,
+                count: try index.photoCount,
+                cover: try index.newestPhoto().map(PhotoID.init(row:)))
+            return [all]
+                + (try index.albums().map { album in
+                    Source(
+                        id: LocalSource.album(album.path).id,
+                        title: String(decoding: album.path.bytes, as: UTF8.self), kind: .album,
+                        count: album.count, cover: PhotoID(row: album.cover))
+                })
+        }
+    }
+
+    func hasSource(_ id: SourceID) async throws -> Bool {
+        try await folder.read { index in
+            (try? Self.album(id, index)) != nil || id == LocalSource.all.id
+        }
+    }
+
+    func refresh(_ source: SourceID) async throws -> Int {
+        guard let local = LocalSource(source) else { throw Self.noSource(source) }
+        let changes = try await Self.translated { try await folder.refresh() }
+        switch local {
+        case .all: return changes.newCount
+        case .album(let path):
+            guard try await hasSource(source) else { throw Self.noSource(source) }
+            return changes.new[path, default: 0]
+        }
+    }
+
+    // MARK: Images
+
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        try Self.check(size)
+        return try await folder.read { [folder] index in
+            try folder.servablePath(try Self.picture(photo, index), id: photo)
+        }
+    }
+
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
+        try Self.check(size)
+        return try await folder.read { [folder] index in
+            let path = folder.absolute(try Self.picture(photo, index))
+            // Not blocking: the file may have been replaced by a pipe.
+            let descriptor = withCPath(path) {
+                open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            }
+            guard descriptor >= 0 else {
+                if errno == EACCES {
+                    throw ProviderError.failed("The file of photo \"\(photo)\" cannot be read.")
+                }
+                throw PictureFolder.noPhoto(photo)
+            }
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                Glibc.close(descriptor)
+                throw PictureFolder.noPhoto(photo)
+            }
+            return descriptor
+        }
+    }
+
+    // MARK: Profile
+
+    func profile() async throws -> Profile {
+        Profile(username: identity.username, name: identity.username)
+    }
+
+    // MARK: Reading what clients give
+
+    /// The row of an album; nil for all photos.
+    private static func album(_ source: SourceID, _ index: PictureIndex) throws -> Int64? {
+        switch LocalSource(source) {
+        case .all: return nil
+        case .album(let path):
+            guard let album = try index.albumID(path) else { throw noSource(source) }
+            return album
+        case nil: throw noSource(source)
+        }
+    }
+
+    private static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.Picture
+    {
+        guard let row = id.row, let picture = try index.picture(row) else {
+            throw PictureFolder.noPhoto(id)
+        }
+        return picture
+    }
+
+    private static func noSource(_ source: SourceID) -> ProviderError {
+        .notFound("There is no source \"\(source)\".")
+    }
+
+    private static func check(_ size: ImageSize) throws {
+        guard size == .full else {
+            throw ProviderError.notSupported(
+                "Local photos are served in full size only, not in size \(size.rawValue).")
+        }
+    }
+
+    private static func text(_ place: PictureIndex.Place) -> String {
+        "\(place.position).\(place.id).\(place.ghost)"
+    }
+
+    private static func parse(_ cursor: String) throws -> PictureIndex.Place {
+        let numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map {
+            Int64($0)
+        }
+        guard numbers.count == 3, let position = numbers[0], let id = numbers[1],
+            let ghost = numbers[2]
+        else {
+            throw ProviderError.invalidArgument("The cursor is malformed.")
+        }
+        return PictureIndex.Place(position: position, id: id, ghost: ghost)
+    }
+
+    private static func translated<Value>(
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch is FolderScan.RootUnreadable {
+            throw ProviderError.failed("The pictures folder cannot be read.")
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as ProviderError {
+            throw error
+        } catch {
+            throw ProviderError.failed("\(error)")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import ProviderKit
+
+/// A source of local photos: all, or those of one folder.
+enum LocalSource {
+    case all
+    case album(RelativePath)
+
+    private static let allText = "all"
+    private static let albumPrefix = "album:"
+
+    /// Reads a source's id; nil for one that is none of ours.
+    init?(_ id: SourceID) {
+        if id.text == Self.allText {
+            self = .all
+        } else if id.text.hasPrefix(Self.albumPrefix),
+            let path = RelativePath(
+                percentEncoded: String(id.text.dropFirst(Self.albumPrefix.count)))
+        {
+            self = .album(path)
+        } else {
+            return nil
+        }
+    }
+
+    var id: SourceID {
+        switch self {
+        case .all: SourceID(Self.allText)
+        case .album(let path): SourceID(Self.albumPrefix + path.percentEncoded)
+        }
+    }
+}

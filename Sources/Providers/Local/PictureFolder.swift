@@ -1,0 +1,299 @@
+internal import CLinux
+internal import Glibc
+internal import Logging
+internal import ProviderKit
+internal import Storage
+internal import Synchronization
+
+/// The pictures folder, as all local users see it: one index, one tree of watches.
+///
+/// All work is done on the queues of its two database connections: one writes while the other serves pages.
+final class PictureFolder: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
+        var lastListener = 0
+        var status = SessionStatus.loading(reason: "The pictures folder is being read.")
+        /// How many photos the index has.
+        var known = 0
+        /// Whether the index is open, and about this folder.
+        var isOpen = false
+        var isScanned = false
+        /// Pages that wait for the first photos.
+        var waiters: [Waiter] = []
+        /// Whoever waits for the scan that is to begin.
+        var refreshers: [CheckedContinuation<IndexChanges, any Error>] = []
+        var isStopped = false
+
+        /// Whether a page of `count` photos can be answered: it is there, or nothing more will come.
+        func canShow(_ count: Int) -> Bool { isScanned || isOpen && known >= count }
+    }
+
+    private struct Waiter {
+        let count: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    let root: String
+    private let state = Mutex(State())
+    private let database: PictureDatabase
+    private let watcher: FolderWatcher
+    private let links: String
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - root: The absolute path of the pictures folder, which need not exist.
+    ///   - database: Where the index is kept.
+    ///   - cache: The folder for links. May be deleted at any time.
+    ///   - logger: Where to report to.
+    init(root: String, _ database: PictureDatabase, cache: String, logger: Logger) {
+        self.root = root
+        self.database = database
+        self.logger = logger
+        links = "\(cache)/links"
+        let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
+        watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
+        changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
+    }
+
+    /// Begins to read and to watch the folder.
+    func start() {
+        watcher.start()
+        Task {
+            do {
+                let root = Array(root.utf8)
+                let known = try await database.writer.run { database in
+                    let index = PictureIndex(database)
+                    try index.begin(root: root)
+                    try index.dropOldGhosts()
+                    return try index.photoCount
+                }
+                state.withLock { state in
+                    state.isOpen = true
+                    state.known = known
+                    if known > 0 { state.status = .ready }
+                }
+                // Both connections to one file, also if the folder is deleted between now and the first page.
+                try await database.reader.run { _ in }
+                tellStatus()
+                wakeWaiters()
+            } catch {
+                return fail(error)
+            }
+            try? await scan(nil)
+        }
+    }
+
+    /// Stops watching, and ends what listeners hear.
+    func stop() {
+        watcher.stop()
+        let listeners = state.withLock { state in
+            state.isStopped = true
+            defer { state.listeners = [:] }
+            return state.listeners.values.map(\.self)
+        }
+        for listener in listeners { listener.finish() }
+    }
+
+    /// What happens from now on, the present status first; `onEnd` is called when nobody listens any more.
+    func listen() -> (id: Int, events: AsyncStream<SessionEvent>) {
+        let (events, continuation) = AsyncStream<SessionEvent>.makeStream()
+        return state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = continuation
+            continuation.yield(.status(state.status))
+            return (state.lastListener, events)
+        }
+    }
+
+    /// Ends what one listener hears.
+    ///
+    /// - Returns: Whether somebody else is listening still.
+    func unlisten(_ id: Int) -> Bool {
+        let (listener, isUsed) = state.withLock { state in
+            (state.listeners.removeValue(forKey: id), !state.listeners.isEmpty)
+        }
+        listener?.finish()
+        return isUsed
+    }
+
+    // MARK: What clients ask
+
+    /// Runs `body` on the index, once it has photos to show: `count` of them, or all there are.
+    func read<Value: Sendable>(
+        atLeast count: Int = 1, _ body: @escaping @Sendable (PictureIndex) throws -> Value
+    ) async throws -> Value {
+        await waitForPhotos(count)
+        if case .failed(let reason) = state.withLock(\.status), !state.withLock(\.isOpen) {
+            throw ProviderError.failed(reason)
+        }
+        do {
+            return try await database.reader.run { try body(PictureIndex($0)) }
+        } catch StorageError.full {
+            throw ProviderError.storageFull
+        } catch let error as StorageError {
+            throw ProviderError.failed("\(error)")
+        }
+    }
+
+    /// Compares everything, now.
+    ///
+    /// - Returns: What was found. Whoever asks before the scan begins shares it.
+    func refresh() async throws -> IndexChanges {
+        let isFirst = state.withLock { $0.refreshers.isEmpty }
+        return try await withCheckedThrowingContinuation { continuation in
+            state.withLock { $0.refreshers.append(continuation) }
+            if isFirst { Task { try? await scan(nil) } }
+        }
+    }
+
+    /// The absolute path of a picture, as bytes.
+    func absolute(_ picture: PictureIndex.Picture) -> [UInt8] {
+        Array(root.utf8) + [UInt8(ascii: "/")] + picture.path.bytes
+    }
+
+    /// A path to the picture that is UTF-8: its own, or that of a link of ours.
+    ///
+    /// Blocks; called on a queue of the index.
+    func servablePath(_ picture: PictureIndex.Picture, id: PhotoID) throws -> String {
+        let path = absolute(picture)
+        guard FileStatus(path)?.kind == .file else { throw Self.noPhoto(id) }
+        if let text = String(validating: path, as: UTF8.self) { return text }
+        do {
+            try PrivateFolder.create(links)
+        } catch {
+            throw error == .full ? ProviderError.storageFull : .failed("\(error)")
+        }
+        let link = "\(links)/\(id)"
+        unlink(link)
+        guard withCPath(path, { symlink($0, link) }) == 0 || errno == EEXIST else {
+            if errno == ENOSPC || errno == EDQUOT { throw ProviderError.storageFull }
+            throw ProviderError.failed(
+                "\(link) cannot be made: \(String(cString: strerror(errno))).")
+        }
+        return link
+    }
+
+    static func noPhoto(_ id: PhotoID) -> ProviderError {
+        .notFound("There is no photo \"\(id)\".")
+    }
+
+    private func waitForPhotos(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let canGoOn = state.withLock { state in
+                if state.canShow(count) { return true }
+                state.waiters.append(Waiter(count: count, continuation: continuation))
+                return false
+            }
+            if canGoOn { continuation.resume() }
+        }
+    }
+
+    private func wakeWaiters() {
+        let awake = state.withLock { state in
+            let waiters = state.waiters
+            state.waiters = waiters.filter { !state.canShow($0.count) }
+            return waiters.filter { state.canShow($0.count) }
+        }
+        for waiter in awake { waiter.continuation.resume() }
+    }
+
+    // MARK: Scanning
+
+    private func folderChanged(_ change: FolderWatcher.Change) {
+        Task {
+            switch change {
+            case .everything: try? await scan(nil)
+            case .entries(let entries): try? await scan(entries)
+            }
+        }
+    }
+
+    /// Scans what has changed, or everything for nil, and answers those who asked for it.
+    private func scan(_ entries: [FolderWatcher.Entry]?) async throws {
+        let found = Mutex(IndexChanges())
+        do {
+            try await database.writer.run { [self] database in
+                let refreshers = entries == nil ? takeRefreshers() : []
+                let result = Result { try scan(entries, database, found) }
+                for refresher in refreshers {
+                    refresher.resume(with: result.map { found.withLock { $0 } })
+                }
+                database.releaseMemory()
+                // What a scan of many files took is given back to the system.
+                malloc_trim(0)
+                try result.get()
+            }
+            if watcher.isOutOfWatches {
+                logger.warning(
+                    "Changes in some folders will not be noticed; raise fs.inotify.max_user_watches"
+                )
+            }
+            setStatus(.ready)
+        } catch let error as FolderScan.RootUnreadable {
+            setStatus(.failed(reason: reason(error)))
+            watcher.watchAncestor(of: Array(root.utf8))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func takeRefreshers() -> [CheckedContinuation<IndexChanges, any Error>] {
+        state.withLock { state in
+            defer { state.refreshers = [] }
+            return state.refreshers
+        }
+    }
+
+    private func scan(
+        _ entries: [FolderWatcher.Entry]?, _ database: Database,
+        _ found: borrowing Mutex<IndexChanges>
+    ) throws {
+        guard !state.withLock(\.isStopped) else { throw CancellationError() }
+        let index = PictureIndex(database)
+        var total = IndexChanges()
+        defer { found.withLock { $0 = total } }
+        let scan = FolderScan(root: Array(root.utf8), index, watcher) { [self] changes in
+            total.merge(changes)
+            tell(changes, index)
+        }
+        if let entries { try scan.scan(entries) } else { try scan.scanAll() }
+    }
+
+    private func tell(_ changes: IndexChanges, _ index: PictureIndex) {
+        let photos = changes.changed.compactMap { try? index.picture($0) }.map { Photo($0) }
+        state.withLock { $0.known += changes.newCount - changes.removed.count }
+        wakeWaiters()
+        for event in changes.events(photos) { tell(event) }
+    }
+
+    private func tell(_ event: SessionEvent) {
+        let listeners = state.withLock { Array($0.listeners.values) }
+        for listener in listeners { listener.yield(event) }
+    }
+
+    // MARK: Status
+
+    private func fail(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        logger.error("The pictures folder cannot be read", metadata: ["reason": "\(error)"])
+        setStatus(.failed(reason: "\(error)"))
+    }
+
+    private func setStatus(_ status: SessionStatus) {
+        let isNew = state.withLock { state in
+            state.isScanned = true
+            defer { state.status = status }
+            return state.status != status
+        }
+        wakeWaiters()
+        if isNew { tellStatus() }
+    }
+
+    private func tellStatus() { tell(.status(state.withLock(\.status))) }
+
+    private func reason(_ error: FolderScan.RootUnreadable) -> String {
+        error.code == ENOENT
+            ? "There is no folder \(root); create it, or set Directory= in imagefeed.conf."
+            : "\(root) cannot be read: \(String(cString: strerror(error.code)))."
+    }
+}

@@ -1,0 +1,245 @@
+internal import ProviderKit
+internal import Storage
+
+/// What is known of the pictures folder, in a database that can be made anew at any time.
+///
+/// Rows of files that are no photos are kept, so that they are not read again at each start.
+///
+/// The index does no file system work of its own.
+struct PictureIndex {
+    static let migrations = [
+        """
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        CREATE TABLE folder (
+            id INTEGER PRIMARY KEY,
+            path BLOB NOT NULL UNIQUE,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL
+        );
+        CREATE TABLE file (
+            id INTEGER PRIMARY KEY,
+            folder INTEGER NOT NULL REFERENCES folder (id),
+            name BLOB NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            -- 0: no photo
+            format INTEGER NOT NULL,
+            -- What the feed is ordered by, in nanoseconds since 1970
+            position INTEGER NOT NULL,
+            -- The number of the last ghost, 0 for none
+            moved INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (folder, name)
+        );
+        CREATE INDEX file_by_position ON file (position, id) WHERE format > 0;
+        CREATE INDEX file_by_folder ON file (folder, position, id) WHERE format > 0;
+        CREATE INDEX file_by_inode ON file (inode);
+        -- Where photos stood before they got another position, for walks that are under way
+        CREATE TABLE ghost (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            file INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
+            position INTEGER NOT NULL
+        );
+        CREATE INDEX ghost_by_file ON ghost (file);
+        """
+    ]
+
+    /// A row of `file`.
+    struct File {
+        let id: Int64
+        let folder: Int64
+        let name: [UInt8]
+        let stamp: FileStamp
+        let format: ImageFormat?
+        let position: Int64
+    }
+
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    // MARK: The folder it is about
+
+    /// Empties the index if it is about another folder than `root`.
+    func begin(root: [UInt8]) throws(StorageError) {
+        let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
+        guard known != root else { return }
+        try database.transaction { () throws(StorageError) in
+            try database.execute("DELETE FROM ghost; DELETE FROM file; DELETE FROM folder")
+            try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
+        }
+    }
+
+    // MARK: Folders
+
+    func folderID(_ path: RelativePath) throws(StorageError) -> Int64? {
+        try database.first("SELECT id FROM folder WHERE path = ?", [.blob(path.bytes)]) {
+            $0.integer(0)
+        }
+    }
+
+    /// Finds or makes the row of a folder.
+    func addFolder(
+        _ path: RelativePath, device: Int64, inode: Int64
+    ) throws(StorageError) -> Int64 {
+        try database.query(
+            """
+            INSERT INTO folder (path, device, inode) VALUES (?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET device = excluded.device, inode = excluded.inode
+            """, [.blob(path.bytes), .integer(device), .integer(inode)])
+        return try folderID(path) ?? 0
+    }
+
+    func folderPath(_ id: Int64) throws(StorageError) -> RelativePath? {
+        try database.first("SELECT path FROM folder WHERE id = ?", [.integer(id)]) {
+            RelativePath(bytes: $0.blob(0))
+        }
+    }
+
+    /// The paths under which a folder of the disk is known.
+    func folders(device: Int64, inode: Int64) throws(StorageError) -> [RelativePath] {
+        var paths: [RelativePath] = []
+        try database.query(
+            "SELECT path FROM folder WHERE device = ? AND inode = ?",
+            [.integer(device), .integer(inode)]
+        ) { row throws(StorageError) in paths.append(RelativePath(bytes: row.blob(0))) }
+        return paths
+    }
+
+    /// A folder and all that are below it.
+    func folders(at path: RelativePath) throws(StorageError) -> [(id: Int64, path: RelativePath)] {
+        var folders: [(Int64, RelativePath)] = []
+        let prefix = path.prefixBelow
+        try database.query(
+            "SELECT id, path FROM folder WHERE path = ? OR substr(path, 1, ?) = ?",
+            [.blob(path.bytes), .integer(prefix.count), .blob(prefix)]
+        ) { row throws(StorageError) in
+            folders.append((row.integer(0), RelativePath(bytes: row.blob(1))))
+        }
+        return folders
+    }
+
+    func deleteFolder(_ id: Int64) throws(StorageError) {
+        try database.query(
+            "DELETE FROM folder WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM file WHERE folder = ?1)",
+            [.integer(id)])
+    }
+
+    // MARK: Files
+
+    private static let columns = "id, folder, name, inode, size, modified, format, position"
+
+    private static func file(_ row: borrowing Row) -> File {
+        File(
+            id: row.integer(0), folder: row.integer(1), name: row.blob(2),
+            stamp: FileStamp(
+                inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
+            format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7))
+    }
+
+    func file(_ id: Int64) throws(StorageError) -> File? {
+        try database.first(
+            "SELECT \(Self.columns) FROM file WHERE id = ?", [.integer(id)], Self.file)
+    }
+
+    func file(folder: Int64, name: [UInt8]) throws(StorageError) -> File? {
+        try database.first(
+            "SELECT \(Self.columns) FROM file WHERE folder = ? AND name = ?",
+            [.integer(folder), .blob(name)], Self.file)
+    }
+
+    func files(
+        folder: Int64, _ body: (File) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try database.query(
+            "SELECT \(Self.columns) FROM file WHERE folder = ?", [.integer(folder)]
+        ) { row throws(StorageError) in try body(Self.file(row)) }
+    }
+
+    /// The files that have a stamp: one that moved, or several links to one.
+    func files(stamp: FileStamp) throws(StorageError) -> [File] {
+        var files: [File] = []
+        try database.query(
+            "SELECT \(Self.columns) FROM file WHERE inode = ? AND size = ? AND modified = ?",
+            [.integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified)]
+        ) { row throws(StorageError) in files.append(Self.file(row)) }
+        return files
+    }
+
+    /// Adds a file.
+    ///
+    /// Its id comes from its path, so that it is the same after the index was made anew.
+    func insert(
+        folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
+    ) throws(StorageError) {
+        var id = Self.hash(path.bytes)
+        while try file(id) != nil { id = id &* 31 &+ 1 }
+        try database.query(
+            """
+            INSERT INTO file (id, folder, name, inode, size, modified, format, position)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(id), .integer(folder), .blob(name), .integer(stamp.inode),
+                .integer(stamp.sizeBytes), .integer(stamp.modified),
+                .integer(format?.rawValue ?? 0), .integer(stamp.modified),
+            ])
+    }
+
+    /// Notes what a file is now. If that moves it in the feed, a ghost stays where it was.
+    func update(
+        _ file: File, _ stamp: FileStamp, _ format: ImageFormat?
+    ) throws(StorageError) {
+        var ghost: Int64?
+        if file.format != nil, format != nil, file.position != stamp.modified {
+            try database.query(
+                "INSERT INTO ghost (file, position) VALUES (?, ?)",
+                [.integer(file.id), .integer(file.position)])
+            ghost = try lastGhost()
+        }
+        try database.query(
+            """
+            UPDATE file SET inode = ?, size = ?, modified = ?, format = ?, position = ?,
+                moved = coalesce(?, moved) WHERE id = ?
+            """,
+            [
+                .integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified),
+                .integer(format?.rawValue ?? 0), .integer(stamp.modified),
+                ghost.map { .integer($0) } ?? .null, .integer(file.id),
+            ])
+    }
+
+    /// Notes that a file lies elsewhere now. It stays the same photo.
+    func move(_ file: File, folder: Int64, name: [UInt8]) throws(StorageError) {
+        try database.query(
+            "DELETE FROM file WHERE folder = ? AND name = ? AND id <> ?",
+            [.integer(folder), .blob(name), .integer(file.id)])
+        try database.query(
+            "UPDATE file SET folder = ?, name = ? WHERE id = ?",
+            [.integer(folder), .blob(name), .integer(file.id)])
+    }
+
+    func delete(_ id: Int64) throws(StorageError) {
+        try database.query("DELETE FROM file WHERE id = ?", [.integer(id)])
+    }
+
+    func lastGhost() throws(StorageError) -> Int64 {
+        try database.first("SELECT seq FROM sqlite_sequence WHERE name = 'ghost'") { $0.integer(0) }
+            ?? 0
+    }
+
+    /// Forgets ghosts that only walks of long ago could ask for.
+    func dropOldGhosts() throws(StorageError) {
+        try database.query(
+            "DELETE FROM ghost WHERE number <= ?", [.integer(try lastGhost() - Self.keptGhosts)])
+    }
+
+    private static let keptGhosts: Int64 = 10_000
+
+    /// FNV-1a, 64 bits: the same in every run.
+    private static func hash(_ bytes: [UInt8]) -> Int64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return Int64(bitPattern: hash)
+    }
+}

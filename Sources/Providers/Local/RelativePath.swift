@@ -1,0 +1,77 @@
+/// The path of a file or folder below the pictures folder, as the file system has it: bytes, in whatever
+/// encoding. Empty for the pictures folder itself.
+struct RelativePath: Hashable, Sendable {
+    let bytes: [UInt8]
+
+    static let root = RelativePath(bytes: [])
+
+    private static let slash = UInt8(ascii: "/")
+
+    func appending(_ name: [UInt8]) -> RelativePath {
+        RelativePath(bytes: bytes.isEmpty ? name : bytes + [Self.slash] + name)
+    }
+
+    /// The path itself and everything below it begin with these bytes.
+    var prefixBelow: [UInt8] { bytes.isEmpty ? [] : bytes + [Self.slash] }
+
+    func isBelow(_ folder: RelativePath) -> Bool {
+        bytes.count > folder.bytes.count && bytes.starts(with: folder.prefixBelow)
+    }
+
+    /// The folder that this lies in, and its name there; nil for the pictures folder itself.
+    var split: (folder: RelativePath, name: [UInt8])? {
+        guard !bytes.isEmpty else { return nil }
+        guard let index = bytes.lastIndex(of: Self.slash) else { return (.root, bytes) }
+        return (RelativePath(bytes: Array(bytes[..<index])), Array(bytes[(index + 1)...]))
+    }
+
+    var depth: Int { bytes.count { $0 == Self.slash } }
+
+    /// The path in the source id of an album: UTF-8 stays as it is; other bytes, and `%`, are
+    /// percent-encoded.
+    var percentEncoded: String {
+        var encoded: [UInt8] = []
+        var rest = bytes[...]
+        while let first = rest.first {
+            let count = Self.scalarLength(rest)
+            if count == 0 || first == UInt8(ascii: "%") {
+                let digits = String(first, radix: 16, uppercase: true)
+                encoded += Array("%\(digits.utf8.count == 1 ? "0" : "")\(digits)".utf8)
+                rest = rest.dropFirst()
+            } else {
+                encoded += rest.prefix(count)
+                rest = rest.dropFirst(count)
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Reads what ``percentEncoded`` wrote; nil for anything else.
+    init?(percentEncoded text: String) {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        self.bytes = bytes
+        guard percentEncoded == text else { return nil }
+    }
+
+    /// How many bytes the first scalar takes; 0 if they are no UTF-8.
+    private static func scalarLength(_ bytes: ArraySlice<UInt8>) -> Int {
+        var iterator = bytes.prefix(4).makeIterator()
+        var decoder = Unicode.UTF8()
+        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return 0 }
+        return Unicode.UTF8.width(scalar)
+    }
+}

@@ -1,0 +1,30 @@
+internal import Glibc
+
+/// A folder that only the user can look into.
+package enum PrivateFolder {
+    /// Creates the folder and what is missing above it, all with mode 0700, and narrows the mode of one
+    /// that is there.
+    ///
+    /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
+    package static func create(_ path: String) throws(StorageError) {
+        var built = ""
+        for element in path.split(separator: "/") {
+            built += "/\(element)"
+            guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS else {
+                continue
+            }
+            // An existing folder may be unreadable to us and still lead on.
+            guard access(built, F_OK) == 0 else {
+                if errno == ENOSPC || errno == EDQUOT { throw .full }
+                throw .cannotOpen(path, String(cString: strerror(errno)))
+            }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .cannotOpen(path, "it is no folder")
+        }
+        if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
+            throw .cannotOpen(path, String(cString: strerror(errno)))
+        }
+    }
+}

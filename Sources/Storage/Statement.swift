@@ -1,0 +1,87 @@
+internal import CSQLite
+
+/// A value in a database.
+package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+    ExpressibleByNilLiteral
+{
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+    case null
+
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(nilLiteral: ()) { self = .null }
+
+    package static func integer(_ value: Int) -> SQLValue { .integer(Int64(value)) }
+    package static func bool(_ value: Bool) -> SQLValue { .integer(value ? 1 as Int64 : 0) }
+}
+
+/// A prepared statement, finalised with its last reference.
+final class Statement {
+    fileprivate let raw: OpaquePointer
+
+    init(owning raw: OpaquePointer) { self.raw = raw }
+
+    deinit { sqlite3_finalize(raw) }
+
+    func bind(_ values: [SQLValue]) -> Int32 {
+        for (index, value) in values.enumerated() {
+            let position = Int32(index + 1)
+            let code =
+                switch value {
+                case .integer(let integer): sqlite3_bind_int64(raw, position, integer)
+                case .text(var text):
+                    text.withUTF8 { bytes in
+                        bytes.withMemoryRebound(to: CChar.self) {
+                            shim_sqlite3_bind_text(raw, position, $0.baseAddress, Int32($0.count))
+                        }
+                    }
+                case .blob(let bytes):
+                    bytes.isEmpty
+                        ? sqlite3_bind_zeroblob(raw, position, 0)
+                        : shim_sqlite3_bind_blob(raw, position, bytes, Int32(bytes.count))
+                case .null: sqlite3_bind_null(raw, position)
+                }
+            guard code == SQLITE_OK else { return code }
+        }
+        return SQLITE_OK
+    }
+
+    func step() -> Int32 { sqlite3_step(raw) }
+
+    func reset() {
+        sqlite3_reset(raw)
+        sqlite3_clear_bindings(raw)
+    }
+}
+
+/// One row of a result, valid until the next step.
+package struct Row: ~Copyable {
+    private let statement: Statement
+
+    init(_ statement: Statement) { self.statement = statement }
+
+    /// The integer in a column; 0 for NULL.
+    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.raw, column) }
+
+    /// The text in a column; empty for NULL.
+    package func text(_ column: Int32) -> String {
+        guard let text = sqlite3_column_text(statement.raw, column) else { return "" }
+        let bytes = UnsafeBufferPointer(
+            start: text, count: Int(sqlite3_column_bytes(statement.raw, column)))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The bytes in a column; none for NULL.
+    package func blob(_ column: Int32) -> [UInt8] {
+        guard let bytes = sqlite3_column_blob(statement.raw, column) else { return [] }
+        return [UInt8](
+            UnsafeRawBufferPointer(
+                start: bytes, count: Int(sqlite3_column_bytes(statement.raw, column))))
+    }
+
+    package func isNull(_ column: Int32) -> Bool {
+        sqlite3_column_type(statement.raw, column) == SQLITE_NULL
+    }
+}

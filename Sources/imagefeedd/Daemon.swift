@@ -1,0 +1,123 @@
+internal import BusService
+internal import Configuration
+internal import DBus
+internal import Dispatch
+internal import Engine
+internal import Glibc
+internal import LocalProvider
+internal import Logging
+internal import NetworkState
+internal import ProviderKit
+internal import Storage
+
+/// Puts the parts together and lets them run.
+final class Daemon {
+    private let logger: Logger
+    private let folders: UserFolders
+    private let local: LocalProvider
+    private let connection: BusConnection
+    private let tree: ObjectTree
+    private var engine: Engine?
+    private var service: BusService?
+    private var network: NetworkMonitor?
+    private var signals: [any DispatchSourceSignal] = []
+
+    /// Connects to the session bus.
+    ///
+    /// - Throws: `BusError.noBus`.
+    init(logger: Logger) throws {
+        self.logger = logger
+        folders = UserFolders(environment: environmentVariables())
+        let configuration = Self.loadConfiguration(folders, logger)
+        // The one list of providers.
+        local = LocalProvider(
+            pictures: Self.picturesFolder(configuration, folders), data: folders.data,
+            cache: folders.cache, logger: logger)
+        connection = try BusConnection.session()
+        tree = BusService.makeTree(connection)
+        connection.onDisconnect = { [unowned self] in end("The bus is gone") }
+    }
+
+    /// Owns the name, then serves. Calls that arrive meanwhile wait.
+    ///
+    /// - Returns: Whether the name could be had.
+    func run(version: String, replacing: Bool) async throws -> Bool {
+        handleSignals()
+        let request = try await connection.requestName(BusService.name, replacing: replacing) {
+            [unowned self] in end("Another daemon has taken over")
+        }
+        guard request == .owned else { return false }
+        // Only now: a daemon that was replaced has stored its last change.
+        let (store, contents) = try AccountStore.open(folder: folders.data)
+        let engine = Engine(providers: [local], store: store, contents: contents)
+        self.engine = engine
+        network = NetworkMonitor { engine.setOnline($0) }
+        service = BusService(engine, tree, version: version)
+        tree.start()
+        engine.start()
+        return true
+    }
+
+    // MARK: Signals
+
+    private func handleSignals() {
+        signal(SIGPIPE, SIG_IGN)
+        on(SIGTERM) { [unowned self] in end("Told to end") }
+        on(SIGINT) { [unowned self] in end("Told to end") }
+        on(SIGHUP) { [unowned self] in reload() }
+    }
+
+    private func on(_ number: Int32, _ handler: @escaping () -> Void) {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+        source.setEventHandler { handler() }
+        source.activate()
+        signals.append(source)
+    }
+
+    /// Everything confirmed is on the disk already.
+    private func end(_ reason: Logger.Message) -> Never {
+        logger.info(reason)
+        engine?.stop()
+        if connection.isConnected { connection.flush() }
+        exit(EXIT_SUCCESS)
+    }
+
+    // MARK: Configuration
+
+    private func reload() {
+        let configuration = Self.loadConfiguration(folders, logger)
+        local.setPicturesFolder(Self.picturesFolder(configuration, folders))
+        engine?.restartSessions(of: local.info.id)
+        logger.info("The configuration was read again")
+    }
+
+    private static func loadConfiguration(
+        _ folders: UserFolders, _ logger: Logger
+    ) -> Configuration {
+        let configuration = Configuration(paths: folders.configurationFiles)
+        for problem in configuration.problems {
+            logger.warning("A line of the configuration was passed over: \(problem)")
+        }
+        return configuration
+    }
+
+    private static func picturesFolder(
+        _ configuration: Configuration, _ folders: UserFolders
+    ) -> String {
+        guard let directory = configuration.string("Provider local", "Directory") else {
+            return folders.pictures
+        }
+        if directory.hasPrefix("/") { return directory }
+        return
+            "\(folders.home)/\(directory.hasPrefix("~/") ? String(directory.dropFirst(2)) : directory)"
+    }
+}
+
+private func environmentVariables() -> [String: String] {
+    var variables: [String: String] = [:]
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        if let value = getenv(name) { variables[name] = String(cString: value) }
+    }
+    return variables
+}
