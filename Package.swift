@@ -103,7 +103,7 @@ let package = Package(
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "BusService", "ControlCommands", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
+    "BusService", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

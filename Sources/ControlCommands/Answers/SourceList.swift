@@ -1,0 +1,36 @@
+internal import BusAPI
+internal import DBus
+
+/// The feeds of one account.
+struct SourceList: Answer {
+    let sources: [[String: Variant]]
+    let defaultSource: String?
+
+    var json: JSON { .array(sources.map { JSON($0, order: ContractOrder.source) }) }
+
+    func text(for medium: Medium) -> String {
+        let table = Table(
+            columns: [
+                .init(title: " "),
+                .init(title: "SOURCE"),
+                .init(title: "KIND", dropped: 2),
+                .init(title: "PHOTOS", dropped: 1, isNumber: true),
+                .init(title: "TITLE", minimum: 8, dropped: 3),
+            ],
+            rows: sources.map { source in
+                let id = source[source: .id]?.string ?? ""
+                return [
+                    Cell(id == defaultSource ? "*" : "", .heading), Cell(id),
+                    Cell(source[source: .kind]?.string ?? "", .faint),
+                    Cell(source[source: .count]?.uint32.map(String.init) ?? ""),
+                    Cell(source[source: .title]?.string ?? ""),
+                ]
+            })
+        return table.text(for: medium)
+    }
+}
+
+extension [String: Variant] {
+    subscript(source key: SourceKey) -> Variant? { self[key.rawValue] }
+    subscript(photo key: PhotoKey) -> Variant? { self[key.rawValue] }
+}

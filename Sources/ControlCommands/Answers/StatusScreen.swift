@@ -1,0 +1,89 @@
+/// The daemon, its accounts and its providers on one screen.
+struct StatusScreen: Answer {
+    let snapshot: ServiceSnapshot
+    var now = Timestamp.now
+
+    var json: JSON {
+        guard case .object(let manager) = JSON(snapshot.manager, order: ContractOrder.manager)
+        else { return .null }
+        return .object(
+            manager + [
+                .init("accounts", AccountList(snapshot: snapshot).json),
+                .init("providers", ProviderList(providers: snapshot.providers).json),
+            ])
+    }
+
+    func text(for medium: Medium) -> String {
+        guard case .terminal(let columns, _) = medium else { return fields }
+        let online = snapshot.isOnline ? ("online", Ink.good) : ("offline", Ink.warning)
+        let head =
+            medium.inked(PlainText.line("Image Feed \(snapshot.version)"), .heading) + ", "
+            + medium.inked(online.0, online.1) + "\n\n"
+        guard !snapshot.accounts.isEmpty else {
+            return head
+                + paragraph(
+                    "No account yet. Log in with “imagefeedctl login PROVIDER”: \(choice).", columns
+                )
+        }
+        return head + accounts(medium, columns) + unconfigured(columns)
+    }
+
+    /// One line a thing, its kind first.
+    private var fields: String {
+        let daemon = ["daemon", snapshot.version, snapshot.isOnline ? "online" : "offline"]
+        let accounts = snapshot.accounts.map { account in
+            [
+                "account", account.id, account.label, account.providerID, account.state,
+                account.path == snapshot.defaultAccount ? "default" : "", details(account),
+            ]
+        }
+        let providers = snapshot.providers.map { provider in
+            ["provider", provider.id, provider.isConfigured ? "ready" : "not configured"]
+        }
+        return ([daemon] + accounts + providers).map { fields in
+            fields.map(PlainText.line).joined(separator: "\t") + "\n"
+        }.joined()
+    }
+
+    /// The table of the accounts, what is to be said of one below its line.
+    private func accounts(_ medium: Medium, _ columns: Int) -> String {
+        let lines = AccountList(snapshot: snapshot).text(for: medium)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        var text = lines[0] + "\n"
+        for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
+            text += line + "\n"
+            let details = PlainText.line(details(account))
+            for line in details.wrapped(to: max(10, columns - 5)) {
+                text += "     " + medium.inked(line, .faint) + "\n"
+            }
+        }
+        return String(text)
+    }
+
+    /// Why an account is not ready, when it will be, and what its service still allows.
+    private func details(_ account: AccountRecord) -> String {
+        var sentences = [account.stateReason]
+        if let moment = account.retryAt { sentences.append("Next try \(moment.clock(now: now)).") }
+        if let limit = account.rateLimit {
+            let until =
+                limit.reset > 0 ? " until \(Timestamp(limit.reset).clock(now: now))" : ""
+            sentences.append("\(limit.remaining) of \(limit.limit) requests left\(until).")
+        }
+        return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+
+    private var choice: String {
+        let providers = snapshot.providers.filter(\.isConfigured).map(\.id)
+        return providers.isEmpty ? "none is configured" : providers.joined(separator: ", ")
+    }
+
+    private func unconfigured(_ columns: Int) -> String {
+        let names = snapshot.providers.filter { !$0.isConfigured }.map(\.name)
+        guard !names.isEmpty else { return "" }
+        return "\n" + paragraph("Not configured: \(names.joined(separator: ", ")).", columns)
+    }
+
+    private func paragraph(_ text: String, _ columns: Int) -> String {
+        PlainText.line(text).wrapped(to: columns).map { $0 + "\n" }.joined()
+    }
+}

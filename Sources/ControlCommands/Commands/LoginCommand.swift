@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+
+struct LoginCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "login", abstract: "Log in, and print the account's ID.",
+        discussion: """
+            Where a browser is needed, its address is printed alone on a line (with --json, on \
+            standard error). Ctrl-C cancels the login.
+            """)
+
+    @Argument(help: "What “providers” lists: local, for example.")
+    var provider: String
+    @Option(help: "Log in to this known account again.")
+    var account: String?
+    @Option(help: "The name of a local user.")
+    var username: String?
+    @Flag(help: "Create the local user.")
+    var register = false
+    @Option(help: "The server of a federated service.")
+    var server: String?
+    @Option(help: "Read the password from this file; - is standard input.")
+    var passwordFile: String?
+    @Flag(help: "Do not open the browser.")
+    var noBrowser = false
+    @Flag(help: "Ask for the code that the service shows.")
+    var manual = false
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let dialogue = LoginDialogue(
+            session.client, addressOnStandardError: output.json, opensBrowser: !noBrowser,
+            asksForCode: manual)
+        let path = try await dialogue.logIn(to: provider, try await options(session))
+        let properties = try await session.client.account(path).properties(.account)
+        try output.show(
+            LoggedIn(id: AccountRecord.id(of: path), properties: properties))
+    }
+
+    /// - Throws: ``CommandFailure`` for options that cannot succeed, before anything is started.
+    @MainActor private func options(
+        _ session: ServiceSession
+    ) async throws -> [LoginOption: Variant] {
+        let snapshot = try await session.snapshot()
+        let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
+        }
+        let record = snapshot.providers.first { $0.id == provider }
+        if record?.authentication == "password", account == nil, username == nil {
+            throw CommandFailure(
+                .usage, "A login to \(provider) needs --username NAME; --register creates the user."
+            )
+        }
+        var options: [LoginOption: Variant] = [:]
+        options[.account] = account.map { .objectPath($0.path) }
+        options[.username] = username.map { .string($0) }
+        options[.server] = server.map { .string($0) }
+        options[.register] = register ? .bool(true) : nil
+        options[.manual] = manual ? .bool(true) : nil
+        if let passwordFile {
+            options[.password] = .fileDescriptor(try PasswordFile(passwordFile).descriptor())
+        }
+        return options
+    }
+}
+
+/// The account that a login ended with.
+struct LoggedIn: Answer {
+    let id: String
+    let properties: [String: Variant]
+
+    var json: JSON { JSON(properties, order: ContractOrder.account) }
+    func text(for medium: Medium) -> String { id + "\n" }
+}

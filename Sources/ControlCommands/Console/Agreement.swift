@@ -1,0 +1,15 @@
+/// Goes on only if the person at the terminal agrees.
+///
+/// - Parameters:
+///   - question: What to agree to.
+///   - isGiven: Whether `--yes` already says so.
+/// - Throws: ``CommandFailure``: a silent one for a "no", and wrong usage where nobody can be asked.
+@MainActor
+func agree(to question: String, unless isGiven: Bool) async throws(CommandFailure) {
+    if isGiven { return }
+    guard Console.canAsk else {
+        throw CommandFailure(
+            .usage, "This needs a “yes”, and there is no terminal to ask on; add --yes.")
+    }
+    guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
+}

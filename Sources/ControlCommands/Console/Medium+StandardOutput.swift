@@ -1,0 +1,17 @@
+internal import Glibc
+
+extension Medium {
+    /// What standard output leads to.
+    static var standardOutput: Medium {
+        guard isatty(STDOUT_FILENO) != 0 else { return .pipe }
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        // Source: https://no-color.org: set and not empty.
+        let isColoured = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
+        return .terminal(columns: isKnown ? Int(size.ws_col) : 80, isColoured: isColoured)
+    }
+
+    private static func environment(_ name: String) -> String {
+        getenv(name).map { String(cString: $0) } ?? ""
+    }
+}

@@ -1,0 +1,25 @@
+internal import Dispatch
+internal import Glibc
+
+/// Ctrl-C, and a polite request to end, are told to the program instead of ending it, as long as this lives.
+@MainActor
+final class SignalWatch {
+    private let sources: [any DispatchSourceSignal]
+
+    /// - Parameter handler: Called on the main queue.
+    init(_ handler: @escaping () -> Void) {
+        sources = [SIGINT, SIGTERM].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+            source.setEventHandler(handler: handler)
+            source.activate()
+            return source
+        }
+    }
+
+    isolated deinit {
+        for source in sources { source.cancel() }
+        signal(SIGINT, SIG_DFL)
+        signal(SIGTERM, SIG_DFL)
+    }
+}

@@ -1,0 +1,67 @@
+internal import BusAPI
+internal import DBus
+
+/// Reports what the daemon signals, and its own coming and going, until the program is interrupted.
+@MainActor
+final class EventMonitor {
+    private let report: (MonitorEvent) throws -> Void
+    private var owner: BusName?
+    private var end: CheckedContinuation<Void, any Error>?
+    private var result: Result<Void, any Error>?
+
+    /// - Parameter report: Called for each event; an error ends ``run()``.
+    init(_ report: @escaping (MonitorEvent) throws -> Void) { self.report = report }
+
+    /// Reports events until Ctrl-C, which is the ordinary end.
+    ///
+    /// Sends nothing to the daemon, so the bus does not start it.
+    ///
+    /// - Throws: ``BusError/disconnected`` when the bus goes away, and what `report` throws.
+    func run() async throws {
+        let watch = SignalWatch { [weak self] in self?.finish(.success(())) }
+        let connection = try BusConnection.session()
+        connection.onDisconnect = { [weak self] in self?.finish(.failure(BusError.disconnected)) }
+        let events = try await connection.subscribe(
+            MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
+        ) { [weak self] signal in self?.tell(MonitorEvent.events(in: signal)) }
+        owner = try await connection.owner(of: ServiceName.bus)
+        let owners = try await connection.watchOwner(of: ServiceName.bus) { [weak self] owner in
+            self?.setOwner(owner)
+        }
+        // It may have come or gone before the watch began.
+        let present = try await connection.owner(of: ServiceName.bus)
+        if present == nil {
+            owner = nil
+            tell([.daemonGone])
+        } else {
+            setOwner(present)
+        }
+        try await withCheckedThrowingContinuation { continuation in
+            end = continuation
+            if let result { finish(result) }
+        }
+        withExtendedLifetime((watch, events, owners)) {}
+    }
+
+    private func setOwner(_ new: BusName?) {
+        guard new != owner else { return }
+        let events: [MonitorEvent] =
+            (owner == nil ? [] : [.daemonGone]) + (new == nil ? [] : [.daemonBack])
+        owner = new
+        tell(events)
+    }
+
+    private func tell(_ events: [MonitorEvent]) {
+        do {
+            for event in events where result == nil { try report(event) }
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        self.result = self.result ?? result
+        end?.resume(with: result)
+        end = nil
+    }
+}

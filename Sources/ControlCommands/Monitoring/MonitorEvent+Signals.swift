@@ -1,0 +1,153 @@
+internal import BusAPI
+internal import DBus
+
+extension MonitorEvent {
+    /// What a signal of the daemon tells; nothing for signals that are not known.
+    static func events(in signal: BusMessage) -> [MonitorEvent] {
+        guard let path = signal.path, let interface = signal.interface, let member = signal.member
+        else { return [] }
+        // Arguments of other types than the contract's are a signal of another contract.
+        do {
+            switch (interface.text, member.text) {
+            case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
+                return added(try signal.read())
+            case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
+                return removed(try signal.read())
+            case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
+                return changed(path, try signal.read())
+            case (InterfaceName.feed.text, _):
+                return try feed(path, member, signal)
+            case ("\(ServiceName.bus).Like", _):
+                return try like(path, member, signal)
+            default:
+                return []
+            }
+        } catch {
+            return []
+        }
+    }
+
+    /// An account, a login, a transfer has come. Interfaces that join an object that is known go without saying.
+    private static func added(
+        _ added: (ObjectPath, [String: [String: Variant]])
+    ) -> [MonitorEvent] {
+        objectKinds.compactMap { kind in
+            guard let properties = added.1[kind.interface] else { return nil }
+            let state = properties["State"]?.string.map { ": \($0)" } ?? ""
+            return MonitorEvent(
+                name: "\(kind.name)-added", object: added.0,
+                members: members(properties, kind.order),
+                sentence: "\(kind.name) added\(state)")
+        }
+    }
+
+    private static func removed(_ removed: (ObjectPath, [String])) -> [MonitorEvent] {
+        objectKinds.filter { removed.1.contains($0.interface) }.map { kind in
+            MonitorEvent(
+                name: "\(kind.name)-removed", object: removed.0, sentence: "\(kind.name) removed")
+        }
+    }
+
+    private static func changed(
+        _ path: ObjectPath, _ change: (String, [String: Variant], [String])
+    ) -> [MonitorEvent] {
+        let prefix = "\(ServiceName.bus)."
+        guard change.0.hasPrefix(prefix), !change.1.isEmpty else { return [] }
+        let name = change.0.dropFirst(prefix.count).lowercased()
+        let order = objectKinds.first { $0.interface == change.0 }?.order ?? ContractOrder.manager
+        let members = members(change.1, order)
+        let facts = members.map { member in
+            if case .string(let text) = member.value { return "\(member.name) “\(text)”" }
+            return "\(member.name) \(member.value.text)"
+        }
+        return [
+            MonitorEvent(
+                name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
+                members: members, sentence: "\(name) changed: \(facts.joined(separator: ", "))")
+        ]
+    }
+
+    private static func feed(
+        _ path: ObjectPath, _ member: MemberName, _ signal: BusMessage
+    ) throws -> [MonitorEvent] {
+        switch member {
+        case "Updated":
+            let (source, new): (String, UInt32) = try signal.read()
+            return [
+                MonitorEvent(
+                    name: "photos-updated", object: path,
+                    members: [
+                        .init("source", .string(source)), .init("new", .unsigned(UInt64(new))),
+                    ],
+                    sentence: "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
+            ]
+        case "PhotoChanged":
+            let (photo, changes): (String, [String: Variant]) = try signal.read()
+            return [
+                MonitorEvent(
+                    name: "photo-changed", object: path,
+                    members: [
+                        .init("photo", .string(photo)),
+                        .init("changes", JSON(changes, order: ContractOrder.photo)),
+                    ],
+                    sentence:
+                        "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
+            ]
+        case "PhotosRemoved":
+            let photos: [String] = try signal.read()
+            let some = photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : "")
+            return [
+                MonitorEvent(
+                    name: "photos-removed", object: path,
+                    members: [.init("photos", .array(photos.map { .string($0) }))],
+                    sentence:
+                        "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: \(some)")
+            ]
+        default: return []
+        }
+    }
+
+    private static func like(
+        _ path: ObjectPath, _ member: MemberName, _ signal: BusMessage
+    ) throws -> [MonitorEvent] {
+        switch member {
+        case "Changed":
+            let (photo, liked, likes): (String, Bool, UInt32) = try signal.read()
+            return [
+                MonitorEvent(
+                    name: "like-confirmed", object: path,
+                    members: [
+                        .init("photo", .string(photo)), .init("liked", .bool(liked)),
+                        .init("likes", .unsigned(UInt64(likes))),
+                    ],
+                    sentence: "photo \(photo) is \(liked ? "liked" : "not liked any more")")
+            ]
+        case "Failed":
+            let (photo, wanted, error, message): (String, Bool, String, String) =
+                try signal.read()
+            return [
+                MonitorEvent(
+                    name: "like-failed", object: path,
+                    members: [
+                        .init("photo", .string(photo)), .init("wanted", .bool(wanted)),
+                        .init("error", .string(error)), .init("message", .string(message)),
+                    ],
+                    sentence:
+                        "photo \(photo) could not be \(wanted ? "liked" : "unliked"): \(message)")
+            ]
+        default: return []
+        }
+    }
+
+    private static func members(_ values: [String: Variant], _ order: [String]) -> [JSON.Member] {
+        if case .object(let members) = JSON(values, order: order) { members } else { [] }
+    }
+
+    /// The interfaces that say what an object is.
+    private static let objectKinds: [(interface: String, name: String, order: [String])] = [
+        (InterfaceName.account.text, "account", ContractOrder.account),
+        (InterfaceName.login.text, "login", ContractOrder.login),
+        (InterfaceName.provider.text, "provider", ContractOrder.provider),
+        ("\(ServiceName.bus).Transfer", "transfer", ["State", "Received", "Total", "Error"]),
+    ]
+}

@@ -1,0 +1,16 @@
+internal import BusAPI
+
+/// The order in which the properties of our interfaces stand in JSON: that of their documentation.
+enum ContractOrder {
+    static let manager = ["Version", "DefaultAccount", "Online"]
+    static let provider = [
+        "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "RedirectUri",
+    ]
+    static let account = [
+        "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "RetryAt",
+        "RateLimit",
+    ]
+    static let login = ["State", "Provider", "AuthorizationUrl", "Account", "Error"]
+    static let photo = PhotoKey.allCases.map(\.rawValue)
+    static let source = SourceKey.allCases.map(\.rawValue)
+}

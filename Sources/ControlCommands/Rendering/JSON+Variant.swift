@@ -1,0 +1,45 @@
+internal import DBus
+
+extension JSON {
+    /// The value inside `variant`; a structure becomes an array, a descriptor null.
+    init(_ variant: Variant) {
+        switch variant {
+        case .byte(let value): self = .unsigned(UInt64(value))
+        case .bool(let value): self = .bool(value)
+        case .int16(let value): self = .integer(Int64(value))
+        case .uint16(let value): self = .unsigned(UInt64(value))
+        case .int32(let value): self = .integer(Int64(value))
+        case .uint32(let value): self = .unsigned(UInt64(value))
+        case .int64(let value): self = .integer(value)
+        case .uint64(let value): self = .unsigned(value)
+        case .double(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .objectPath(let value): self = .string(value.text)
+        case .signature(let value): self = .string(value.text)
+        case .fileDescriptor: self = .null
+        case .array(let elements, _), .structure(let elements):
+            self = .array(elements.map(JSON.init))
+        case .dictionary(let entries, _, _):
+            self = .object(
+                entries.map { entry in
+                    let name = JSON(entry.key)
+                    return Member(name.string ?? name.text, JSON(entry.value))
+                })
+        case .variant(let value): self.init(value)
+        }
+    }
+
+    /// An object of what an `a{sv}` holds.
+    ///
+    /// - Parameters:
+    ///   - values: Any keys.
+    ///   - order: The keys that come first, in this order; others follow by their names.
+    init(_ values: [String: Variant], order: [String]) {
+        let known = order.filter { values[$0] != nil }
+        let others = values.keys.filter { !order.contains($0) }.sorted()
+        self = .object(
+            (known + others).compactMap { key in values[key].map { Member(key, JSON($0)) } })
+    }
+
+    private var string: String? { if case .string(let text) = self { text } else { nil } }
+}

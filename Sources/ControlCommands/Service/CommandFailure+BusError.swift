@@ -1,0 +1,80 @@
+internal import BusAPI
+internal import DBus
+
+extension CommandFailure {
+    /// What an error of the bus, or of the daemon, means to a person at a terminal.
+    init(_ error: BusError) {
+        switch error {
+        case .noBus(let reason):
+            self.init(
+                .unavailable,
+                "There is no session bus: \(Self.sentence(reason)) Run this in a desktop session, or under dbus-run-session."
+            )
+        case .disconnected:
+            self.init(.unavailable, "The session bus has closed the connection.")
+        case .reply(let reply):
+            self.init(reply)
+        case .invalidName(_, let text):
+            self.init(.usage, "“\(text)” cannot be sent over the bus.")
+        case .invalidValue(let reason):
+            self.init(.failed, "The daemon's answer is not understood: \(Self.sentence(reason))")
+        case .tooLarge:
+            self.init(.failed, "That is more than the bus can carry.")
+        }
+    }
+
+    private init(_ reply: ErrorReply) {
+        let message = Self.sentence(reply.message)
+        if let error = ServiceError(reply.name) {
+            self.init(
+                error.exitStatus, [message, error.advice].compactMap(\.self).joined(separator: " "))
+        } else if Self.isUnreachable(reply.name) {
+            self.init(
+                .unavailable,
+                "The Image Feed daemon cannot be reached: \(message) Start imagefeedd to see why.")
+        } else {
+            self.init(reply.name == .invalidArgs ? .usage : .failed, message)
+        }
+    }
+
+    /// Whether the bus says in the daemon's name that it cannot start, has gone or does not answer.
+    private static func isUnreachable(_ name: ErrorName) -> Bool {
+        let standard = "org.freedesktop.DBus.Error."
+        let names = ["NoReply", "Timeout", "TimedOut", "Disconnected", "AccessDenied"]
+        return name == .serviceUnknown || name == .nameHasNoOwner
+            || name.text.hasPrefix(standard + "Spawn.")
+            || names.contains { name.text == standard + $0 }
+            // A service that systemd starts for the bus fails under systemd's names.
+            || name.text.hasPrefix("org.freedesktop.systemd1.")
+    }
+
+    /// `text` with a full stop, if it has no end yet.
+    static func sentence(_ text: String) -> String {
+        guard let last = text.last, !".!?…".contains(last) else { return text }
+        return text + "."
+    }
+}
+
+extension ServiceError {
+    fileprivate var exitStatus: ExitStatus {
+        switch self {
+        case .notConfigured: .notConfigured
+        case .needsLogin: .needsLogin
+        case .offline, .rateLimited, .secretStoreLocked: .tryLater
+        default: .failed
+        }
+    }
+
+    /// What to type next, which the daemon cannot know.
+    fileprivate var advice: String? {
+        switch self {
+        case .needsLogin: "Log in with “imagefeedctl login PROVIDER”."
+        case .noSuchUser: "To create a user, add --register."
+        case .userExists: "To log in, leave out --register."
+        case .wrongPassword:
+            "Hand the password over with --password-file FILE, or - for standard input."
+        case .staleCursor: "Begin again without --cursor."
+        default: nil
+        }
+    }
+}

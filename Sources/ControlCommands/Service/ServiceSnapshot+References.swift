@@ -1,0 +1,48 @@
+internal import BusAPI
+internal import DBus
+
+extension ServiceSnapshot {
+    /// The account that a person means.
+    ///
+    /// - Parameter reference: An id, an unambiguous beginning of one, or an object path; nil for the default account.
+    /// - Throws: ``CommandFailure``, which says what to type instead.
+    func account(_ reference: String?) throws(CommandFailure) -> AccountRecord {
+        guard let reference, !reference.isEmpty else {
+            guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
+                throw CommandFailure(
+                    .needsLogin,
+                    "No account is logged in. Log in with “imagefeedctl login PROVIDER”; “imagefeedctl providers” lists them."
+                )
+            }
+            return account
+        }
+        let prefix = ServiceName.accounts.text + "/"
+        let id = reference.hasPrefix(prefix) ? String(reference.dropFirst(prefix.count)) : reference
+        if let account = accounts.first(where: { $0.id == id }) { return account }
+        let candidates = accounts.filter { $0.id.hasPrefix(id) }
+        guard let account = candidates.first else {
+            throw CommandFailure(
+                .failed, "There is no account “\(id)”; “imagefeedctl accounts” lists them.")
+        }
+        guard candidates.count == 1 else {
+            let ids = candidates.map(\.id).joined(separator: ", ")
+            throw CommandFailure(.usage, "“\(id)” may mean \(ids); say more of it.")
+        }
+        return account
+    }
+
+    /// The account that a person means, which must be logged in.
+    ///
+    /// - Parameter reference: See ``account(_:)``.
+    /// - Throws: ``CommandFailure``, which says what to type instead.
+    func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountRecord {
+        let account = try account(reference)
+        guard account.isLoggedIn else {
+            throw CommandFailure(
+                .needsLogin,
+                "\(account.id) is logged out. Log in with “imagefeedctl login \(account.providerID) --account \(account.id)”."
+            )
+        }
+        return account
+    }
+}

@@ -1,0 +1,51 @@
+internal import BusAPI
+internal import DBus
+
+/// What the daemon told of itself at one moment.
+struct ServiceSnapshot {
+    let manager: [String: Variant]
+    /// By their ids.
+    let providers: [ProviderRecord]
+    /// By their ids.
+    let accounts: [AccountRecord]
+
+    /// - Parameters:
+    ///   - manager: The properties of the manager.
+    ///   - objects: The objects below the root, with their interfaces and properties.
+    init(
+        manager: [String: Variant], objects: [ObjectPath: [String: [String: Variant]]]
+    ) {
+        self.manager = manager
+        let sorted = objects.sorted { $0.key.text < $1.key.text }
+        providers = sorted.compactMap { ProviderRecord(interfaces: $0.value) }
+        accounts = sorted.compactMap { AccountRecord(path: $0.key, interfaces: $0.value) }
+    }
+
+    var version: String { manager["Version"]?.string ?? "" }
+    var isOnline: Bool { manager["Online"]?.bool ?? false }
+    /// nil when no account is logged in.
+    var defaultAccount: ObjectPath? {
+        manager["DefaultAccount"]?.objectPath.flatMap { $0 == .root ? nil : $0 }
+    }
+
+    /// The name that a person knows the provider of `account` by.
+    func providerName(of account: AccountRecord) -> String {
+        providers.first { $0.id == account.providerID }?.name ?? account.providerID
+    }
+}
+
+/// A provider, as the daemon describes it.
+struct ProviderRecord {
+    let properties: [String: Variant]
+
+    init?(interfaces: [String: [String: Variant]]) {
+        guard let properties = interfaces[InterfaceName.provider.text] else { return nil }
+        self.properties = properties
+    }
+
+    var id: String { properties["Id"]?.string ?? "" }
+    var name: String { properties["Name"]?.string ?? id }
+    var authentication: String { properties["Authentication"]?.string ?? "" }
+    var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
+    var isConfigured: Bool { properties["Configured"]?.bool ?? true }
+}

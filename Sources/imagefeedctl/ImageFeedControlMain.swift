@@ -1,0 +1,6 @@
+internal import ControlCommands
+
+@main
+enum ImageFeedControlMain {
+    static func main() async { await ImageFeedControl.main() }
+}
