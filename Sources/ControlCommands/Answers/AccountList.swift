@@ -9,7 +9,7 @@ struct AccountList: Answer {
     func text(for medium: Medium) -> String {
         let table = Table(
             columns: [
-                .init(title: " "),
+                .init(title: ""),
                 .init(title: "ACCOUNT"),
                 .init(title: "LABEL", minimum: 8, dropped: 1),
                 .init(title: "PROVIDER", minimum: 8, dropped: 2),

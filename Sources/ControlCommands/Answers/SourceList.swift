@@ -11,7 +11,7 @@ struct SourceList: Answer {
     func text(for medium: Medium) -> String {
         let table = Table(
             columns: [
-                .init(title: " "),
+                .init(title: ""),
                 .init(title: "SOURCE"),
                 .init(title: "KIND", dropped: 2),
                 .init(title: "PHOTOS", dropped: 1, isNumber: true),

@@ -53,7 +53,7 @@ struct FeedCommand: AsyncParsableCommand {
         if listed == 0 {
             Console.note(cursor.isEmpty ? "There are no photos." : "There are no more photos.")
         } else if !next.isEmpty, Medium.standardOutput != .pipe {
-            Console.note("There are more: add --count or --all, or --cursor '\(next)'.")
+            Console.note("There are more: add --count or --all.")
         }
     }
 }

@@ -9,7 +9,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     @OptionGroup var photo: PhotoArgument
     @Option(help: "thumb, small, regular or full.")
-    var size = ImageSize.regular
+    var size = ImageSize.full
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
