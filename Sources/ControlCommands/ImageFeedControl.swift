@@ -31,7 +31,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
         Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
-    @MainActor private static func status(of words: [String]) async -> ExitStatus {
+    @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
             var command = try await asyncParseAsRoot(ArgumentList.shieldingPhotos(words))
             if var command = command as? any AsyncParsableCommand {
@@ -55,7 +55,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
     }
 
     /// Prints what the parser has to say: help that was asked for, or what is wrong with the words.
-    @MainActor private static func explain(_ error: any Error) -> ExitStatus {
+    @MainActor private static func explain(_ error: any Error) -> ProgramStatus {
         guard exitCode(for: error) != .success else {
             do {
                 try Console.write(fullMessage(for: error) + "\n")

@@ -9,7 +9,7 @@ enum Console {
     /// - Throws: ``CommandFailure`` when the text cannot be written, to a full disk for example.
     static func write(_ text: String) throws(CommandFailure) {
         let number = write(text, to: STDOUT_FILENO)
-        if number == EPIPE { exit(ExitStatus.done.rawValue) }
+        if number == EPIPE { exit(ProgramStatus.done.rawValue) }
         guard number == 0 else {
             throw CommandFailure(
                 .failed, "The answer cannot be written: \(String(cString: strerror(number))).")

@@ -18,11 +18,14 @@ extension StringProtocol {
         return beginning + "…"
     }
 
-    /// The words of the text, laid out on lines of at most `columns`; a longer word has a line of its own.
+    /// The words of the text, laid out on lines of at most `columns`.
+    ///
+    /// Where words are not separated, lines end anywhere. A longer word of ASCII has a line of its own: an
+    /// address in two pieces cannot be followed.
     func wrapped(to columns: Int) -> [String] {
         var lines: [String] = []
         var width = 0
-        for word in split(separator: " ") {
+        for word in split(separator: " ").flatMap({ $0.broken(to: columns) }) {
             let wordWidth = word.displayWidth
             if let last = lines.indices.last, width + 1 + wordWidth <= columns {
                 lines[last] += " " + word
@@ -33,6 +36,22 @@ extension StringProtocol {
             }
         }
         return lines
+    }
+
+    /// The word in pieces that fit.
+    private func broken(to columns: Int) -> [String] {
+        guard displayWidth > columns, !utf8.allSatisfy({ $0 < 0x80 }) else { return [String(self)] }
+        var pieces = [""]
+        var width = 0
+        for character in self {
+            if width + character.displayWidth > columns, width > 0 {
+                pieces.append("")
+                width = 0
+            }
+            pieces[pieces.count - 1].append(character)
+            width += character.displayWidth
+        }
+        return pieces
     }
 }
 

@@ -56,7 +56,7 @@ extension CommandFailure {
 }
 
 extension ServiceError {
-    fileprivate var exitStatus: ExitStatus {
+    fileprivate var exitStatus: ProgramStatus {
         switch self {
         case .notConfigured: .notConfigured
         case .needsLogin: .needsLogin

@@ -94,7 +94,7 @@ final class LoginDialogue {
 
     private func interrupt() {
         // The second Ctrl-C does not wait for the daemon.
-        if isInterrupted { exit(ExitStatus.interrupted.rawValue) }
+        if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
         isInterrupted = true
         guard let login else { return }
         Task { await cancel(login) }

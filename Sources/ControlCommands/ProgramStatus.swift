@@ -1,7 +1,7 @@
 /// What the program tells whoever started it.
 ///
 /// Source: `sysexits.h`.
-enum ExitStatus: Int32 {
+enum ProgramStatus: Int32 {
     case done = 0
     case failed = 1
     /// The command line is wrong.
@@ -18,11 +18,11 @@ enum ExitStatus: Int32 {
 
 /// A command that cannot go on.
 struct CommandFailure: Error, Equatable {
-    let status: ExitStatus
+    let status: ProgramStatus
     /// One or two sentences: what failed, and what to do.
     let message: String
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ProgramStatus, _ message: String) {
         self.status = status
         self.message = message
     }

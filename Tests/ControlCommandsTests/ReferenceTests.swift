@@ -1,0 +1,63 @@
+import DBus
+import Testing
+
+@testable import ControlCommands
+
+struct ReferenceTests {
+    @Test(arguments: [
+        ("local_ada/42", "local_ada", "42"), ("42", nil, "42"), ("/-42", nil, "-42"),
+        ("-42", nil, "-42"), ("local_ada/a/b", "local_ada", "a/b"), ("a-b/c", nil, "a-b/c"),
+        ("/org/imagefeed/ImageFeed1/accounts/local_ada/42", "local_ada", "42"),
+        ("local_ada/", "local_ada", ""), ("", nil, ""),
+    ])
+    func `a photo is named with or without its account`(text: String, account: String?, id: String)
+    {
+        let reference = PhotoReference(text)
+        #expect(reference.account == account)
+        #expect(reference.id == id)
+    }
+
+    @Test(arguments: [
+        (["photo", "-abc", "--json"], ["photo", "/-abc", "--json"]),
+        (["photo", "--Xy_1"], ["photo", "/--Xy_1"]),
+        (["photo", "-h"], ["photo", "-h"]),
+        (["photo", "--help"], ["photo", "--help"]),
+        (["image", "--size", "-abc", "-abc"], ["image", "--size", "-abc", "/-abc"]),
+        (["image", "--size=full", "-abc"], ["image", "--size=full", "/-abc"]),
+        (["photo", "--", "-abc"], ["photo", "--", "-abc"]),
+        (["feed", "-abc"], ["feed", "-abc"]),
+        ([], []),
+    ])
+    func `the id of a photo may begin with a hyphen`(words: [String], expected: [String]) {
+        #expect(ArgumentList.shieldingPhotos(words) == expected)
+    }
+
+    @Test func `an account is found by its id, the beginning of it, or its path`() throws {
+        let snapshot = Samples.snapshot
+        #expect(try snapshot.account("local_ada").id == "local_ada")
+        #expect(try snapshot.account("local_ada_2").id == "local_ada_2")
+        #expect(try snapshot.account("uns").id == "unsplash_bob")
+        let path = "/org/imagefeed/ImageFeed1/accounts/local_ada"
+        #expect(try snapshot.account(path).id == "local_ada")
+        #expect(try snapshot.account(nil).id == "local_ada")
+    }
+
+    @Test(arguments: [("local", ProgramStatus.usage), ("nobody", .failed)])
+    func `an unclear account is an error`(reference: String, status: ProgramStatus) {
+        let failure = #expect(throws: CommandFailure.self) {
+            try Samples.snapshot.account(reference)
+        }
+        #expect(failure?.status == status)
+    }
+
+    @Test func `without an account one has to log in`() {
+        let empty = ServiceSnapshot(manager: ["DefaultAccount": .objectPath("/")], objects: [:])
+        let failure = #expect(throws: CommandFailure.self) { try empty.account(nil) }
+        #expect(failure?.status == .needsLogin)
+        let loggedOut = #expect(throws: CommandFailure.self) {
+            try Samples.snapshot.loggedInAccount("unsplash_bob")
+        }
+        #expect(loggedOut?.status == .needsLogin)
+        #expect(loggedOut?.message.contains("login unsplash --account unsplash_bob") == true)
+    }
+}

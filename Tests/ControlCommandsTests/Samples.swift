@@ -1,0 +1,76 @@
+import BusAPI
+import DBus
+
+@testable import ControlCommands
+
+/// What a daemon with a few accounts tells.
+enum Samples {
+    static let snapshot = ServiceSnapshot(
+        manager: [
+            "Version": .string("1.2.3"), "Online": .bool(true),
+            "DefaultAccount": .objectPath(ServiceName.accounts.appending("local_ada")),
+        ],
+        objects: [
+            ServiceName.providers.appending("local"): [
+                "org.imagefeed.ImageFeed1.Provider": provider(
+                    "local", "Pictures", isConfigured: true)
+            ],
+            ServiceName.providers.appending("unsplash"): [
+                "org.imagefeed.ImageFeed1.Provider": provider(
+                    "unsplash", "Unsplash", isConfigured: false)
+            ],
+            ServiceName.accounts.appending("local_ada"): [
+                "org.imagefeed.ImageFeed1.Account": account("local_ada", "local", label: "Ada"),
+                "org.imagefeed.ImageFeed1.Feed": ["DefaultSource": .string("all")],
+            ],
+            ServiceName.accounts.appending("local_ada_2"): [
+                "org.imagefeed.ImageFeed1.Account": account("local_ada_2", "local", label: "山田"),
+                "org.imagefeed.ImageFeed1.Feed": ["DefaultSource": .string("all")],
+                "org.imagefeed.ImageFeed1.Like": [
+                    "Pending": .array([.string("1"), .string("2")], of: "s")
+                ],
+            ],
+            ServiceName.accounts.appending("unsplash_bob"): [
+                "org.imagefeed.ImageFeed1.Account": account(
+                    "unsplash_bob", "unsplash", label: "Bob\u{1B}[2J", state: "rate-limited",
+                    reason: "The hour's requests are used up.")
+            ],
+        ])
+
+    static func provider(_ id: String, _ name: String, isConfigured: Bool) -> [String: Variant] {
+        [
+            "Id": .string(id), "Name": .string(name), "IconName": .string("image"),
+            "Authentication": .string(id == "local" ? "password" : "oauth2"),
+            "Capabilities": .array([.string("feed"), .string("like")], of: "s"),
+            "Configured": .bool(isConfigured), "RedirectUri": .string(""),
+        ]
+    }
+
+    static func account(
+        _ id: String, _ provider: String, label: String, state: String = "ready",
+        reason: String = ""
+    ) -> [String: Variant] {
+        let isLimited = state == "rate-limited"
+        return [
+            "Id": .string(id),
+            "Provider": .objectPath(ServiceName.providers.appending(provider)),
+            "Username": .string(label), "Server": .string(""), "Label": .string(label),
+            "State": .string(state), "StateReason": .string(reason),
+            "RetryAt": .int64(isLimited ? 1_795_273_200 : 0),
+            "RateLimit": .structure([
+                .uint32(isLimited ? 2 : 0), .uint32(isLimited ? 50 : 0), .int64(0),
+            ]),
+        ]
+    }
+
+    static func photo(_ id: String, title: String? = nil) -> [String: Variant] {
+        var photo: [String: Variant] = [
+            "id": .string(id),
+            "account": .objectPath(ServiceName.accounts.appending("local_ada")),
+            "liked": .bool(false), "pending": .bool(false), "width": .uint32(6000),
+            "height": .uint32(4000), "created": .int64(1_795_273_200),
+        ]
+        photo["title"] = title.map { .string($0) }
+        return photo
+    }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import ControlCommands
+
+struct TableTests {
+    private let wide = Medium.terminal(columns: 80, isColoured: false)
+    private let narrow = Medium.terminal(columns: 40, isColoured: false)
+
+    private func table(_ rows: [[String]]) -> Table {
+        Table(
+            columns: [
+                .init(title: "ID"), .init(title: "N", dropped: 1, isNumber: true),
+                .init(title: "TITLE", minimum: 8, dropped: 2),
+                .init(title: "NOTE", minimum: 8, dropped: 3),
+            ],
+            rows: rows.map { $0.map { Cell($0) } })
+    }
+
+    @Test func `columns are in line whatever the script`() {
+        let text = table([["a", "1", "日本の山", "x"], ["bcd", "200", "😀 é", "y"]]).text(for: wide)
+        #expect(
+            text == """
+                ID     N  TITLE     NOTE
+                a      1  日本の山  x
+                bcd  200  😀 é      y
+
+                """)
+    }
+
+    @Test(arguments: [20, 40, 60, 80, 100])
+    func `a table is as wide as the window at most`(columns: Int) {
+        let long = String(repeating: "山の景色 ", count: 20)
+        let text = table([["local_ada/0123", "42", long, long]])
+            .text(for: .terminal(columns: columns, isColoured: false))
+        #expect(text.split(separator: "\n").allSatisfy { $0.displayWidth <= columns })
+        #expect(text.contains("local_ada/0123"))
+    }
+
+    @Test func `columns go before an identifier is cut`() {
+        let text = table([["an-identifier-of-40-columns-or-so-it-is", "1", "title", "note"]])
+            .text(for: narrow)
+        #expect(text == "ID\nan-identifier-of-40-columns-or-so-it-is\n")
+    }
+
+    @Test func `an empty column is not shown`() {
+        #expect(table([["a", "", "t", ""]]).text(for: wide) == "ID  TITLE\na   t\n")
+    }
+
+    @Test func `a pipe gets every field, separated by tabs, and no heading`() {
+        #expect(table([["a", "1", "日本", ""]]).text(for: .pipe) == "a\t1\t日本\t\n")
+    }
+
+    @Test func `a table without rows is empty`() {
+        #expect(table([]).text(for: wide) == "")
+        #expect(table([]).text(for: .pipe) == "")
+    }
+
+    @Test(arguments: [Medium.pipe, .terminal(columns: 80, isColoured: true)])
+    func `no control character of a field gets through`(medium: Medium) {
+        let evil = "a\u{1B}]0;x\u{7}b\u{9B}31mc\nd\te\u{202E}f\u{85}g\u{7F}"
+        let text = table([["id", "1", evil, ""]]).text(for: medium)
+        let fields = text.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
+        #expect(
+            fields.unicodeScalars.allSatisfy {
+                !PlainText.isUnwanted($0) || $0 == "\n" || (medium == .pipe && $0 == "\t")
+            })
+        #expect(text.contains("a]0;xb31mc d ef g"))
+        #expect(text.split(separator: "\n").count == (medium == .pipe ? 1 : 2))
+    }
+
+    @Test func `colours do not move columns`() {
+        let plain = table([["a", "1", "t", "n"]])
+        let coloured = plain.text(for: .terminal(columns: 80, isColoured: true))
+        let stripped = coloured.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
+        #expect(coloured != stripped)
+        #expect(stripped == plain.text(for: wide))
+    }
+}
