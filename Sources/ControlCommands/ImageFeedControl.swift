@@ -27,7 +27,8 @@ package struct ImageFeedControl: AsyncParsableCommand {
 
     /// Runs the command that the words of the command line name, and ends the program.
     @MainActor package static func main() async {
-        setlocale(LC_TIME, "")
+        // A reader that went away is then seen by who writes: see `Console.write`.
+        signal(SIGPIPE, SIG_IGN)
         Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

@@ -40,7 +40,7 @@ final class EventMonitor {
             end = continuation
             if let result { finish(result) }
         }
-        withExtendedLifetime((watch, events, owners)) {}
+        withExtendedLifetime((watch, connection, events, owners)) {}
     }
 
     private func setOwner(_ new: BusName?) {

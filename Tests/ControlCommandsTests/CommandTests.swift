@@ -1,0 +1,130 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct CommandTests {
+    @Test(arguments: [
+        ["status"], ["providers"], ["accounts"], ["default", "uns"], ["feed"], ["sources"],
+        ["photo", "7"], ["image", "local_ada/7"], ["refresh"], ["logout", "--yes"],
+        ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"],
+    ])
+    func `every command answers with one JSON document`(arguments: [String]) async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(arguments + ["--json"])
+            #expect(result.exit == .code(0))
+            _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+            #expect(result.output.hasSuffix("\n"))
+        }
+    }
+
+    @Test func `a list in a pipe is fields and nothing else`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["accounts"])
+            #expect(
+                result.output == """
+                    *\tlocal_ada\tAda[2J\tPictures\tready
+                    \tunsplash_bob\tAda[2J\tUnsplash\tready
+
+                    """)
+            #expect(result.error == "")
+        }
+    }
+
+    @Test(arguments: [
+        ([], 30), (["--count", "3"], 3), (["--count", "150"], 150), (["--all"], 250),
+        (["--cursor", "240"], 10), (["--source", "empty"], 0),
+    ])
+    func `a feed is walked as far as asked`(options: [String], count: Int) async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["feed"] + options)
+            #expect(result.exit == .code(0))
+            #expect(result.output.split(separator: "\n").count == count)
+            #expect(!result.output.contains("\u{1B}"))
+            let json = try await Control.run(["feed", "--json"] + options)
+            let page = try #require(
+                try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+            #expect((page["photos"] as? [Any])?.count == count)
+        }
+    }
+
+    @Test func `a photo may be named by a bare id that begins with a hyphen`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["photo", "-Xy7", "--json"])
+            #expect(result.output.hasPrefix(#"{"id":"-Xy7","account":"#))
+        }
+    }
+
+    @Test func `the default account is set by the beginning of its id`() async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(["default", "uns"])
+            #expect(result.exit == .code(0))
+            #expect(service.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))
+        }
+    }
+
+    @Test func `an image is a path for a program`() async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(["image", "7", "--size", "thumb"])
+            #expect(result.output == "/tmp/image file.jpg\n")
+            #expect(service.account.calls.value == ["GetImage thumb"])
+        }
+    }
+
+    @Test func `a photo is opened with the program of the desktop`() async throws {
+        try await FakeService.run { service in
+            let folder = try PrivateBus.current.directory
+            let script = try folder.write(
+                "#!/bin/sh\necho noise\nprintf %s \"$1\" > \(folder.path)/opened\n",
+                to: "bin/xdg-open")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            let result = try await Control.run(["open", "7"], path: folder.appending("bin"))
+            #expect(result.exit == .code(0))
+            #expect(result.output == "")
+            #expect(
+                try String(contentsOfFile: folder.appending("opened"), encoding: .utf8)
+                    == "/tmp/image file.jpg")
+            #expect(service.account.calls.value == ["GetImage full"])
+        }
+    }
+
+    @Test func `without a viewer the error names the file`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["open", "7"], path: "/nonexistent")
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("/tmp/image file.jpg"))
+        }
+    }
+
+    @Test(arguments: ["logout", "remove"])
+    func `nothing is lost without a yes`(command: String) async throws {
+        try await FakeService.run { service in
+            let refused = try await Control.run([command, "local_ada"], input: "y\n")
+            #expect(refused.exit == .code(64))
+            #expect(refused.error.contains("--yes"))
+            #expect(service.account.calls.value == [])
+            #expect(try await Control.run([command, "local_ada", "--yes"]).exit == .code(0))
+            #expect(service.account.calls.value == [command.capitalized])
+        }
+    }
+
+    @Test func `a reader that goes away ends the program quietly`() async throws {
+        try await FakeService.run { _ in
+            let line = "{ \"$CTL\" feed --all; echo $? >&2; } | head -n 1"
+            let result = try await Control.shell(line)
+            #expect(result.output.split(separator: "\n").count == 1)
+            #expect(result.error == "0\n")
+        }
+    }
+
+    @Test func `a full disk is an error`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full")
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("No space left"))
+        }
+    }
+}

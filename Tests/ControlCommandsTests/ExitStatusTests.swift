@@ -1,0 +1,72 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct ExitStatusTests {
+    @Test(
+        arguments: [
+            (["photo", "NeedsLogin"], 77), (["photo", "NotConfigured"], 78),
+            (["photo", "Offline"], 75),
+            (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
+            (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
+            (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "nobody"], 1),
+            (["login", "nothing"], 1), (["login", "local"], 64),
+            (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
+        ] as [([String], Int32)])
+    func `a failure is one line on standard error`(arguments: [String], status: Int32) async throws
+    {
+        try await FakeService.run { _ in
+            let result = try await Control.run(arguments)
+            #expect(result.exit == .code(status))
+            #expect(result.output == "")
+            #expect(result.error.hasPrefix("imagefeedctl: "))
+            #expect(
+                result.error.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+        }
+    }
+
+    @Test(arguments: [
+        ["nonsense"], ["photo"], ["photo", ""], ["photo", "a", "b"], ["feed", "--count", "0"],
+        ["feed", "--count", "x"], ["feed", "--all", "--count", "3"], ["feed", "--nonsense"],
+        ["image", "7", "--size", "huge"], ["login"], ["default"], ["remove"],
+    ])
+    func `wrong usage is told in one line`(arguments: [String]) async throws {
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(64))
+        #expect(result.output == "")
+        #expect(result.error.split(separator: "\n").count == 1)
+        #expect(result.error.contains("--help"))
+    }
+
+    @Test(arguments: [[], ["--help"], ["feed", "--help"], ["help", "photo"], ["--version"]])
+    func `help that was asked for is the answer`(arguments: [String]) async throws {
+        let result = try await Control.run(arguments)
+        #expect(result.exit == .code(0))
+        #expect(!result.output.isEmpty)
+        #expect(result.error == "")
+    }
+
+    @Test func `without a bus the program is unavailable`() async throws {
+        let environment = try TemporaryDirectory().environment
+        let result = try await ChildProcess(Control.path, ["status"], environment: environment)
+            .result()
+        #expect(result.exit == .code(69))
+        #expect(result.error.contains("session bus"))
+    }
+
+    @Test func `without a daemon the program is unavailable`() async throws {
+        let result = try await Control.run(["status"])
+        #expect(result.exit == .code(69))
+        #expect(result.output == "")
+    }
+
+    @Test func `with a daemon that does not start the program is unavailable`() async throws {
+        try PrivateBus.current.addService(ServiceName.bus, command: "/bin/false")
+        let result = try await Control.run(["status"])
+        #expect(result.exit == .code(69))
+        #expect(result.error.contains("imagefeedd"))
+    }
+}

@@ -1,0 +1,55 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+
+/// A login that ends at once, or when the test ends it.
+@MainActor
+final class FakeLogin {
+    nonisolated static let address = "https://service.example/authorize?client_id=1&state=2"
+
+    let options: [String: Variant]
+    /// What the handed-over descriptor held.
+    let password: String?
+    let code = Observed<String?>(nil)
+    let browsers = Observed(0)
+    let result: Observed<Result<ObjectPath, ErrorReply>?>
+    private let isLocal: Bool
+
+    init(isLocal: Bool, _ options: [String: Variant]) {
+        self.isLocal = isLocal
+        self.options = options
+        result = Observed(isLocal ? .success(ServiceName.accounts.appending("local_ada")) : nil)
+        if case .fileDescriptor(let descriptor)? = options["password"] {
+            let file = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
+            password = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
+        } else {
+            password = nil
+        }
+    }
+
+    func succeed() {
+        result.update { $0 = .success(ServiceName.accounts.appending("unsplash_bob")) }
+    }
+
+    static let interface = BusInterface<FakeLogin>(
+        .login,
+        [
+            .method("OpenBrowser") { login in login.browsers.update { $0 += 1 } },
+            .method("SubmitCode", in: ["code"]) { (login, code: String) in
+                guard code != "wrong" else { throw ErrorReply(.invalidArgs, "That is no code.") }
+                login.code.update { $0 = code }
+                login.succeed()
+            },
+            .asyncMethod("Wait", out: ["account"]) { (login) -> ObjectPath in
+                try await login.result.wait { $0 }.get()
+            },
+            .method("Cancel") { login in
+                login.result.update {
+                    $0 = .failure(ErrorReply(ServiceError.cancelled.name, "It was cancelled."))
+                }
+            },
+            .property("State") { _ in "waiting" },
+            .property("AuthorizationUrl") { $0.isLocal ? "" : FakeLogin.address },
+        ])
+}

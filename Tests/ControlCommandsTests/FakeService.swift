@@ -1,0 +1,102 @@
+import BusAPI
+import DBus
+import TestSupport
+
+/// A daemon with one local account, one that is logged out, and a service that is logged in to in a browser.
+///
+/// A photo whose id is the name of one of our errors is answered with that error.
+@MainActor
+final class FakeService {
+    let connection: BusConnection
+    let tree: ObjectTree
+    private let manager = FakeManager()
+    let account = FakeAccount("local_ada", "local")
+    private(set) var accountObject: ExportedObject
+
+    init(_ connection: BusConnection) async throws {
+        self.connection = connection
+        tree = ObjectTree(connection, root: ServiceName.root) { ErrorReply(.failed, "\($0)") }
+        let root = ExportedObject(ServiceName.root)
+        root.add(FakeManager.interface, on: manager)
+        tree.export(root)
+        for (id, name) in [("local", "Pictures"), ("unsplash", "Unsplash")] {
+            let object = ExportedObject(ServiceName.providers.appending(id))
+            object.add(FakeProvider.interface, on: FakeProvider(id, name))
+            tree.export(object)
+        }
+        let loggedOut = ExportedObject(ServiceName.accounts.appending("unsplash_bob"))
+        loggedOut.add(FakeAccount.interface, on: FakeAccount("unsplash_bob", "unsplash"))
+        tree.export(loggedOut)
+        accountObject = ExportedObject(ServiceName.accounts.appending("local_ada"))
+        accountObject.add(FakeAccount.interface, on: account)
+        accountObject.add(FakeAccount.feedInterface, on: account)
+        tree.export(accountObject)
+        manager.tree = tree
+        tree.start()
+        _ = try await connection.requestName(ServiceName.bus, replacing: false, onLost: {})
+    }
+
+    var logins: Observed<[FakeLogin]> { manager.logins }
+    var defaultAccount: ObjectPath { manager.defaultAccount }
+
+    /// Runs `body` while a fake service is on the bus of the test.
+    static func run(_ body: (FakeService) async throws -> Void) async throws {
+        let service = try await FakeService(try PrivateBus.current.connect())
+        try await body(service)
+        try await service.connection.releaseName(ServiceName.bus)
+        // The connection still may get a call for the tree until then.
+        withExtendedLifetime(service) {}
+    }
+}
+
+@MainActor
+final class FakeManager {
+    var defaultAccount = ServiceName.accounts.appending("local_ada")
+    weak var tree: ObjectTree?
+    let logins = Observed<[FakeLogin]>([])
+
+    static let interface = BusInterface<FakeManager>(
+        .manager,
+        [
+            .method("Login", in: ["provider", "options"], out: ["login"]) {
+                (manager, provider: String, options: [String: Variant]) -> ObjectPath in
+                guard ["local", "unsplash"].contains(provider) else {
+                    throw ErrorReply(ServiceError.notFound.name, "There is no such provider.")
+                }
+                let path = ServiceName.logins.appending("\(manager.logins.value.count + 1)")
+                let login = FakeLogin(isLocal: provider == "local", options)
+                let object = ExportedObject(path)
+                object.add(FakeLogin.interface, on: login)
+                manager.tree?.export(object)
+                manager.logins.append(login)
+                return path
+            },
+            .property("Version") { _ in "1.2.3" },
+            .property(
+                "DefaultAccount", { $0.defaultAccount }, set: { $0.defaultAccount = $1 }),
+            .property("Online") { _ in true },
+        ])
+}
+
+@MainActor
+final class FakeProvider {
+    let id: String
+    let name: String
+
+    init(_ id: String, _ name: String) {
+        self.id = id
+        self.name = name
+    }
+
+    static let interface = BusInterface<FakeProvider>(
+        .provider,
+        [
+            .property("Id") { $0.id },
+            .property("Name") { $0.name },
+            .property("IconName") { _ in "image" },
+            .property("Authentication") { $0.id == "local" ? "password" : "oauth2" },
+            .property("Capabilities") { _ in ["feed"] },
+            .property("Configured") { _ in true },
+            .property("RedirectUri") { _ in "" },
+        ])
+}

@@ -1,0 +1,108 @@
+import BusAPI
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct LoginTests {
+    private let oauth = ["login", "unsplash"]
+
+    private func login(_ service: FakeService) async throws -> FakeLogin {
+        try await service.logins.wait { $0.first }
+    }
+
+    @Test func `a local login prints the account`() async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run([
+                "login", "local", "--username", "ada", "--register",
+            ])
+            #expect(result.exit == .code(0))
+            #expect(result.output == "local_ada\n")
+            let options = try await login(service).options
+            #expect(options == ["username": .string("ada"), "register": .bool(true)])
+        }
+    }
+
+    @Test(arguments: [("secret\n", "secret"), ("a\nb\n\n", "a\nb\n"), ("", ""), ("x\r\n", "x\r")])
+    func `a password comes over a descriptor, without its last line feed`(
+        input: String, password: String
+    ) async throws {
+        try await FakeService.run { service in
+            let arguments = ["login", "local", "--username", "ada", "--password-file"]
+            let result = try await Control.run(arguments + ["-"], input: input)
+            #expect(result.exit == .code(0))
+            #expect(try await login(service).password == password)
+            let file = try PrivateBus.current.directory.write(input, to: "password")
+            #expect(try await Control.run(arguments + [file]).exit == .code(0))
+            #expect(service.logins.value.last?.password == password)
+        }
+    }
+
+    @Test(arguments: [(65536, Int32(0)), (65537, 1)])
+    func `a password has 64 KiB at most`(count: Int, status: Int32) async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(
+                ["login", "local", "--username", "ada", "--password-file", "-"],
+                input: String(repeating: "p", count: count) + "\n")
+            #expect(result.exit == .code(status))
+            #expect(service.logins.value.count == (status == 0 ? 1 : 0))
+        }
+    }
+
+    @Test func `the address is alone on its line, then comes the account`() async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(oauth)
+            #expect(try await control.firstLine() == FakeLogin.address)
+            let login = try await login(service)
+            try await login.browsers.wait { $0 == 1 ? true : nil }
+            login.succeed()
+            let result = try await control.result()
+            #expect(result.exit == .code(0))
+            #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+        }
+    }
+
+    @Test func `the browser stays closed if asked`() async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(oauth + ["--no-browser", "--json"])
+            try await control.standardError.wait {
+                $0.text.contains(FakeLogin.address) ? true : nil
+            }
+            try await login(service).succeed()
+            let result = try await control.result()
+            #expect(result.output.hasPrefix(#"{"Id":"unsplash_bob","#))
+            #expect(try await login(service).browsers.value == 0)
+        }
+    }
+
+    @Test func `a pasted code is submitted, after a wrong one too`() async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(oauth + ["--manual"], input: "\nwrong\nright\n")
+            #expect(result.exit == .code(0))
+            #expect(try await login(service).code.value == "right")
+            #expect(try await login(service).options == ["manual": .bool(true)])
+            #expect(result.error.contains("That is no code."))
+        }
+    }
+
+    @Test func `without a code the login is cancelled`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(oauth + ["--manual", "--no-browser"])
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("no code"))
+        }
+    }
+
+    @Test func `Ctrl-C cancels the login`() async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(oauth)
+            _ = try await control.firstLine()
+            control.kill(SIGINT)
+            #expect(try await control.exitStatus() == .code(130))
+            let login = try await login(service)
+            #expect(throws: ErrorReply.self) { try login.result.value?.get() }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct MonitorTests {
+    /// The names of the first events, once there are so many.
+    private func events(_ count: Int, of monitor: ChildProcess) async throws -> [String] {
+        let text = try await monitor.standardOutput.wait { output in
+            output.text.filter { $0 == "\n" }.count >= count ? output.text : nil
+        }
+        return try text.split(separator: "\n").map { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(object?["event"] as? String)
+        }
+    }
+
+    @Test func `a restart of the daemon is survived and told`() async throws {
+        let bus = try PrivateBus.current
+        let monitor = try Control.start(["monitor", "--json"])
+        #expect(try await events(1, of: monitor) == ["daemon-gone"])
+        for start in [1, 4] {
+            try await FakeService.run { service in
+                _ = try await events(start + 1, of: monitor)
+                service.accountObject.emit(.feed, "Updated", "all", 2 as UInt32)
+                _ = try await events(start + 2, of: monitor)
+            }
+            _ = try await events(start + 3, of: monitor)
+        }
+        let cycle = ["daemon-back", "photos-updated", "daemon-gone"]
+        #expect(try await events(7, of: monitor) == ["daemon-gone"] + cycle + cycle)
+        monitor.kill(SIGINT)
+        let result = try await monitor.result()
+        #expect(result.exit == .code(0))
+        #expect(result.error == "")
+        #expect(try await bus.connect().owner(of: ServiceName.bus) == nil)
+    }
+
+    @Test func `a daemon that is not running is not started`() async throws {
+        let bus = try PrivateBus.current
+        let mark = bus.directory.appending("started")
+        let script = try bus.directory.write("#!/bin/sh\n: > \(mark)\n", to: "daemon")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        try bus.addService(ServiceName.bus, command: script)
+        let monitor = try Control.start(["monitor"])
+        #expect(try await monitor.firstLine().contains("daemon-gone"))
+        monitor.kill(SIGINT)
+        #expect(try await monitor.exitStatus() == .code(0))
+        #expect(!FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func `the end of the bus ends it`() async throws {
+        let monitor = try Control.start(["monitor"])
+        _ = try await monitor.firstLine()
+        try await PrivateBus.current.stop()
+        #expect(try await monitor.exitStatus() == .code(69))
+    }
+}
