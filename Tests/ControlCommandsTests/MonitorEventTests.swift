@@ -39,7 +39,7 @@ struct MonitorEventTests {
                 """)
         let text = event.text(for: .terminal(columns: 80, isColoured: false))
         #expect(
-            text.hasSuffix("local_ada  account changed: State “offline”, StateReason “No net.”\n"))
+            text.hasSuffix("local_ada  account changed: State offline, StateReason “No net.”\n"))
     }
 
     @Test func `accounts come and go`() throws {

@@ -56,15 +56,26 @@ extension MonitorEvent {
         let name = change.0.dropFirst(prefix.count).lowercased()
         let order = objectKinds.first { $0.interface == change.0 }?.order ?? ContractOrder.manager
         let members = members(change.1, order)
-        let facts = members.map { member in
-            if case .string(let text) = member.value { return "\(member.name) “\(text)”" }
-            return "\(member.name) \(member.value.text)"
+        let facts = members.compactMap { member in
+            change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
         }
         return [
             MonitorEvent(
                 name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
                 members: members, sentence: "\(name) changed: \(facts.joined(separator: ", "))")
         ]
+    }
+
+    /// A value as a word of a sentence; nothing for an empty text.
+    private static func word(_ value: Variant) -> String? {
+        switch value {
+        case .string(""): nil
+        case .string(let text): text.contains(" ") ? "“\(text)”" : text
+        case .objectPath(.root): "none"
+        case .objectPath(let path): AccountRecord.id(of: path)
+        case .bool(let flag): flag ? "yes" : "no"
+        default: JSON(value).text
+        }
     }
 
     private static func feed(
