@@ -67,6 +67,8 @@ struct AnswerTests {
         let second = listing.text(of: PhotoPage(photos: [Samples.photo("2", title: "t")], next: ""))
         #expect(first.hasPrefix("PHOTO"))
         #expect(second.hasPrefix("local_ada/2"))
+        let third = listing.text(of: PhotoPage(photos: [Samples.photo("300")], next: ""))
+        #expect(third.hasPrefix("PHOTO"))
     }
 
     @Test func `a path is left as it is for a program`() {

@@ -43,13 +43,16 @@ struct FeedListing {
 
     init(medium: Medium) { self.medium = medium }
 
-    /// The next lines; the first page decides how wide the columns are.
+    /// The next lines, laid out like those before unless an identifier is too wide for that; then there is
+    /// a new heading.
     mutating func text(of page: PhotoPage) -> String {
         guard case .terminal(let columns, _) = medium, !page.photos.isEmpty else {
             return page.text(for: medium)
         }
         let table = page.table
-        if let layout { return table.text(for: medium, layout, hasHeading: false) }
+        if let layout, table.fits(layout) {
+            return table.text(for: medium, layout, hasHeading: false)
+        }
         let layout = table.layout(columns)
         self.layout = layout
         return table.text(for: medium, layout, hasHeading: true)

@@ -30,6 +30,14 @@ extension Table {
         return layout
     }
 
+    /// Whether a layout that was made for other rows has room for all that may not be cut.
+    func fits(_ layout: Layout) -> Bool {
+        layout.widths.allSatisfy { index, width in
+            columns[index].minimum != nil
+                || rows.allSatisfy { $0[index].text.displayWidth <= width }
+        }
+    }
+
     private func dropColumns(_ layout: inout Layout, _ available: Int) {
         func smallest(_ layout: Layout) -> Int {
             Layout(widths: layout.widths.map { ($0.index, smallest($0)) }).total
