@@ -120,6 +120,14 @@ struct CommandTests {
         }
     }
 
+    @Test func `a closed standard output is an error`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.shell("exec \"$CTL\" accounts >&-")
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("Bad file descriptor"))
+        }
+    }
+
     @Test func `a full disk is an error`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full")
