@@ -38,6 +38,7 @@ let package = Package(
         // MARK: Configuration
 
         .target(name: "Configuration", dependencies: ["CGLib"]),
+        .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "TestSupport"]),
 
         // MARK: ControlCommands
 
@@ -47,6 +48,9 @@ let package = Package(
                 "BusAPI", "DBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .testTarget(
+            name: "ControlCommandsTests",
+            dependencies: ["BusAPI", "ControlCommands", "DBus", "TestSupport", "imagefeedctl"]),
 
         // MARK: DBus
 
@@ -56,6 +60,8 @@ let package = Package(
         // MARK: Engine
 
         .target(name: "Engine", dependencies: ["ProviderKit", "Storage"]),
+        .testTarget(
+            name: "EngineTests", dependencies: ["Engine", "ProviderKit", "Storage", "TestSupport"]),
 
         // MARK: NetworkState
 
@@ -74,10 +80,17 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Providers/Local"),
+        .testTarget(
+            name: "LocalProviderTests",
+            dependencies: [
+                "LocalProvider", "ProviderKit", "Storage", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // MARK: Storage
 
         .target(name: "Storage", dependencies: ["CSQLite"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
 
         // MARK: TestSupport
 
@@ -96,6 +109,9 @@ let package = Package(
                 "NetworkState", "ProviderKit", "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "imagefeeddTests",
+            dependencies: ["BusAPI", "DBus", "TestSupport", "imagefeedctl", "imagefeedd"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,31 @@
+import Engine
+import ProviderKit
+import Testing
+
+@Suite struct FeedCursorTests {
+    private static let account = AccountID(stored: "local_ada")
+    private static let all = SourceID("all")
+
+    @Test func `a cursor gives back the provider's words`() throws {
+        let cursor = FeedCursor("1.2.3", account: Self.account, source: Self.all)
+        let parsed = try FeedCursor(parsing: cursor.text, account: Self.account, source: Self.all)
+        #expect(parsed.place == "1.2.3")
+    }
+
+    @Test(arguments: ["", "garbage", "../..", "0123456789abcdef", "0123456789abcdef1.2.3"])
+    func `garbage is no cursor`(text: String) {
+        #expect(throws: ProviderError.self) {
+            try FeedCursor(parsing: text, account: Self.account, source: Self.all)
+        }
+    }
+
+    @Test func `a cursor of another source or account is refused`() {
+        let text = FeedCursor("1.2.3", account: Self.account, source: Self.all).text
+        #expect(throws: ProviderError.self) {
+            try FeedCursor(parsing: text, account: Self.account, source: SourceID("album:a"))
+        }
+        #expect(throws: ProviderError.self) {
+            try FeedCursor(parsing: text, account: AccountID(stored: "local_bob"), source: Self.all)
+        }
+    }
+}

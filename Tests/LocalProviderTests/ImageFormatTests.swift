@@ -1,0 +1,30 @@
+import Testing
+
+@testable import LocalProvider
+
+@Suite struct ImageFormatTests {
+    private static let samples: [(String, ImageFormat)] = [
+        ("\u{ff}\u{d8}\u{ff}\u{e0}", .jpeg),
+        ("\u{89}PNG\r\n\u{1a}\n", .png),
+        ("RIFF\0\0\0\0WEBPVP8 ", .webP),
+        ("GIF89a", .gif),
+        ("II*\0\u{8}\0\0\0", .tiff),
+        ("\0\0\0\u{18}ftypavif\0\0\0\0mif1", .avif),
+        ("\0\0\0\u{18}ftypmif1\0\0\0\0heic", .heic),
+        ("\u{ff}\n\0", .jpegXL),
+    ]
+
+    @Test(arguments: samples)
+    func `a format is told by the first bytes`(prefix: String, format: ImageFormat) {
+        // One character stands for one byte here.
+        let bytes = prefix.unicodeScalars.map { UInt8($0.value) }
+        #expect(ImageFormat(prefix: bytes) == format)
+    }
+
+    @Test(arguments: [
+        "", "BM, dear diary", "<html>", "II*\0\u{10}\0\0\0CR", "\0\0\0\u{18}ftypisom\0\0\0\0mp42",
+    ])
+    func `what is no image is none`(text: String) {
+        #expect(ImageFormat(prefix: Array(text.utf8)) == nil)
+    }
+}
