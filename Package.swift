@@ -24,6 +24,7 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .systemLibrary(name: "CSwiftRuntime"),
 
         // MARK: BusAPI
 
@@ -105,8 +106,8 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "Configuration", "DBus", "Engine", "LocalProvider",
-                "NetworkState", "ProviderKit", "Storage",
+                "BusAPI", "BusService", "CSwiftRuntime", "Configuration", "DBus", "Engine",
+                "LocalProvider", "NetworkState", "ProviderKit", "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

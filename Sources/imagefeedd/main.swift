@@ -1,4 +1,5 @@
 internal import BusAPI
+internal import CSwiftRuntime
 internal import DBus
 internal import Dispatch
 internal import Glibc
@@ -11,6 +12,10 @@ case .wrong(let reason):
     complain("\(reason); see imagefeedd --help")
     exit(EX_USAGE)
 case .run(let replacing, let logLevel):
+    // One thread owns the state, and nothing wakes an idle daemon.
+    shim_run_every_task_on_main()
+    // What we make is only for the user.
+    umask(0o077)
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel) }
     do {
         let daemon = try Daemon(logger: Logger(label: "imagefeedd"))

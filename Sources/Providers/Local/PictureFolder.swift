@@ -58,7 +58,7 @@ final class PictureFolder: Sendable {
     /// Begins to read and to watch the folder.
     func start() {
         watcher.start()
-        Task {
+        Task { @MainActor in
             do {
                 let root = Array(root.utf8)
                 let known = try await database.writer.run { database in
@@ -142,7 +142,7 @@ final class PictureFolder: Sendable {
         let isFirst = state.withLock { $0.refreshers.isEmpty }
         return try await withCheckedThrowingContinuation { continuation in
             state.withLock { $0.refreshers.append(continuation) }
-            if isFirst { Task { try? await scan(nil) } }
+            if isFirst { Task { @MainActor in try? await scan(nil) } }
         }
     }
 
@@ -200,7 +200,7 @@ final class PictureFolder: Sendable {
     // MARK: Scanning
 
     private func folderChanged(_ change: FolderWatcher.Change) {
-        Task {
+        Task { @MainActor in
             switch change {
             case .everything: try? await scan(nil)
             case .entries(let entries): try? await scan(entries)

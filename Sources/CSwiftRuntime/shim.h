@@ -1,0 +1,20 @@
+#pragma once
+// A hook of Swift's concurrency runtime (Concurrency.h in its source) that has no Swift face.
+
+#define SHIM_SWIFT_CALL __attribute__((swiftcall))
+
+typedef SHIM_SWIFT_CALL void (*shim_enqueue_function)(void *job);
+
+extern SHIM_SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(void *job, shim_enqueue_function original);
+extern SHIM_SWIFT_CALL void swift_task_enqueueMainExecutor(void *job);
+
+static SHIM_SWIFT_CALL void shim_enqueue_on_main(void *job, shim_enqueue_function original) {
+    (void)original;
+    swift_task_enqueueMainExecutor(job);
+}
+
+// Lets tasks that belong to no actor run on the main queue, too. Without it, the first of them starts
+// libdispatch's pool of worker threads, whose monitor wakes the process once a second for ever.
+static inline void shim_run_every_task_on_main(void) {
+    swift_task_enqueueGlobal_hook = shim_enqueue_on_main;
+}
