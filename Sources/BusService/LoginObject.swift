@@ -21,7 +21,7 @@ final class LoginObject {
             .asyncMethod("Wait", out: ["account"]) { (object) -> ObjectPath in
                 try await object.login.wait().path
             },
-            .method("Cancel") { $0.login.cancel() },
+            .asyncMethod("Cancel") { await $0.login.cancel() },
             .property("State") { $0.login.state.rawValue },
             .property("Provider", emits: .constant) { $0.login.provider.info.path },
             .property("AuthorizationUrl") { _ in "" },

@@ -13,7 +13,7 @@ package final class Account {
     package let id: AccountID
     package let provider: any Provider
     package let identity: AccountIdentity
-    package private(set) var state = AccountState.loggedOut
+    package private(set) var state: AccountState
     package private(set) var profile: Profile
     /// Counts up with each change of what the account's pages may hold. A page that was asked for before a
     /// change may be older than it.
@@ -30,6 +30,7 @@ package final class Account {
         id = record.id
         identity = record.identity
         profile = Profile(username: record.identity.username, name: record.identity.username)
+        state = Self.initialState(of: record)
     }
 
     package var isLoggedIn: Bool { record.isLoggedIn }
@@ -38,14 +39,23 @@ package final class Account {
 
     // MARK: Being logged in
 
+    /// The state before the session has told its own, which it does first of all.
+    private static func initialState(of record: AccountRecord) -> AccountState {
+        record.isLoggedIn ? .loading(reason: "The account is being opened.") : .loggedOut
+    }
+
     /// Starts the session of an account that is logged in.
     func startSession() {
         guard isLoggedIn, session == nil else { return }
         let session = provider.makeSession(identity)
         self.session = session
-        state = .ready
+        state = Self.initialState(of: record)
         listening = Task { [weak self] in
-            for await event in session.events { self?.handle(event) }
+            for await event in session.events {
+                // The session may have ended while the event was on its way here.
+                guard !Task.isCancelled else { return }
+                self?.handle(event)
+            }
         }
         Task { try? await refreshProfile() }
     }
@@ -58,7 +68,7 @@ package final class Account {
         listening?.cancel()
         listening = nil
         generation += 1
-        state = .loggedOut
+        state = Self.initialState(of: record)
     }
 
     /// Takes over what was just stored, and starts or ends the session with it.
@@ -69,7 +79,6 @@ package final class Account {
     }
 
     private func handle(_ event: SessionEvent) {
-        guard session != nil else { return }
         let observer = engine.observer
         switch event {
         case .status(let status):

@@ -14,6 +14,7 @@ package final class Engine {
     package weak var observer: (any EngineObserver)?
     let clock: any Clock<Duration>
     private let store: AccountStore
+    private let changes = ChangeQueue()
     private var lastLoginNumber = 0
 
     /// - Parameters:
@@ -102,30 +103,52 @@ package final class Engine {
         let login = Login(number: lastLoginNumber, provider, for: options.account, in: self)
         logins.append(login)
         observer?.loginAdded(login)
-        login.begin { try await passwordLogin.logIn(request) }
+        login.begin {
+            try await passwordLogin.logIn(request)
+        } undo: { identity in
+            guard request.registers else { return }
+            try await passwordLogin.removeUser(identity)
+        }
         return login
     }
 
     /// Makes the account of somebody who has just logged in, or logs a known one in again.
-    func admit(_ identity: AccountIdentity, _ provider: any Provider) async throws -> Account {
-        if let account = account(identity, of: provider) {
-            try await update(account) { $0.isLoggedIn = true }
+    ///
+    /// - Parameters:
+    ///   - identity: Who it is.
+    ///   - provider: Where they have logged in.
+    ///   - isWanted: Asked when all is stored. If it says no, nothing is left of the login.
+    /// - Returns: The account, which is logged in.
+    /// - Throws: `CancellationError` when the login is not wanted any more; what the store throws.
+    func admit(
+        _ identity: AccountIdentity, _ provider: any Provider, while isWanted: () -> Bool
+    ) async throws -> Account {
+        try await changes.run {
+            guard let account = account(identity, of: provider) else {
+                return try await add(identity, provider, while: isWanted)
+            }
+            let wasLoggedIn = account.isLoggedIn
+            try await change(account, while: isWanted) { $0.isLoggedIn = true }
+            guard isWanted() || wasLoggedIn else { throw CancellationError() }
             return account
         }
+    }
+
+    private func add(
+        _ identity: AccountIdentity, _ provider: any Provider, while isWanted: () -> Bool
+    ) async throws -> Account {
         let id = AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
         let record = AccountRecord(
             id: id, provider: provider.info.id, identity: identity, label: identity.username,
             isLoggedIn: true)
         let account = Account(record, provider, in: self)
-        // In the list before it is stored: a second login must not take the same ID meanwhile.
-        accounts.append(account)
         let newDefault = defaultAccount ?? account
-        do {
-            try await store.save(record, defaultAccount: newDefault.id)
-        } catch {
-            accounts.removeAll { $0 === account }
-            throw error
+        try await store.save(record, defaultAccount: newDefault.id)
+        guard isWanted() else {
+            try await store.delete(id, defaultAccount: defaultAccount?.id)
+            throw CancellationError()
         }
+        accounts.append(account)
         account.startSession()
         observer?.accountAdded(account)
         becomeDefault(newDefault)
@@ -152,19 +175,32 @@ package final class Engine {
 
     /// Logs an account out and forgets it; a user whom the provider keeps is deleted.
     package func remove(_ account: Account) async throws {
-        let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
-        try await store.delete(account.id, defaultAccount: newDefault?.id)
-        account.endSession()
-        accounts.removeAll { $0 === account }
-        observer?.accountRemoved(account)
-        becomeDefault(newDefault)
-        if let provider = account.provider as? any PasswordLogin {
-            try await provider.removeUser(account.identity)
+        try await changes.run {
+            try checkKnown(account)
+            // First: if the account cannot be forgotten then, trying again does it.
+            if let provider = account.provider as? any PasswordLogin {
+                try await provider.removeUser(account.identity)
+            }
+            let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
+            try await store.delete(account.id, defaultAccount: newDefault?.id)
+            account.endSession()
+            accounts.removeAll { $0 === account }
+            observer?.accountRemoved(account)
+            becomeDefault(newDefault)
         }
     }
 
     /// Stores a change of an account's record, then lets it count.
     func update(_ account: Account, _ change: (inout AccountRecord) -> Void) async throws {
+        try await changes.run { try await self.change(account, change) }
+    }
+
+    /// Does the work of ``update(_:_:)``. Takes the change back if it is not wanted once it is stored.
+    private func change(
+        _ account: Account, while isWanted: () -> Bool = { true },
+        _ change: (inout AccountRecord) -> Void
+    ) async throws {
+        try checkKnown(account)
         var record = account.record
         change(&record)
         guard record != account.record else { return }
@@ -175,20 +211,36 @@ package final class Engine {
                 defaultAccount === account ? successor(of: account) : defaultAccount
             }
         try await store.save(record, defaultAccount: newDefault?.id)
+        guard isWanted() else {
+            try await store.save(account.record, defaultAccount: defaultAccount?.id)
+            return
+        }
         account.adopt(record)
         observer?.accountChanged(account)
         becomeDefault(newDefault)
+    }
+
+    /// Fails for an account that was removed while the caller waited for its turn.
+    private func checkKnown(_ account: Account) throws {
+        guard accounts.contains(where: { $0 === account }) else {
+            throw EngineError.notFound("The account \(account.id) has been removed.")
+        }
     }
 
     // MARK: The default account
 
     /// Chooses the account for callers that name none.
     package func setDefaultAccount(_ account: Account?) async throws {
-        if let account, !account.isLoggedIn {
-            throw EngineError.needsLogin("\(account.label) is logged out; log in first.")
+        try await changes.run {
+            if let account {
+                try checkKnown(account)
+                guard account.isLoggedIn else {
+                    throw EngineError.needsLogin("\(account.label) is logged out; log in first.")
+                }
+            }
+            try await store.saveDefaultAccount(account?.id)
+            becomeDefault(account)
         }
-        try await store.saveDefaultAccount(account?.id)
-        becomeDefault(account)
     }
 
     /// The earliest other account that is logged in.

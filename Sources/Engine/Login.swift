@@ -46,19 +46,34 @@ package final class Login {
 
     package var hasEnded: Bool { state != .waiting && state != .exchanging }
 
-    /// Lets the login go on: `authenticate` finds out who it is.
-    func begin(_ authenticate: @escaping @MainActor () async throws -> AccountIdentity) {
+    /// Lets the login go on.
+    ///
+    /// - Parameters:
+    ///   - authenticate: Finds out who it is.
+    ///   - undo: Takes back what `authenticate` has done, when nothing comes of the login.
+    func begin(
+        _ authenticate: @escaping @MainActor () async throws -> AccountIdentity,
+        undo: @escaping @MainActor (AccountIdentity) async throws -> Void
+    ) {
         work = Task {
             let deadline = Task { [engine] in
                 try await engine.clock.sleep(for: Self.timeLimit)
                 end(.failed, error: EngineError.loginTimedOut)
+                work?.cancel()
             }
             defer { deadline.cancel() }
             do {
                 let identity = try await authenticate()
-                guard !hasEnded else { return }
-                move(to: .exchanging)
-                end(.succeeded, account: try await admit(identity))
+                do {
+                    try checkRunning()
+                    move(to: .exchanging)
+                    end(.succeeded, account: try await admit(identity))
+                } catch {
+                    // In a task of its own, since this one may be cancelled. What cannot be taken back
+                    // stays; the error that led here is the one to tell.
+                    _ = await Task { try await undo(identity) }.result
+                    throw error
+                }
             } catch {
                 end(.failed, error: error)
             }
@@ -71,11 +86,12 @@ package final class Login {
         return try await withCheckedThrowingContinuation { waiters.append($0) }
     }
 
-    /// Ends the login; nothing of it is kept. One that has ended stays as it is.
-    package func cancel() {
+    /// Ends the login, and returns when nothing of it is kept. One that has ended stays as it is.
+    package func cancel() async {
         guard !hasEnded else { return }
         work?.cancel()
         end(.cancelled, error: EngineError.cancelled("The login was cancelled."))
+        await work?.value
     }
 
     private var result: Result<Account, any Error>? {
@@ -92,7 +108,11 @@ package final class Login {
         {
             throw EngineError.alreadyLoggedIn("\(identity.username) is logged in already.")
         }
-        return try await engine.admit(identity, provider)
+        return try await engine.admit(identity, provider) { !hasEnded }
+    }
+
+    private func checkRunning() throws {
+        guard !hasEnded else { throw CancellationError() }
     }
 
     private func move(to state: State) {
