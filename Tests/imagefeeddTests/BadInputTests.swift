@@ -1,0 +1,173 @@
+import BusAPI
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+/// What the daemon says to callers who are wrong.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct BadInputTests {
+    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+
+    /// Logs ada in, who has three photos, one of them in an album; bob is there, too.
+    private func start() async throws -> (
+        daemon: RunningDaemon, client: TestClient, ada: AccountClient, bob: AccountClient
+    ) {
+        try Pictures.add(["a", "b", "sub/c", "sub/d"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        return (daemon, client, ada, try await client.logIn("bob"))
+    }
+
+    @Test func `what does not exist has its standard error`() async throws {
+        let (daemon, client, ada, _) = try await start()
+        let proxy = client.proxy(ada.path)
+        let nowhere = client.proxy(ServiceName.accounts.appending("local_x"))
+        await expectError(.unknownObject) { try await nowhere.perform(.account, "Logout") }
+        await expectError(.unknownObject) { _ = try await nowhere.properties(.account) }
+        await expectError(.unknownInterface) { try await proxy.perform("a.b", "Logout") }
+        await expectError(.unknownMethod) { try await proxy.perform(.account, "Nothing") }
+        await expectError(.unknownProperty) { _ = try await proxy.property(.account, "Nothing") }
+        await expectError(.unknownInterface) { _ = try await proxy.property("a.b", "Id") }
+        await expectError(.unknownProperty) {
+            try await proxy.set(.account, "Nothing", to: "x")
+        }
+        await expectError(.propertyReadOnly) { try await proxy.set(.account, "Id", to: "x") }
+        await expectError(.propertyReadOnly) {
+            try await client.proxy(ServiceName.root).set(.manager, "Online", to: false)
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `wrong types are invalid`() async throws {
+        let (daemon, client, ada, _) = try await start()
+        let proxy = client.proxy(ada.path)
+        let root = client.proxy(ServiceName.root)
+        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPage") }
+        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPage", "", "", "1") }
+        await expectError(.invalidArgs) {
+            try await proxy.perform(.feed, "GetPage", "", "", 1 as Int32)
+        }
+        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPhoto", 1 as UInt32) }
+        await expectError(.invalidArgs) { try await proxy.perform(.account, "Logout", "now") }
+        await expectError(.invalidArgs) { try await root.perform(.manager, "Login", "local") }
+        await expectError(.invalidArgs) {
+            try await root.perform(.manager, "Login", "local", ["username": "ada"])
+        }
+        await expectError(.invalidArgs) { try await proxy.perform(Self.properties, "Get", "x") }
+        await expectError(.invalidArgs) { try await proxy.set(.account, "Label", to: 1 as UInt32) }
+        await expectError(.invalidArgs) { try await proxy.set(.account, "Label", to: "") }
+        await expectError(.invalidArgs) {
+            try await root.set(.manager, "DefaultAccount", to: ada.path.text)
+        }
+        #expect(try await ada.properties(.account)["Label"] == .string("ada"))
+        try await daemon.stop()
+    }
+
+    @Test func `a page is asked for with what it gave`() async throws {
+        let (daemon, _, ada, bob) = try await start()
+        for count in [0, 101, UInt32.max] {
+            await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "", count: count) }
+        }
+        let cursor = try await ada.page("all", cursor: "", count: 1).next
+        #expect(!cursor.isEmpty)
+        let garbage = [
+            "garbage", "../..", " ", "\u{10ffff}", cursor + "0", String(cursor.dropLast()),
+            "0" + cursor, String(repeating: "0", count: 100_000),
+        ]
+        for cursor in garbage {
+            await expectError(.invalidArgs) {
+                _ = try await ada.page("all", cursor: cursor, count: 1)
+            }
+        }
+        await expectError(.invalidArgs) {
+            _ = try await ada.page("album:sub", cursor: cursor, count: 1)
+        }
+        await expectError(.invalidArgs) { _ = try await bob.page("all", cursor: cursor, count: 1) }
+        // Of the default source is of the source.
+        #expect(try await ada.page("", cursor: cursor, count: 1).photos.count == 1)
+        try await daemon.stop()
+    }
+
+    @Test func `photos, sources and sizes that are none`() async throws {
+        let (daemon, _, ada, _) = try await start()
+        let photos = try await ada.page("", cursor: "", count: 1).photos
+        let id = try #require(photos.first?["id"]?.string)
+        for photo in ["", "../a.png", "/etc/passwd", "a.png", "0000000000000000", "-1", id + "0"] {
+            await expectError(ServiceError.notFound.name) { _ = try await ada.photo(photo) }
+            await expectError(ServiceError.notFound.name) {
+                _ = try await ada.imagePath(photo, size: "full")
+            }
+            await expectError(ServiceError.notFound.name) {
+                _ = try await ada.openImage(photo, size: "full")
+            }
+        }
+        for size in ["", "huge", "Full"] {
+            await expectError(.invalidArgs) { _ = try await ada.imagePath(id, size: size) }
+            await expectError(.invalidArgs) { _ = try await ada.openImage(id, size: size) }
+        }
+        for source in ["nothing", "album:", "album:..", "album:../Pictures", "album:/", "likes "] {
+            await expectError(ServiceError.notFound.name) {
+                _ = try await ada.page(source, cursor: "", count: 1)
+            }
+            await expectError(ServiceError.notFound.name) { _ = try await ada.refresh(source) }
+            await expectError(ServiceError.notFound.name) {
+                try await ada.setDefaultSource(source)
+            }
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `logins that cannot begin`() async throws {
+        let (daemon, client, ada, _) = try await start()
+        let manager = client.service.manager
+        await expectError(ServiceError.notFound.name) { _ = try await manager.login("flickr", [:]) }
+        await expectError(ServiceError.notFound.name) { _ = try await manager.login("", [:]) }
+        let wrong: [[LoginOption: Variant]] = [
+            [:], [.username: .string("")], [.username: .uint32(1)],
+            [.username: .string("eve"), .register: .string("yes")],
+            [.username: .string("eve"), .password: .string("secret")],
+            [.username: .string("eve"), .manual: .string("")],
+            [.account: .string(ada.path.text)],
+            [.username: .string(" eve")], [.username: .string("e\nve")],
+            [.username: .string(String(repeating: "e", count: 65))],
+        ]
+        for options in wrong {
+            await expectError(.invalidArgs) { _ = try await manager.login("local", options) }
+        }
+        await expectError(ServiceError.notFound.name) {
+            _ = try await manager.login(
+                "local", [.account: .objectPath(ServiceName.accounts.appending("local_x"))])
+        }
+        let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
+        for option in [
+            (LoginOption.server, Variant.string("example.org")),
+            (.password, .fileDescriptor(file)),
+        ] {
+            await expectError(ServiceError.notSupported.name) {
+                _ = try await manager.login(
+                    "local", [.username: .string("eve"), option.0: option.1])
+            }
+        }
+        let logins = try await client.service.objects().filter {
+            $0.value[InterfaceName.login.text] != nil
+        }
+        // Those of ada and bob
+        #expect(logins.count == 2)
+        try await daemon.stop()
+    }
+
+    @Test func `what a provider cannot do`() async throws {
+        let (daemon, client, ada, _) = try await start()
+        await expectError(ServiceError.notSupported.name) {
+            try await client.proxy(ada.path).perform(.profile, "SetAvatar", "x")
+        }
+        let provider = client.proxy(ServiceName.providers.appending("local"))
+        let settings: [String: Variant] = ["client_id": .string("x")]
+        await expectError(ServiceError.notSupported.name) {
+            try await provider.perform(.provider, "Configure", settings)
+        }
+        try await daemon.stop()
+    }
+}

@@ -1,0 +1,118 @@
+import BusAPI
+import DBus
+import Foundation
+import FoundationXML
+import TestSupport
+import Testing
+
+/// The documented interfaces are those that the daemon tells of.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct InterfaceTests {
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "dist/interfaces")
+
+    @Test func `the documents tell what the daemon tells`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let options: [LoginOption: Variant] = [
+            .username: .string("ada"), .register: .bool(true),
+        ]
+        let login = try await client.service.manager.login("local", options)
+        let account = try await client.service.login(login).wait()
+        var served: [String: [String]] = [:]
+        for path in [
+            ServiceName.root, ServiceName.providers.appending("local"), account, login,
+        ] {
+            let xml: String = try await client.proxy(path).call(
+                "org.freedesktop.DBus.Introspectable", "Introspect")
+            served.merge(InterfaceParser.interfaces(Data(xml.utf8))) { $1 }
+        }
+        served = served.filter { $0.key.hasPrefix("org.imagefeed.") }
+        let files = try FileManager.default.contentsOfDirectory(
+            at: Self.folder, includingPropertiesForKeys: nil
+        ).filter { $0.pathExtension == "xml" }
+        var documented: [String: [String]] = [:]
+        for file in files {
+            documented.merge(InterfaceParser.interfaces(try Data(contentsOf: file))) { $1 }
+        }
+        #expect(documented.count == 6)
+        #expect(Set(documented.keys) == Set(served.keys))
+        for (name, members) in documented { #expect(served[name] == members, "\(name)") }
+        try await daemon.stop()
+    }
+
+    @Test func `the tree can be walked from the top`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        var found: [ObjectPath] = []
+        var waiting: [ObjectPath] = [.root]
+        while let path = waiting.popLast() {
+            let xml: String = try await client.proxy(path).call(
+                "org.freedesktop.DBus.Introspectable", "Introspect")
+            found.append(path)
+            waiting += InterfaceParser.children(Data(xml.utf8)).map { path.appending($0) }
+        }
+        #expect(found.contains(account.path))
+        #expect(found.contains(ServiceName.providers.appending("local")))
+        try await daemon.stop()
+    }
+}
+
+/// Reads introspection data: each interface as a sorted list of what its members are.
+private final class InterfaceParser: NSObject, XMLParserDelegate {
+    private var interfaces: [String: [String]] = [:]
+    private var children: [String] = []
+    private var interface: String?
+    private var member: String?
+
+    static func interfaces(_ xml: Data) -> [String: [String]] {
+        parse(xml).interfaces.mapValues { $0.sorted() }
+    }
+
+    static func children(_ xml: Data) -> [String] { parse(xml).children }
+
+    private static func parse(_ xml: Data) -> InterfaceParser {
+        let result = InterfaceParser()
+        let parser = XMLParser(data: xml)
+        parser.delegate = result
+        #expect(parser.parse())
+        return result
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement element: String, namespaceURI: String?,
+        qualifiedName: String?, attributes: [String: String]
+    ) {
+        let name = attributes["name"] ?? ""
+        switch element {
+        case "node": if !name.isEmpty { children.append(name) }
+        case "interface":
+            interface = name
+            interfaces[name] = []
+        case "method", "signal": member = "\(element) \(name)"
+        case "property":
+            let (type, access) = (attributes["type"] ?? "", attributes["access"] ?? "")
+            member = "\(element) \(name) \(type) \(access)"
+        case "arg":
+            let direction = attributes["direction"] ?? (isInSignal ? "out" : "in")
+            member? += " \(direction) \(name) \(attributes["type"] ?? "")"
+        case "annotation": member? += " \(name) \(attributes["value"] ?? "")"
+        default: break
+        }
+    }
+
+    func parser(
+        _ parser: XMLParser, didEndElement element: String, namespaceURI: String?,
+        qualifiedName: String?
+    ) {
+        guard ["method", "signal", "property"].contains(element), let interface, let member else {
+            return
+        }
+        interfaces[interface]?.append(member)
+        self.member = nil
+    }
+
+    private var isInSignal: Bool { member?.hasPrefix("signal ") == true }
+}

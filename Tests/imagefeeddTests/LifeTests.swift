@@ -1,0 +1,124 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// How the daemon starts and ends.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct LifeTests {
+    @Test func `a bus that is gone ends it with success`() async throws {
+        let daemon = try await RunningDaemon()
+        try await PrivateBus.current.stop()
+        #expect(try await daemon.process.exitStatus() == .code(0))
+    }
+
+    @Test func `another one takes over if it is told to`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        let second = try await RunningDaemon.start().result()
+        #expect(second.exit == .code(1))
+        #expect(second.error.contains("another imagefeedd is running"))
+        #expect(second.error.contains("--replace"))
+        let third = try await RunningDaemon(["--replace"])
+        #expect(try await daemon.process.exitStatus() == .code(0))
+        #expect(try await client.titles(account) == ["a"])
+        try await third.stop()
+    }
+
+    @Test func `without a bus it says so`() async throws {
+        try await PrivateBus.current.stop()
+        let result = try await RunningDaemon.start().result()
+        #expect(result.exit == .code(69))
+        #expect(result.error.hasPrefix("imagefeedd: there is no session bus: "))
+        #expect(result.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func `the bus starts it, and it shows all accounts at once`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let paths = [try await client.logIn("ada").path, try await client.logIn("bob").path]
+        try await daemon.kill()
+        let variables = try RunningDaemon.environment().map { "\($0.key)=\($0.value)" }
+        try PrivateBus.current.addService(
+            ServiceName.bus,
+            command: "/usr/bin/env \(variables.joined(separator: " ")) \(RunningDaemon.path)")
+        try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
+            .perform("org.freedesktop.DBus", "ReloadConfig")
+        let objects = try await client.service.objects()
+        for path in paths {
+            #expect(objects[path]?[InterfaceName.feed.text] != nil)
+            let state = objects[path]?[InterfaceName.account.text]?["State"]?.string
+            #expect(["loading", "ready"].contains(state))
+        }
+        let id: UInt32 = try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
+            .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
+        let gone = Observed(false)
+        let watch = try await client.connection.watchOwner(of: ServiceName.bus) { owner in
+            gone.update { $0 = owner == nil }
+        }
+        Glibc.kill(Int32(id), SIGTERM)
+        try await gone.wait { $0 ? true : nil }
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `another folder in the configuration is taken on SIGHUP`() async throws {
+        try Pictures.add(["a"])
+        try Pictures.add("b.png", folder: "home/Other")
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        #expect(try await client.titles(account) == ["a"])
+        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
+        try PrivateBus.current.directory.write(
+            "[Provider local]\nDirectory=Other\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        daemon.process.kill(SIGHUP)
+        _ = try await updates.messages.elements(1)
+        try await client.waitUntilReady(account)
+        #expect(try await client.titles(account) == ["b"])
+        try await daemon.stop()
+    }
+
+    @Test func `a bad line of the configuration is reported with its number`() async throws {
+        let directory = try PrivateBus.current.directory
+        try Pictures.add("b.png", folder: "home/Other")
+        let path = try directory.write(
+            "[Provider local]\nnonsense\nDirectory=~/Other\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        let daemon = try await RunningDaemon()
+        try await daemon.process.standardError.wait { output in
+            output.text.contains("\(path), line 2: ") ? true : nil
+        }
+        let client = try TestClient()
+        #expect(try await client.titles(client.logIn("ada")) == ["b"])
+        try await daemon.stop()
+    }
+
+    @Test func `accounts of a newer version are left alone`() async throws {
+        let path = try PrivateBus.current.directory.write(
+            "", to: "home/.local/share/imagefeed/accounts.sqlite")
+        try Self.emptyDatabase(version: 99).write(to: URL(filePath: path))
+        let result = try await RunningDaemon.start().result()
+        #expect(result.exit == .code(1))
+        #expect(result.error.contains("accounts.sqlite was written by a newer version"))
+        #expect(try Data(contentsOf: URL(filePath: path))[60..<64].elementsEqual([0, 0, 0, 99]))
+    }
+
+    /// An SQLite file without a table. Source: "Database File Format" of SQLite.
+    private static func emptyDatabase(version: UInt8) -> Data {
+        var bytes = Array("SQLite format 3\0".utf8) + [2, 0, 1, 1, 0, 64, 32, 32]
+        bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
+        // The file's change counter, its pages, the schema's format, and the encoding
+        for (offset, value) in [(27, 1), (31, 1), (47, 4), (59, 1), (63, version), (95, 1)] {
+            bytes[offset] = UInt8(value)
+        }
+        // A leaf of a table, with no cells
+        bytes[100] = 13
+        bytes[105] = 2
+        return Data(bytes)
+    }
+}

@@ -1,0 +1,146 @@
+import BusAPI
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+/// What the daemon tells by itself.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct SignalTests {
+    @Test func `a new photo is told of, and a page asked again has it`() async throws {
+        try Pictures.add("b.png", age: 10)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
+        for _ in 0..<3 { #expect(try await client.titles(account) == ["b"]) }
+        try Pictures.add("a.png")
+        let (source, new): (String, UInt32) = try await updates.messages.elements(1)[0].read()
+        #expect(source == "all")
+        #expect(new == 1)
+        for _ in 0..<3 { #expect(try await client.titles(account) == ["a", "b"]) }
+        try await daemon.stop()
+    }
+
+    @Test func `a photo that is gone is told of, and is in no page`() async throws {
+        try Pictures.add(["a", "b"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let photos = try await account.page("", cursor: "", count: 2).photos
+        let id = try #require(photos.first?["id"]?.string)
+        let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
+        try Pictures.remove("a.png")
+        let ids: [String] = try await removed.messages.elements(1)[0].read()
+        #expect(ids == [id])
+        #expect(try await client.titles(account) == ["b"])
+        await expectError(ServiceError.notFound.name) { _ = try await account.photo(id) }
+        try await daemon.stop()
+    }
+
+    @Test func `a walk holds while files come and go`() async throws {
+        let names = (10..<40).map { "\($0)" }
+        try Pictures.add(names)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
+        let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
+        var seen: [String] = []
+        var cursor = ""
+        for step in 1...10 {
+            let page = try await account.page("all", cursor: cursor, count: 3)
+            seen += page.photos.compactMap { $0["title"]?.string }
+            cursor = page.next
+            // One comes at the top; the one goes that the cursor stands at.
+            try Pictures.add("new\(step).png", age: -Double(step))
+            let last = try #require(seen.last)
+            try Pictures.remove("\(last).png")
+            try await updates.messages.wait { messages in
+                let new = messages.compactMap { message -> UInt32? in
+                    let change: (String, UInt32)? = try? message.read()
+                    return change?.1
+                }
+                return new.reduce(0, +) >= step ? true : nil
+            }
+            try await removed.messages.wait { messages in
+                let ids = messages.compactMap { message -> [String]? in try? message.read() }
+                return ids.joined().count >= step ? true : nil
+            }
+        }
+        #expect(seen == names)
+        #expect(cursor.isEmpty)
+        try await daemon.stop()
+    }
+
+    @Test func `changed properties are told of, equal ones are not`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let changes = try await Signals(
+            client.connection, account.path, "org.freedesktop.DBus.Properties",
+            "PropertiesChanged")
+        try await account.setLabel("ada")
+        try await account.setLabel("A")
+        try await account.setLabel("A")
+        try await account.setLabel("B")
+        let messages = try await changes.messages.wait { messages in
+            let labels = messages.compactMap { message -> String? in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1["Label"]?.string
+            }
+            return labels.last == "B" ? messages : nil
+        }
+        for message in messages {
+            let change: (String, [String: Variant], [String]) = try message.read()
+            #expect(change.0 == InterfaceName.account.text)
+            #expect(Array(change.1.keys) == ["Label"])
+        }
+        #expect(messages.count == 2)
+        try await daemon.stop()
+    }
+
+    @Test func `an account that is logged in never says otherwise`() async throws {
+        try Pictures.add(["a"])
+        var daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let changes = try await Signals(
+            client.connection, account.path, "org.freedesktop.DBus.Properties",
+            "PropertiesChanged")
+        try await daemon.stop()
+        daemon = try await RunningDaemon(["--log-level", "info"])
+        try await client.waitUntilReady(account)
+        daemon.process.kill(SIGHUP)
+        try await daemon.process.standardError.wait { output in
+            output.text.contains("The configuration was read again") ? true : nil
+        }
+        try await client.waitUntilReady(account)
+        let states = changes.messages.value.compactMap { message -> String? in
+            let change: (String, [String: Variant], [String])? = try? message.read()
+            return change?.1["State"]?.string
+        }
+        #expect(!states.contains("logged-out"))
+        try await daemon.stop()
+    }
+
+    @Test func `a client that floods and never reads harms nobody`() async throws {
+        try Pictures.add((0..<30).map { "\($0)" })
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let flood = try FloodingClient(PrivateBus.current.address)
+        try flood.flood(5000, ServiceName.bus, account.path, .feed)
+        for _ in 0..<20 {
+            #expect(try await client.titles(account).count == 30)
+        }
+        try await daemon.stop()
+        _ = consume flood
+    }
+}

@@ -1,0 +1,198 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What a user does, from the first login on.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct UserTests {
+    @Test func `a new user sees the photos, newest first`() async throws {
+        try Pictures.add(["a", "b", "sub/c"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        #expect(account.path == ServiceName.accounts.appending("local_ada"))
+        #expect(try await client.titles(account) == ["a", "b", "c"])
+        let (photos, next) = try await account.page("all", cursor: "", count: 2)
+        let photo = try #require(photos.first)
+        #expect(photo["account"] == .objectPath(account.path))
+        #expect(photo["liked"] == .bool(false))
+        #expect(photo["pending"] == .bool(false))
+        #expect(photo["created"] == .int64(1_700_000_000))
+        #expect(photo["media_type"] == .string("image/png"))
+        let rest = try await account.page("", cursor: next, count: 2)
+        #expect(rest.photos.map { $0["title"]?.string } == ["c"])
+        #expect(rest.next.isEmpty)
+        let id = try #require(photo["id"]?.string)
+        #expect(try await account.photo(id) == photo)
+        let sources = try await account.sources()
+        #expect(sources.map { $0["id"]?.string } == ["all", "album:sub"])
+        #expect(sources.map { $0["kind"]?.string } == ["feed", "album"])
+        #expect(sources.map { $0["count"]?.uint32 } == [3, 1])
+        #expect(sources[0]["cover"] == .string(id))
+        #expect(try await client.titles(account, source: "album:sub") == ["c"])
+        try await daemon.stop()
+    }
+
+    @Test func `an image comes as a path and as a descriptor`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon()
+        let account = try await TestClient().logIn("ada")
+        let photos = try await account.page("", cursor: "", count: 1).photos
+        let id = try #require(photos.first?["id"]?.string)
+        let path = try await account.imagePath(id, size: "full")
+        #expect(try Data(contentsOf: URL(filePath: path)) == Pictures.png)
+        let image = try await account.openImage(id, size: "full")
+        let file = FileHandle(fileDescriptor: image.rawValue, closeOnDealloc: false)
+        #expect(try file.readToEnd() == Pictures.png)
+        #expect(fcntl(image.rawValue, F_GETFL) & O_ACCMODE == O_RDONLY)
+        await expectError(ServiceError.notSupported.name) {
+            _ = try await account.imagePath(id, size: "thumb")
+        }
+        try Pictures.remove("a.png")
+        await expectError(ServiceError.notFound.name) {
+            _ = try await account.openImage(id, size: "full")
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `what the user has chosen is kept`() async throws {
+        try Pictures.add(["a", "sub/b"])
+        var daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        let other = try await client.logIn("bob")
+        #expect(try await account.properties(.account)["Label"] == .string("ada"))
+        // At once, of one account: neither is lost.
+        async let label: Void = account.setLabel("Ada's")
+        async let source: Void = account.setDefaultSource("album:sub")
+        _ = try await (label, source)
+        try await client.service.manager.setDefaultAccount(other.path)
+        let (photos, next) = try await account.page("all", cursor: "", count: 1)
+        for isKilled in [false, true] {
+            if isKilled { try await daemon.kill() } else { try await daemon.stop() }
+            daemon = try await RunningDaemon()
+            #expect(try await account.properties(.account)["Label"] == .string("Ada's"))
+            let feed = try await account.properties(.feed)
+            #expect(feed["DefaultSource"] == .string("album:sub"))
+            #expect(try await client.titles(account) == ["b"])
+            let manager = try await client.service.manager.properties()
+            #expect(manager["DefaultAccount"] == .objectPath(other.path))
+            // Ids and cursors hold, too.
+            #expect(try await account.page("all", cursor: "", count: 1).photos == photos)
+            let rest = try await account.page("all", cursor: next, count: 1)
+            #expect(rest.photos.map { $0["title"]?.string } == ["b"])
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `after logging out the account stays, without its feed`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        let removed = try await Signals(
+            client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
+            "InterfacesRemoved")
+        try await account.logout()
+        let (path, interfaces): (ObjectPath, [String]) =
+            try await removed.messages.elements(1)[0].read()
+        #expect(path == account.path)
+        #expect(interfaces == [InterfaceName.feed.text])
+        await expectError(.unknownInterface) { _ = try await client.titles(account) }
+        #expect(try await account.properties(.account)["State"] == .string("logged-out"))
+        #expect(try await account.properties(.profile)["Name"] == .string("ada"))
+        try await account.logout()
+        let again = try await client.logIn("ada", registers: false)
+        #expect(again.path == account.path)
+        #expect(try await client.titles(again) == ["a"])
+        try await daemon.stop()
+    }
+
+    @Test func `logins that cannot be say why`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        await expectError(ServiceError.noSuchUser.name) {
+            try await client.logIn("ada", registers: false)
+        }
+        let account = try await client.logIn("ada")
+        await expectError(ServiceError.alreadyLoggedIn.name) {
+            try await client.logIn("ADA", registers: false)
+        }
+        await expectError(ServiceError.userExists.name) { try await client.logIn("Ada") }
+        try await account.logout()
+        await expectError(ServiceError.userExists.name) { try await client.logIn("ada") }
+        try await account.remove()
+        let objects = try await client.service.objects()
+        #expect(objects[account.path] == nil)
+        await expectError(ServiceError.noSuchUser.name) {
+            try await client.logIn("ada", registers: false)
+        }
+        try await client.logIn("ada")
+        try await daemon.stop()
+    }
+
+    @Test func `a login object tells how it went`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let path = try await client.service.manager.login("local", [.username: .string("ada")])
+        let login = client.service.login(path)
+        for _ in 0..<2 {
+            await expectError(ServiceError.noSuchUser.name) { _ = try await login.wait() }
+        }
+        try await login.cancel()
+        let properties = try await login.properties()
+        #expect(properties["State"] == .string("failed"))
+        #expect(properties["Account"] == .objectPath(.root))
+        guard case .structure(let error) = properties["Error"] else {
+            Issue.record("\(properties)")
+            return
+        }
+        #expect(error.first == .string(ServiceError.noSuchUser.name.text))
+        await expectError(ServiceError.notSupported.name) { try await login.openBrowser() }
+        await expectError(ServiceError.notSupported.name) { try await login.submitCode("1") }
+        try await daemon.stop()
+    }
+
+    @Test func `the default account is the first one, and then the earliest`() async throws {
+        var daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let manager = client.service.manager
+        func expectDefault(
+            _ account: AccountClient?, sourceLocation: SourceLocation = #_sourceLocation
+        ) async throws {
+            let path = try await manager.properties()["DefaultAccount"]
+            #expect(
+                path == .objectPath(account?.path ?? .root), sourceLocation: sourceLocation)
+        }
+        try await expectDefault(nil)
+        let ada = try await client.logIn("ada")
+        try await expectDefault(ada)
+        let bob = try await client.logIn("bob")
+        let eve = try await client.logIn("eve")
+        try await expectDefault(ada)
+        try await manager.setDefaultAccount(eve.path)
+        try await bob.logout()
+        try await expectDefault(eve)
+        try await eve.logout()
+        try await expectDefault(ada)
+        await expectError(ServiceError.needsLogin.name) {
+            try await manager.setDefaultAccount(bob.path)
+        }
+        await expectError(ServiceError.notFound.name) {
+            try await manager.setDefaultAccount(ServiceName.accounts.appending("local_x"))
+        }
+        try await daemon.stop()
+        daemon = try await RunningDaemon()
+        try await expectDefault(ada)
+        try await ada.remove()
+        try await expectDefault(nil)
+        try await client.logIn("bob", registers: false)
+        try await expectDefault(bob)
+        try await manager.setDefaultAccount(.root)
+        try await expectDefault(nil)
+        try await daemon.stop()
+    }
+}
