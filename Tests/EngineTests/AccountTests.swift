@@ -1,0 +1,144 @@
+import Engine
+import ProviderKit
+import TestSupport
+import Testing
+
+@Suite struct AccountIDTests {
+    @Test(arguments: [
+        (AccountIdentity(username: "ada"), "fake_ada"),
+        (AccountIdentity(username: "Ada_1"), "fake_Ada_1"),
+        (AccountIdentity(username: "a b/.."), "fake_a_20b_2f_2e_2e"),
+        (AccountIdentity(username: "é"), "fake__c3_a9"),
+        (AccountIdentity(username: "ada", server: "a.org"), "fake_ada_40a_2eorg"),
+    ])
+    func `an id is readable, and fit for a path`(identity: AccountIdentity, id: String) {
+        #expect(AccountID(provider: "fake", identity) { _ in false }.text == id)
+    }
+
+    @Test func `a second one of the same id is counted`() {
+        let taken: Set = ["fake_ada", "fake_ada_2"]
+        let id = AccountID(provider: "fake", AccountIdentity(username: "ada")) {
+            taken.contains($0.text)
+        }
+        #expect(id.text == "fake_ada_3")
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct AccountTests {
+    @Test func `users whose ids are alike are told apart`() async throws {
+        let fixture = try EngineFixture()
+        let first = try fixture.start("a b")
+        let second = try fixture.start("a_20b")
+        #expect(try await first.wait().id != second.wait().id)
+        #expect(Set(fixture.engine.accounts.map(\.id.text)) == ["fake_a_20b", "fake_a_20b_2"])
+        let ids = fixture.engine.accounts.map { [$0.id.text: $0.identity.username] }
+        let next = try fixture.restarted()
+        #expect(next.engine.accounts.map { [$0.id.text: $0.identity.username] } == ids)
+    }
+
+    @Test func `the default is the first to log in, then the earliest one left`() async throws {
+        let fixture = try EngineFixture()
+        let engine = fixture.engine
+        // At once: still the first.
+        let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
+        let first = try await logins[0].wait()
+        for login in logins { _ = try await login.wait() }
+        #expect(engine.defaultAccount === engine.accounts.first)
+        let others = engine.accounts.dropFirst()
+        #expect(engine.accounts.contains { $0 === first })
+        let (second, third) = try (#require(others.first), #require(others.last))
+        try await engine.setDefaultAccount(third)
+        try await engine.logOut(second)
+        #expect(engine.defaultAccount === third)
+        #expect(try fixture.stored.defaultAccount == third.id)
+        try await engine.remove(third)
+        #expect(engine.defaultAccount === engine.accounts.first)
+        #expect(try fixture.stored.defaultAccount == engine.accounts.first?.id)
+        await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(second) }
+        await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(third) }
+        try await engine.setDefaultAccount(nil)
+        #expect(try fixture.stored.defaultAccount == nil)
+    }
+
+    @Test func `changes that come at once are all kept`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        async let label: Void = account.setLabel("Ada")
+        async let source: Void = account.setDefaultSource(SourceID("other"))
+        _ = try await (label, source)
+        let stored = try #require(try fixture.stored.accounts.first)
+        #expect(stored.label == "Ada")
+        #expect(stored.defaultSource == SourceID("other"))
+        #expect(account.label == "Ada")
+        #expect(account.defaultSource == SourceID("other"))
+    }
+
+    @Test func `an account that was removed does not come back`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        async let removal: Void = fixture.engine.remove(account)
+        async let label: Void = account.setLabel("Ada")
+        _ = try? await label
+        try await removal
+        #expect(try fixture.stored.accounts.isEmpty)
+        await #expect(throws: EngineError.self) { try await account.setLabel("Ada") }
+        await #expect(throws: EngineError.self) { try await fixture.engine.remove(account) }
+        #expect(fixture.provider.users.value.isEmpty)
+    }
+
+    @Test func `an account that is logged in begins by loading`() async throws {
+        let fixture = try EngineFixture()
+        let ada = try await fixture.logIn("ada")
+        let bob = try await fixture.logIn("bob")
+        try await fixture.engine.logOut(bob)
+        let next = try fixture.restarted()
+        let opening = AccountState.loading(reason: "The account is being opened.")
+        #expect(next.engine.accounts.map(\.id) == [ada.id, bob.id])
+        #expect(next.engine.accounts.map(\.state) == [opening, .loggedOut])
+        next.engine.start()
+        #expect(next.engine.accounts.map(\.state) == [opening, .loggedOut])
+        next.provider.sessions.value[0].continuation.yield(.status(.ready))
+        try await next.told.wait { $0.contains("changed fake_ada") ? true : nil }
+        #expect(next.engine.accounts[0].state == .ready)
+    }
+
+    @Test func `what happens to photos counts the generation up, and is told`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        let session = try #require(fixture.provider.sessions.value.first)
+        var generation = account.generation
+        let photo = PhotoID("1")
+        let events: [(SessionEvent, String)] = [
+            (.updated(SourceID("all"), new: 2), "updated all 2"),
+            (.changed([Photo(id: photo)]), "photos changed [1]"),
+            (.removed([photo]), "photos removed [1]"),
+        ]
+        for (event, words) in events {
+            session.continuation.yield(event)
+            try await fixture.told.wait { $0.last == words ? true : nil }
+            #expect(account.generation > generation)
+            generation = account.generation
+        }
+        session.continuation.yield(.status(.failed(reason: "No.")))
+        try await fixture.told.wait { $0.last == "changed fake_ada" ? true : nil }
+        #expect(account.state == .failed(reason: "No."))
+        #expect(account.generation == generation)
+    }
+
+    @Test func `an account that is logged out has no session`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        let (_, next) = try await account.page("", cursor: "", count: 1)
+        let generation = account.generation
+        try await fixture.engine.logOut(account)
+        #expect(fixture.provider.sessions.value.map(\.isClosed.value) == [true])
+        #expect(account.generation > generation)
+        await #expect(throws: EngineError.self) { try await account.page("", cursor: "", count: 1) }
+        #expect(try await fixture.logIn("ada", registers: false) === account)
+        // Cursors hold.
+        let page = try await account.page("all", cursor: next, count: 1)
+        #expect(page.photos.map(\.id.text) == ["second"])
+        #expect(page.next.isEmpty)
+    }
+}

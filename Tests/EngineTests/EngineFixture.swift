@@ -1,0 +1,87 @@
+import Engine
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+/// An engine with a fake provider, a clock and a store in a directory of its own.
+@MainActor
+final class EngineFixture: EngineObserver {
+    let directory: TemporaryDirectory
+    let provider = FakeProvider()
+    let clock = ManualClock()
+    let engine: Engine
+    /// What was told, in words.
+    let told = Observed<[String]>()
+
+    init(_ directory: TemporaryDirectory? = nil) throws {
+        self.directory = try directory ?? TemporaryDirectory()
+        let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
+        engine = Engine(providers: [provider], store: store, contents: contents, clock: clock)
+        engine.observer = self
+    }
+
+    /// Another engine on the same store, with the same users.
+    func restarted() throws -> EngineFixture {
+        engine.stop()
+        let next = try EngineFixture(directory)
+        let users = provider.users.value
+        next.provider.users.update { $0 = users }
+        return next
+    }
+
+    /// What the store holds.
+    var stored: AccountStore.Contents {
+        get throws { try AccountStore.open(folder: directory.appending("data")).contents }
+    }
+
+    func start(_ name: String, registers: Bool = true) throws -> Login {
+        var options = LoginOptions()
+        options.username = name
+        options.registers = registers
+        return try engine.logIn("fake", options)
+    }
+
+    @discardableResult
+    func logIn(_ name: String, registers: Bool = true) async throws -> Account {
+        try await start(name, registers: registers).wait()
+    }
+
+    /// Makes the store refuse to write accounts.
+    func breakStore() throws {
+        try database().execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END")
+    }
+
+    func repairStore() throws { try database().execute("DROP TRIGGER refuse") }
+
+    private func database() throws -> Database {
+        try Database(path: directory.appending("data/accounts.sqlite"), durability: .process)
+    }
+
+    /// Keeps the store from being written until the result is dropped, for two seconds at most.
+    func holdStore() throws -> Database {
+        let database = try database()
+        try database.execute("BEGIN IMMEDIATE")
+        return database
+    }
+
+    // MARK: EngineObserver
+
+    func engineChanged() { told.append("engine") }
+    func accountAdded(_ account: Account) { told.append("added \(account.id)") }
+    func accountChanged(_ account: Account) { told.append("changed \(account.id)") }
+    func accountRemoved(_ account: Account) { told.append("removed \(account.id)") }
+    func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
+        told.append("updated \(source) \(new)")
+    }
+    func photosChanged(_ account: Account, _ photos: [Photo]) {
+        told.append("photos changed \(photos.map(\.id))")
+    }
+    func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
+        told.append("photos removed \(photos)")
+    }
+    func loginAdded(_ login: Login) { told.append("login \(login.number)") }
+    func loginChanged(_ login: Login) { told.append("login \(login.number) \(login.state)") }
+    func loginRemoved(_ login: Login) { told.append("login \(login.number) gone") }
+}

@@ -1,0 +1,156 @@
+import Engine
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct LoginTests {
+    @Test func `a login goes from waiting over exchanging to its account`() async throws {
+        let fixture = try EngineFixture()
+        let login = try fixture.start("ada")
+        #expect(login.state == .waiting)
+        let account = try await login.wait()
+        #expect(login.state == .succeeded)
+        #expect(account.id.text == "fake_ada")
+        #expect(try await login.wait() === account)
+        #expect(
+            fixture.told.value == [
+                "login 1", "login 1 exchanging", "added fake_ada", "engine", "login 1 succeeded",
+            ])
+        #expect(try fixture.stored.accounts.map(\.isLoggedIn) == [true])
+    }
+
+    @Test func `a login that fails says so every time`() async throws {
+        let fixture = try EngineFixture()
+        let login = try fixture.start("ada", registers: false)
+        for _ in 0..<2 {
+            await #expect(throws: ProviderError.noSuchUser("There is no user ada.")) {
+                _ = try await login.wait()
+            }
+        }
+        #expect(login.state == .failed)
+        #expect(fixture.engine.accounts.isEmpty)
+    }
+
+    @Test func `after ten minutes a login has failed`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        let login = try fixture.start("ada")
+        _ = try await fixture.clock.sleepers.elements(1)
+        fixture.clock.advance(by: .seconds(599))
+        #expect(login.state == .waiting)
+        fixture.clock.advance(by: .seconds(1))
+        await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
+        #expect(login.state == .failed)
+        // An answer that comes later counts for nothing.
+        fixture.provider.isOpen.update { $0 = true }
+        try await fixture.provider.removals.wait { $0 == 1 ? true : nil }
+        #expect(fixture.provider.users.value.isEmpty)
+        #expect(fixture.engine.accounts.isEmpty)
+        #expect(login.state == .failed)
+    }
+
+    @Test func `a minute after its end a login is forgotten`() async throws {
+        let fixture = try EngineFixture()
+        try await fixture.logIn("ada")
+        // One sleep is for the time limit, the other for the end.
+        _ = try await fixture.clock.sleepers.wait { sleepers in
+            sleepers.contains(ManualClock.Instant(offset: .seconds(60))) ? true : nil
+        }
+        fixture.clock.advance(by: .seconds(59))
+        #expect(fixture.engine.logins.count == 1)
+        fixture.clock.advance(by: .seconds(1))
+        try await fixture.told.wait { $0.contains("login 1 gone") ? true : nil }
+        #expect(fixture.engine.logins.isEmpty)
+    }
+
+    @Test func `a login that is cancelled while it waits leaves nothing`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        let login = try fixture.start("ada")
+        let cancelling = Task.immediate { await login.cancel() }
+        #expect(login.state == .cancelled)
+        await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
+            _ = try await login.wait()
+        }
+        fixture.provider.isOpen.update { $0 = true }
+        await cancelling.value
+        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.provider.users.value.isEmpty)
+        await login.cancel()
+        #expect(login.state == .cancelled)
+    }
+
+    @Test func `a new account that is cancelled while it is stored is gone`() async throws {
+        let fixture = try EngineFixture()
+        let lock = try fixture.holdStore()
+        let login = try fixture.start("ada")
+        try await fixture.told.wait { $0.contains("login 1 exchanging") ? true : nil }
+        let cancelling = Task.immediate { await login.cancel() }
+        #expect(login.state == .cancelled)
+        try lock.execute("ROLLBACK")
+        await cancelling.value
+        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.defaultAccount == nil)
+        #expect(try fixture.stored.accounts.isEmpty)
+        #expect(try fixture.stored.defaultAccount == nil)
+        #expect(fixture.provider.users.value.isEmpty)
+        #expect(fixture.provider.sessions.value.isEmpty)
+        // The name is free again.
+        try await fixture.logIn("ada")
+    }
+
+    @Test func `a known account that is cancelled while it is stored stays logged out`()
+        async throws
+    {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        try await fixture.engine.logOut(account)
+        let lock = try fixture.holdStore()
+        let login = try fixture.start("ada", registers: false)
+        try await fixture.told.wait { $0.contains("login 2 exchanging") ? true : nil }
+        let cancelling = Task.immediate { await login.cancel() }
+        try lock.execute("ROLLBACK")
+        await cancelling.value
+        #expect(account.state == .loggedOut)
+        #expect(try fixture.stored.accounts.map(\.isLoggedIn) == [false])
+        #expect(fixture.engine.defaultAccount == nil)
+        #expect(fixture.provider.users.value == ["ada"])
+    }
+
+    @Test func `a login that cannot be stored leaves no account and no user`() async throws {
+        let fixture = try EngineFixture()
+        try fixture.breakStore()
+        let login = try fixture.start("ada")
+        await #expect(throws: (any Error).self) { _ = try await login.wait() }
+        #expect(login.state == .failed)
+        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.provider.users.value.isEmpty)
+        try fixture.repairStore()
+        let account = try await fixture.logIn("ada")
+        #expect(account.id.text == "fake_ada")
+    }
+
+    @Test func `who is logged in already, or is somebody else, is refused`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        let login = try fixture.start("ada", registers: false)
+        await #expect(throws: EngineError.alreadyLoggedIn("ada is logged in already.")) {
+            _ = try await login.wait()
+        }
+        try await fixture.engine.logOut(account)
+        var options = LoginOptions()
+        options.account = account
+        options.username = "bob"
+        options.registers = true
+        let other = try fixture.engine.logIn("fake", options)
+        await #expect(throws: EngineError.loginFailed("That was bob, not ada.")) {
+            _ = try await other.wait()
+        }
+        #expect(fixture.provider.users.value == ["ada"])
+        options.registers = false
+        options.username = nil
+        #expect(try await fixture.engine.logIn("fake", options).wait() === account)
+    }
+}
