@@ -116,6 +116,21 @@ package final class Database {
         }
     }
 
+    /// Runs `body`, whose queries all see one state of the database, whatever others write meanwhile.
+    package func snapshot<Value>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        guard !isInTransaction else { return try body() }
+        try execute("BEGIN")
+        isInTransaction = true
+        defer {
+            isInTransaction = false
+            // Nothing was written, so nothing is lost.
+            try? execute("ROLLBACK")
+        }
+        return try body()
+    }
+
     /// Brings the file up to the newest format.
     ///
     /// - Parameter steps: What changes the format from each version, 0 being an empty file, to the next one.

@@ -33,6 +33,16 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
+    /// Closes the database, after what was asked before. The next call opens it again.
+    package func close() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                database = nil
+                continuation.resume()
+            }
+        }
+    }
+
     private func opened() throws -> Database {
         if let database { return database }
         let opened = try open()

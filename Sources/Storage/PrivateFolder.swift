@@ -13,10 +13,11 @@ package enum PrivateFolder {
             guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS else {
                 continue
             }
+            let code = errno
             // An existing folder may be unreadable to us and still lead on.
             guard access(built, F_OK) == 0 else {
-                if errno == ENOSPC || errno == EDQUOT { throw .full }
-                throw .cannotOpen(path, String(cString: strerror(errno)))
+                if code == ENOSPC || code == EDQUOT { throw .full }
+                throw .cannotOpen(path, String(cString: strerror(code)))
             }
         }
         var status = stat()

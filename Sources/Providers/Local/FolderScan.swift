@@ -21,6 +21,8 @@ final class FolderScan {
     private var visited: Set<FolderKey> = []
     /// The paths under which they were seen.
     private var seen: Set<RelativePath> = []
+    /// Folders that are not where they were, or not at all.
+    private var removedFolders: Set<Int64> = []
     /// Folders that could not be read this time.
     private var unreadable: [RelativePath] = []
     private var lastFlush = ContinuousClock.now
@@ -56,6 +58,17 @@ final class FolderScan {
         self.index = index
         self.watcher = watcher
         self.publish = publish
+        // A link to a folder above the pictures folder leads back to where it is.
+        var above = root[...]
+        while let slash = above.lastIndex(of: UInt8(ascii: "/")) {
+            above = above[..<slash]
+            if let status = FileStatus(above.isEmpty ? [UInt8(ascii: "/")] : Array(above)) {
+                visited.insert(FolderKey(device: status.device, inode: status.stamp.inode))
+            }
+        }
+        if let status = FileStatus(root) {
+            visited.remove(FolderKey(device: status.device, inode: status.stamp.inode))
+        }
     }
 
     /// Compares everything.
@@ -78,17 +91,18 @@ final class FolderScan {
 
     /// Compares what may have changed.
     func scan(_ entries: [FolderWatcher.Entry]) throws {
+        guard FileStatus(root)?.kind == .folder else { return try scanAll() }
         var folders: [RelativePath] = []
-        var missing: [(folder: RelativePath, name: [UInt8])] = []
+        var noFolders: [RelativePath] = []
+        var noFiles: [(folder: RelativePath, name: [UInt8])] = []
         for entry in entries {
             let path = entry.folder.appending(entry.name)
-            guard let status = FileStatus(absolute(path)) else {
-                missing.append((entry.folder, entry.name))
-                continue
-            }
+            let status = FileStatus(absolute(path))
+            if status?.kind != .folder { noFolders.append(path) }
+            if status?.kind != .file { noFiles.append((entry.folder, entry.name)) }
+            guard let status else { continue }
             switch status.kind {
-            case .folder:
-                if try isNew(path, status) { folders.append(path) }
+            case .folder: folders.append(path)
             case .file:
                 // A new file is looked at when its writer closes it; links are whole at once.
                 let isWhole =
@@ -97,14 +111,14 @@ final class FolderScan {
                     let known = try index.file(folder: folder, name: entry.name)
                     collect(entry.name, status.stamp, known, entry.folder, folder)
                 }
-            case .other: missing.append((entry.folder, entry.name))
+            case .other: continue
             }
         }
         try scanTree(folders)
         // What is gone comes last: by then it may have turned up elsewhere.
         try flush()
-        for (folder, name) in missing {
-            try removeFolder(folder.appending(name))
+        for path in noFolders { try removeFolder(path) }
+        for (folder, name) in noFiles {
             if let id = try index.folderID(folder),
                 let file = try index.file(folder: id, name: name)
             {
@@ -136,7 +150,7 @@ final class FolderScan {
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
         guard path.depth < Self.maximumDepth, let status = FileStatus(absolute(path)),
-            status.kind == .folder,
+            status.kind == .folder, try isNew(path, status),
             visited.insert(FolderKey(device: status.device, inode: status.stamp.inode)).inserted
         else { return }
         // Watched first, so that nothing happens between reading and watching.
@@ -157,7 +171,9 @@ final class FolderScan {
         try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
         for name in listing.files {
             guard let status = FileStatus(absolute(path.appending(name))) else { continue }
-            collect(name, status.stamp, known.removeValue(forKey: name), path, id)
+            let file = known.removeValue(forKey: name)
+            if status.hardLinks < 2, watcher.isUnsettled(path, name) { continue }
+            collect(name, status.stamp, file, path, id)
         }
         folders += listing.folders.map(path.appending)
         for name in listing.others {
@@ -181,6 +197,7 @@ final class FolderScan {
     /// Lets go of a folder and all below it, if the index knows it.
     private func removeFolder(_ path: RelativePath) throws {
         for (id, below) in try index.folders(at: path) {
+            removedFolders.insert(id)
             try index.files(folder: id) { file throws(StorageError) in vanished.append(file) }
             watcher.unwatch(below)
         }
@@ -267,9 +284,11 @@ final class FolderScan {
                 try index.delete(file.id)
                 if file.format != nil { changes.removed.append(file.id) }
             }
-            for folder in Set(vanished.map(\.folder)) { try index.deleteFolder(folder) }
+            for folder in removedFolders { try index.deleteFolder(folder) }
+            try index.dropOldGhosts()
         }
         vanished = []
+        removedFolders = []
         publishChanges()
     }
 

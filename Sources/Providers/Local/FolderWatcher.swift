@@ -10,7 +10,8 @@ final class FolderWatcher: Sendable {
     struct Entry: Hashable, Sendable {
         let folder: RelativePath
         let name: [UInt8]
-        /// Whether nobody is still writing the file, as far as the kernel tells.
+        /// Whether nobody is still writing the file, as far as the kernel tells: a new file is settled
+        /// when its writer closes it.
         let isSettled: Bool
     }
 
@@ -30,6 +31,8 @@ final class FolderWatcher: Sendable {
         /// The changed names of each folder, and whether each is settled.
         var changed: [RelativePath: [[UInt8]: Bool]] = [:]
         var changedCount = 0
+        /// The files of each watch that were created and have not been closed since.
+        var unsettled: [Int32: Set<[UInt8]>] = [:]
         var needsEverything = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
@@ -112,10 +115,23 @@ final class FolderWatcher: Sendable {
                     descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
             }
             if watch >= 0 {
-                state.withLock { $0.ancestor = (watch, name) }
+                state.withLock { state in
+                    if let before = state.ancestor, before.watch != watch {
+                        inotify_rm_watch(descriptor, before.watch)
+                    }
+                    state.ancestor = (watch, name)
+                }
                 return
             }
             if folder == [slash] { return }
+        }
+    }
+
+    /// Whether a file was created, and has not been closed by its writer since.
+    func isUnsettled(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard let watch = state.watches[folder] else { return false }
+            return state.unsettled[watch]?.contains(name) ?? false
         }
     }
 
@@ -124,6 +140,7 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard let watch = state.watches.removeValue(forKey: path) else { return }
             state.paths[watch] = nil
+            state.unsettled[watch] = nil
             inotify_rm_watch(descriptor, watch)
         }
     }
@@ -164,6 +181,8 @@ final class FolderWatcher: Sendable {
         func has(_ flags: Int32) -> Bool { mask & Int(flags) != 0 }
         if has(IN_Q_OVERFLOW) {
             state.needsEverything = true
+            // Who has closed what is lost, too.
+            state.unsettled = [:]
         } else if let ancestor = state.ancestor, event.wd == ancestor.watch {
             if name == ancestor.name || has(IN_DELETE_SELF | IN_IGNORED) {
                 state.needsEverything = true
@@ -171,7 +190,8 @@ final class FolderWatcher: Sendable {
         } else if let folder = state.paths[event.wd] {
             if has(IN_IGNORED) {
                 state.paths[event.wd] = nil
-                state.watches[folder] = nil
+                state.unsettled[event.wd] = nil
+                if state.watches[folder] == event.wd { state.watches[folder] = nil }
             } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
                 guard let (parent, name) = folder.split else {
                     state.needsEverything = true
@@ -179,7 +199,13 @@ final class FolderWatcher: Sendable {
                 }
                 add(parent, name, isSettled: true, to: &state)
             } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
-                add(folder, name, isSettled: !has(IN_CREATE) || has(IN_ISDIR), to: &state)
+                if has(IN_CREATE), !has(IN_ISDIR) {
+                    state.unsettled[event.wd, default: []].insert(name)
+                } else if !has(IN_ATTRIB) {
+                    state.unsettled[event.wd]?.remove(name)
+                }
+                let isSettled = state.unsettled[event.wd]?.contains(name) != true
+                add(folder, name, isSettled: isSettled, to: &state)
             } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
                 // Its permissions may have changed.
                 state.needsEverything = true
@@ -192,7 +218,6 @@ final class FolderWatcher: Sendable {
     ) {
         guard !state.needsEverything else { return }
         let before = state.changed[folder, default: [:]].updateValue(isSettled, forKey: name)
-        if before == true { state.changed[folder]?[name] = true }
         if before == nil { state.changedCount += 1 }
         if state.changedCount > Self.maximumEntries { state.needsEverything = true }
     }

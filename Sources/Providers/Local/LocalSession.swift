@@ -24,10 +24,16 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let place = try cursor.map { try Self.parse($0) }
-        return try await folder.read(atLeast: count) { index in
-            let album = try Self.album(source, index)
-            let page = try index.page(folder: album, after: place, count: count)
-            return Page(photos: page.pictures.map { Photo($0) }, next: page.next.map(Self.text))
+        do {
+            let read: @Sendable (PictureIndex) throws -> Page = { index in
+                let album = try Self.album(source, index)
+                let page = try index.page(folder: album, after: place, count: count)
+                return Page(photos: page.pictures.map { Photo($0) }, next: page.next.map(Self.text))
+            }
+            // What looks like the end may not be it while photos are still being found.
+            return try await folder.read(atLeast: count, until: { $0.next != nil }, read)
+        } catch is PictureIndex.StaleCursor {
+            throw ProviderError.staleCursor
         }
     }
 
@@ -52,9 +58,9 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
     }
 
     func hasSource(_ id: SourceID) async throws -> Bool {
-        try await folder.read { index in
-            (try? Self.album(id, index)) != nil || id == LocalSource.all.id
-        }
+        guard let source = LocalSource(id) else { return false }
+        guard case .album(let path) = source else { return true }
+        return try await folder.read(until: { $0 }) { try $0.albumID(path) != nil }
     }
 
     func refresh(_ source: SourceID) async throws -> Int {
@@ -147,7 +153,7 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
             Int64($0)
         }
         guard numbers.count == 3, let position = numbers[0], let id = numbers[1],
-            let ghost = numbers[2]
+            let ghost = numbers[2], ghost >= 0
         else {
             throw ProviderError.invalidArgument("The cursor is malformed.")
         }

@@ -6,25 +6,40 @@ internal import Storage
 struct PictureDatabase: Sendable {
     let writer: DatabaseQueue
     let reader: DatabaseQueue
+    private let path: String
+    private let logger: Logger
 
     /// - Parameters:
     ///   - folder: The cache folder, which may be deleted at any time, and is made when it is needed.
     ///   - logger: Where to report to.
     init(folder: String, logger: Logger) {
+        let path = "\(folder)/pictures.sqlite"
+        self.path = path
+        self.logger = logger
         let open: @Sendable () throws -> Database = {
             try PrivateFolder.create(folder)
-            let path = "\(folder)/pictures.sqlite"
             do {
                 return try Self.open(path)
             } catch StorageError.damaged, StorageError.newerVersion {
-                logger.warning(
-                    "The index of the pictures folder is made anew", metadata: ["path": "\(path)"])
-                for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+                Self.delete(path, logger)
                 return try Self.open(path)
             }
         }
         writer = DatabaseQueue(label: "pictures", open: open)
         reader = DatabaseQueue(label: "pictures-reader", open: open)
+    }
+
+    /// Closes the file and deletes it; it is made anew when it is needed next.
+    func discard() async {
+        await reader.close()
+        await writer.close()
+        Self.delete(path, logger)
+    }
+
+    private static func delete(_ path: String, _ logger: Logger) {
+        logger.warning(
+            "The index of the pictures folder is made anew", metadata: ["path": "\(path)"])
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {

@@ -18,6 +18,8 @@ final class PictureFolder: Sendable {
         /// Whether the index is open, and about this folder.
         var isOpen = false
         var isScanned = false
+        /// Whether the index was found damaged once, and begun anew.
+        var wasRemade = false
         /// Pages that wait for the first photos.
         var waiters: [Waiter] = []
         /// Whoever waits for the scan that is to begin.
@@ -25,7 +27,7 @@ final class PictureFolder: Sendable {
         var isStopped = false
 
         /// Whether a page of `count` photos can be answered: it is there, or nothing more will come.
-        func canShow(_ count: Int) -> Bool { isScanned || isOpen && known >= count }
+        func canShow(_ count: Int) -> Bool { isScanned || isStopped || isOpen && known >= count }
     }
 
     private struct Waiter {
@@ -60,27 +62,31 @@ final class PictureFolder: Sendable {
         watcher.start()
         Task { @MainActor in
             do {
-                let root = Array(root.utf8)
-                let known = try await database.writer.run { database in
-                    let index = PictureIndex(database)
-                    try index.begin(root: root)
-                    try index.dropOldGhosts()
-                    return try index.photoCount
-                }
-                state.withLock { state in
-                    state.isOpen = true
-                    state.known = known
-                    if known > 0 { state.status = .ready }
-                }
-                // Both connections to one file, also if the folder is deleted between now and the first page.
-                try await database.reader.run { _ in }
-                tellStatus()
-                wakeWaiters()
+                try await open()
             } catch {
                 return fail(error)
             }
             try? await scan(nil)
         }
+    }
+
+    /// Makes the index that of this folder.
+    private func open() async throws {
+        let root = Array(root.utf8)
+        let known = try await database.writer.run { database in
+            let index = PictureIndex(database)
+            try index.begin(root: root)
+            return try index.photoCount
+        }
+        // Both connections to one file, also if the folder is deleted between now and the first page.
+        try await database.reader.run { _ in }
+        state.withLock { state in
+            state.isOpen = true
+            state.known = known
+            if known > 0 { state.status = .ready }
+        }
+        tellStatus()
+        wakeWaiters()
     }
 
     /// Stops watching, and ends what listeners hear.
@@ -91,6 +97,7 @@ final class PictureFolder: Sendable {
             defer { state.listeners = [:] }
             return state.listeners.values.map(\.self)
         }
+        wakeWaiters()
         for listener in listeners { listener.finish() }
     }
 
@@ -119,15 +126,40 @@ final class PictureFolder: Sendable {
     // MARK: What clients ask
 
     /// Runs `body` on the index, once it has photos to show: `count` of them, or all there are.
+    ///
+    /// - Parameters:
+    ///   - count: How many photos to wait for.
+    ///   - isWhole: Whether what `body` returned holds however many photos are still to be found. If not, or
+    ///     if it found nothing, `body` runs once more after the first scan.
+    ///   - body: Sees one state of the index.
     func read<Value: Sendable>(
-        atLeast count: Int = 1, _ body: @escaping @Sendable (PictureIndex) throws -> Value
+        atLeast count: Int = 1, until isWhole: (Value) -> Bool = { _ in true },
+        _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         await waitForPhotos(count)
+        let wasScanned = state.withLock(\.isScanned)
+        do {
+            let value = try await readNow(body)
+            if wasScanned || isWhole(value) { return value }
+        } catch ProviderError.notFound where !wasScanned {
+        }
+        await waitForPhotos(.max)
+        return try await readNow(body)
+    }
+
+    private func readNow<Value: Sendable>(
+        _ body: @escaping @Sendable (PictureIndex) throws -> Value
+    ) async throws -> Value {
         if case .failed(let reason) = state.withLock(\.status), !state.withLock(\.isOpen) {
             throw ProviderError.failed(reason)
         }
         do {
-            return try await database.reader.run { try body(PictureIndex($0)) }
+            return try await database.reader.run { database in
+                let result = try database.snapshot { () throws(StorageError) in
+                    Result { try body(PictureIndex(database)) }
+                }
+                return try result.get()
+            }
         } catch StorageError.full {
             throw ProviderError.storageFull
         } catch let error as StorageError {
@@ -212,6 +244,7 @@ final class PictureFolder: Sendable {
     private func scan(_ entries: [FolderWatcher.Entry]?) async throws {
         let found = Mutex(IndexChanges())
         do {
+            if !state.withLock(\.isOpen) { try await open() }
             try await database.writer.run { [self] database in
                 let refreshers = entries == nil ? takeRefreshers() : []
                 let result = Result { try scan(entries, database, found) }
@@ -232,8 +265,25 @@ final class PictureFolder: Sendable {
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
             watcher.watchAncestor(of: Array(root.utf8))
+            // It may have come just before it was waited for.
+            let mayBeThere = error.code == ENOENT && FileStatus(Array(root.utf8))?.kind == .folder
+            if mayBeThere { try await scan(nil) }
+        } catch StorageError.damaged where !state.withLock(\.wasRemade) {
+            await remake()
+            try await scan(nil)
         } catch {
+            for refresher in takeRefreshers() { refresher.resume(throwing: error) }
             fail(error)
+        }
+    }
+
+    /// Throws a damaged index away, so that a new one is begun.
+    private func remake() async {
+        await database.discard()
+        state.withLock { state in
+            state.wasRemade = true
+            state.isOpen = false
+            state.isScanned = false
         }
     }
 

@@ -109,10 +109,15 @@ struct PictureIndex {
     /// A folder and all that are below it.
     func folders(at path: RelativePath) throws(StorageError) -> [(id: Int64, path: RelativePath)] {
         var folders: [(Int64, RelativePath)] = []
-        let prefix = path.prefixBelow
+        // What is below begins with the path and "/", and "0" is the byte after that.
+        let (after, end): ([UInt8], SQLValue) =
+            path == .root ? ([], .null) : (path.bytes + [0x2f], .blob(path.bytes + [0x30]))
         try database.query(
-            "SELECT id, path FROM folder WHERE path = ? OR substr(path, 1, ?) = ?",
-            [.blob(path.bytes), .integer(prefix.count), .blob(prefix)]
+            """
+            SELECT id, path FROM folder
+            WHERE path = ?1 OR (path >= ?2 AND (?3 IS NULL OR path < ?3))
+            """,
+            [.blob(path.bytes), .blob(after), end]
         ) { row throws(StorageError) in
             folders.append((row.integer(0), RelativePath(bytes: row.blob(1))))
         }
@@ -228,10 +233,18 @@ struct PictureIndex {
             ?? 0
     }
 
+    /// The last ghost that was forgotten: a walk that began before it may miss photos.
+    func lastForgottenGhost() throws(StorageError) -> Int64 {
+        try database.first("SELECT value FROM meta WHERE key = 'forgotten'") { $0.integer(0) } ?? 0
+    }
+
     /// Forgets ghosts that only walks of long ago could ask for.
     func dropOldGhosts() throws(StorageError) {
+        let last = try lastGhost() - Self.keptGhosts
+        guard last > 0, try last > lastForgottenGhost() + Self.keptGhosts else { return }
+        try database.query("DELETE FROM ghost WHERE number <= ?", [.integer(last)])
         try database.query(
-            "DELETE FROM ghost WHERE number <= ?", [.integer(try lastGhost() - Self.keptGhosts)])
+            "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", [.integer(last)])
     }
 
     private static let keptGhosts: Int64 = 10_000

@@ -25,6 +25,9 @@ extension PictureIndex {
         let ghost: Int64
     }
 
+    /// The place of a walk is lost.
+    struct StaleCursor: Error {}
+
     var photoCount: Int {
         get throws(StorageError) {
             try database.first("SELECT count(*) FROM file WHERE format > 0") { Int($0.integer(0)) }
@@ -42,9 +45,13 @@ extension PictureIndex {
     /// The photos of a folder, or of all, from `place` on: newest first.
     ///
     /// - Returns: The photos, and the place after them; nil at the end.
+    /// - Throws: ``StaleCursor`` for a place that this index does not know, or has forgotten.
     func page(
         folder: Int64?, after place: Place?, count: Int
-    ) throws(StorageError) -> (pictures: [Picture], next: Place?) {
+    ) throws -> (pictures: [Picture], next: Place?) {
+        if let place {
+            guard try lastForgottenGhost()...lastGhost() ~= place.ghost else { throw StaleCursor() }
+        }
         let lastGhost = try lastGhost()
         let start =
             place ?? Place(position: Int64.max, id: Int64.max, ghost: lastGhost)
