@@ -1,0 +1,163 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct ChangesTests {
+    private static func album(_ path: String) -> SourceID { SourceID("album:\(path)") }
+
+    @Test func `the newest photo comes first`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b/c.jpg", "d.png"])
+        try await folder.shows(["d", "c", "a"])
+        #expect(try await folder.sourceIDs() == ["all", "album:b"])
+    }
+
+    @Test func `ids are the same after a restart and without the cache`() async throws {
+        let first = try PhotosFixture(photos: ["a.jpg", "b/c.jpg"])
+        try await first.ready()
+        let ids = try await first.photos().map(\.id)
+        first.session.close()
+        let second = try PhotosFixture(first.directory)
+        #expect(try await second.photos().map(\.id) == ids)
+        try await second.ready()
+        second.session.close()
+        try FileManager.default.removeItem(atPath: second.cache)
+        let third = try PhotosFixture(first.directory)
+        #expect(try await third.photos().map(\.id) == ids)
+    }
+
+    @Test func `a new photo shows by itself, with its count`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        try await folder.ready()
+        let before = folder.events.value.count
+        try folder.add("new/b.jpg", seconds: 2_000_000)
+        try await folder.shows(["b", "a"])
+        try await folder.updated(PhotosFixture.all, new: 1, after: before)
+        try await folder.updated(Self.album("new"), new: 1, after: before)
+    }
+
+    @Test func `a touched photo comes to the top under the same id`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
+        try await folder.ready()
+        let id = try await folder.id("a")
+        let before = folder.events.value.count
+        PhotosFixture.touch(folder.path("a.jpg"), seconds: 3_000_000)
+        try await folder.shows(["a", "b"])
+        try await folder.changed(id, after: before)
+        try await folder.updated(PhotosFixture.all, new: 1, after: before)
+        #expect(try await folder.id("a") == id)
+    }
+
+    @Test func `a photo that becomes a text goes, and comes back`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
+        try await folder.ready()
+        let id = try await folder.id("a")
+        let path = Array(folder.path("a.jpg").utf8)
+        try PhotosFixture.write(Array("dear diary".utf8), to: path)
+        try await folder.removed([id])
+        try PhotosFixture.write(PhotosFixture.jpeg, to: path)
+        try await folder.shows(["a", "b"])
+    }
+
+    @Test func `a moved photo keeps its id`() async throws {
+        let folder = try PhotosFixture(photos: ["x/a.jpg", "x/b.jpg", "y/c.jpg"])
+        try await folder.ready()
+        let id = try await folder.id("a")
+        var before = folder.events.value.count
+        try PhotosFixture.check(rename(folder.path("x/a.jpg"), folder.path("x/z.jpg")))
+        try await folder.changed(id, after: before)
+        #expect(try await folder.id("z") == id)
+        before = folder.events.value.count
+        try PhotosFixture.check(rename(folder.path("x/z.jpg"), folder.path("y/z.jpg")))
+        try await folder.updated(Self.album("y"), new: 1, after: before)
+        try await folder.updated(Self.album("x"), new: 0, after: before)
+        #expect(try await folder.id("z") == id)
+        #expect(try await folder.titles(Self.album("y")) == ["c", "z"])
+        #expect(try await folder.titles(Self.album("x")) == ["b"])
+        #expect(!folder.events.value.contains { if case .removed = $0 { true } else { false } })
+    }
+
+    @Test func `a renamed folder keeps its photos' ids`() async throws {
+        let folder = try PhotosFixture(photos: ["x/a.jpg", "x/deep/b.jpg"])
+        try await folder.ready()
+        let ids = try await folder.photos().map(\.id)
+        try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
+        try await folder.become {
+            try await folder.sourceIDs() == ["all", "album:y", "album:y/deep"]
+        }
+        #expect(try await folder.photos().map(\.id) == ids)
+        try folder.add("y/deep/c.jpg", seconds: 2_000_000)
+        try await folder.shows(["c", "b"], Self.album("y/deep"))
+    }
+
+    @Test func `a deleted folder goes with all its photos`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/deep/c.jpg"])
+        try await folder.ready()
+        let ids = try await folder.photos().prefix(2).map(\.id)
+        try FileManager.default.removeItem(atPath: folder.path("x"))
+        try await folder.removed(Set(ids))
+        try await folder.shows(["a"])
+        #expect(try await folder.sourceIDs() == ["all"])
+    }
+
+    @Test func `a folder whose place a file takes goes with its photos`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
+        try await folder.ready()
+        try PhotosFixture.check(rename(folder.path("x"), folder.directory.appending("away")))
+        try folder.add("x", seconds: 2_000_000)
+        try await folder.shows(["x", "a"])
+    }
+
+    @Test(arguments: [false, true])
+    func `a file shows once its writer has closed it`(replacesAnother: Bool) async throws {
+        let folder = try PhotosFixture(photos: replacesAnother ? ["a.jpg", "w.jpg"] : ["a.jpg"])
+        try await folder.ready()
+        if replacesAnother { unlink(folder.path("w.jpg")) }
+        let descriptor = open(folder.path("w.jpg"), O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        try PhotosFixture.check(descriptor)
+        _ = PhotosFixture.jpeg.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        fchmod(descriptor, 0o644)
+        try folder.add("marker.jpg", seconds: 2_000_000)
+        try await folder.become { try await folder.titles().contains("marker") }
+        let new = try await folder.session.refresh(PhotosFixture.all)
+        #expect(new == 0)
+        if !replacesAnother { #expect(try await folder.titles() == ["marker", "a"]) }
+        close(descriptor)
+        try await folder.shows(["w", "marker", "a"])
+    }
+
+    @Test func `hidden files, and what is no image, do not show`() async throws {
+        let folder = try PhotosFixture(photos: ["a.txt", ".b.jpg", ".c/d.jpg"])
+        try folder.add("text.jpg", seconds: 5, bytes: Array("dear diary".utf8))
+        try folder.add("empty.jpg", seconds: 5, bytes: [])
+        try await folder.ready()
+        #expect(try await folder.titles() == ["a"])
+        #expect(try await folder.photos().first?.mediaType == "image/jpeg")
+    }
+
+    @Test func `a folder that comes later is waited for, and waited for again`() async throws {
+        let folder = try PhotosFixture()
+        rmdir(folder.root)
+        rmdir(folder.directory.appending("home"))
+        try await folder.events.wait { $0.contains { $0.isFailed || $0.isReady } ? true : nil }
+        for round in 1...2 {
+            let before = folder.events.value.count
+            try folder.add("x/\(round).jpg", seconds: round)
+            try await folder.shows(["\(round)"])
+            try await folder.events.wait { events in
+                events.last { if case .status = $0 { true } else { false } }?.isReady == true
+                    ? true : nil
+            }
+            _ = before
+            let mark = folder.events.value.count
+            try FileManager.default.removeItem(atPath: folder.root)
+            try await folder.events.wait {
+                $0.dropFirst(mark).contains { $0.isFailed } ? true : nil
+            }
+            #expect(try await folder.titles() == [])
+        }
+    }
+}

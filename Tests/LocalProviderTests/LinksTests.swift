@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct LinksTests {
+    @Test func `links to files are photos of their own`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        try await folder.ready()
+        try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("hard.jpg")))
+        try PhotosFixture.check(symlink("a.jpg", folder.path("soft.jpg")))
+        try PhotosFixture.check(symlink("nowhere", folder.path("broken.jpg")))
+        try await folder.become { try await Set(folder.titles()) == ["a", "hard", "soft"] }
+        unlink(folder.path("hard.jpg"))
+        try await folder.become { try await Set(folder.titles()) == ["a", "soft"] }
+    }
+
+    @Test(arguments: [false, true])
+    func `links that lead back to where they are show nothing twice`(
+        isThereFirst: Bool
+    ) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/y/c.jpg"])
+        if !isThereFirst { try await folder.ready() }
+        let made = folder.directory.appending("tmp/made")
+        PhotosFixture.makeFolder(made)
+        let links = [
+            "self": "self", "root": folder.root, "home": folder.directory.path, "top": "/", "x": "../x",
+        ]
+        for (name, target) in links {
+            try PhotosFixture.check(symlink(target, "\(made)/\(name)"))
+        }
+        try PhotosFixture.check(symlink("../..", folder.path("x/y/up")))
+        try PhotosFixture.check(rename(made, folder.path("made")))
+        try folder.add("z.jpg", seconds: 9_000_000)
+        try await folder.shows(["z", "c", "b", "a"])
+        #expect(try await folder.sourceIDs() == ["all", "album:x", "album:x/y"])
+        try folder.add("x/later.jpg", seconds: 9_000_001)
+        try await folder.shows(["later", "b"], SourceID("album:x"))
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.sourceIDs() == ["all", "album:x", "album:x/y"])
+    }
+
+    @Test func `a folder elsewhere is followed, once`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        let elsewhere = folder.directory.appending("elsewhere")
+        try folder.add("../../elsewhere/deep/b.jpg", seconds: 5)
+        try await folder.ready()
+        try PhotosFixture.check(symlink(elsewhere, folder.path("one")))
+        try await folder.shows(["a", "b"])
+        try PhotosFixture.check(symlink(elsewhere, folder.path("two")))
+        try PhotosFixture.check(symlink("\(elsewhere)/deep", folder.path("three")))
+        try folder.add("one/deep/c.jpg", seconds: 6)
+        try await folder.shows(["a", "c", "b"])
+        #expect(try await folder.sourceIDs() == ["all", "album:one/deep"])
+        unlink(folder.path("one"))
+        try await folder.become { try await folder.titles().count == 1 }
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["a", "c", "b"])
+    }
+
+    @Test func `names that are not UTF-8 are percent-encoded, and served under a link`() async throws {
+        let folder = try PhotosFixture(photos: ["100%/a.jpg"])
+        let name = Array(folder.root.utf8) + [0x2f, 0xe9, 0x2f]
+        try PhotosFixture.check(withCPath(name) { mkdir($0, 0o700) })
+        try PhotosFixture.write(PhotosFixture.jpeg, to: name + [0xfc, 0x2e, 0x6a])
+        try await folder.ready()
+        #expect(try await folder.sourceIDs() == ["all", "album:100%25", "album:%E9"])
+        let photo = try #require(try await folder.photos(SourceID("album:%E9")).first)
+        #expect(photo.title == "\u{fffd}")
+        let path = try await folder.session.imagePath(photo.id, .full)
+        #expect(path.hasPrefix(folder.cache))
+        #expect(try Data(contentsOf: URL(filePath: path)) == Data(PhotosFixture.jpeg))
+        try FileManager.default.removeItem(atPath: folder.cache)
+        let again = try await folder.session.imagePath(photo.id, .full)
+        #expect(try Data(contentsOf: URL(filePath: again)) == Data(PhotosFixture.jpeg))
+    }
+
+    @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
+    func `an album's id gives its path back`(path: String) {
+        let relative = RelativePath(bytes: Array(path.utf8))
+        #expect(RelativePath(percentEncoded: relative.percentEncoded) == relative)
+    }
+
+    @Test(arguments: ["%", "%4", "%zz", "%41", "%e9", "a%"])
+    func `what no path is encoded as is none`(text: String) {
+        #expect(RelativePath(percentEncoded: text) == nil)
+    }
+}

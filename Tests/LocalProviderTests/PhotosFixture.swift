@@ -1,0 +1,173 @@
+import FoundationEssentials
+import Glibc
+import Logging
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// A pictures folder of a test's own, and a local user who looks at it.
+final class PhotosFixture: Sendable {
+    static let all = SourceID("all")
+    /// What makes a file a JPEG image; nothing is decoded.
+    static let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 0, 0x10]
+
+    let directory: TemporaryDirectory
+    let root: String
+    let cache: String
+    let session: LocalSession
+    let events = Observed<[SessionEvent]>()
+    private let listening: Task<Void, Never>
+
+    /// - Parameters:
+    ///   - directory: Where an earlier fixture worked.
+    ///   - photos: The names of photos that are there from the beginning, the oldest first.
+    init(_ directory: TemporaryDirectory? = nil, photos: [String] = []) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        root = directory.appending("home/Pictures")
+        cache = directory.appending("home/.cache/imagefeed")
+        for (index, name) in photos.enumerated() {
+            try Self.add(name, seconds: 1_000_000 + index, below: root, directory)
+        }
+        let provider = LocalProvider(
+            pictures: root, data: directory.appending("data"), cache: cache,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let session = provider.makeSession(AccountIdentity(username: "ada"))
+        self.session = try #require(session as? LocalSession)
+        listening = Task { [events, session] in
+            // The provider lives as long as its session is listened to.
+            withExtendedLifetime(provider) {}
+            for await event in session.events { events.append(event) }
+            withExtendedLifetime(provider) {}
+        }
+    }
+
+    deinit {
+        session.close()
+        listening.cancel()
+    }
+
+    // MARK: Files
+
+    func path(_ name: String) -> String { "\(root)/\(name)" }
+
+    /// Puts a whole file into the pictures folder at once.
+    func add(_ name: String, seconds: Int, bytes: [UInt8] = jpeg) throws {
+        try Self.add(name, seconds: seconds, bytes: bytes, below: root, directory)
+    }
+
+    private static func add(
+        _ name: String, seconds: Int, bytes: [UInt8] = jpeg, below root: String,
+        _ directory: TemporaryDirectory
+    ) throws {
+        let staged = directory.appending("tmp/staged")
+        try write(bytes + Array(name.utf8), to: Array(staged.utf8))
+        touch(staged, seconds: seconds)
+        let path = "\(root)/\(name)"
+        makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+        try check(rename(staged, path))
+    }
+
+    static func makeFolder(_ path: String) {
+        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    static func write(_ bytes: [UInt8], to path: [UInt8]) throws {
+        let descriptor = withCPath(path) { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
+        try check(descriptor)
+        defer { close(descriptor) }
+        _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    static func touch(_ path: String, seconds: Int) {
+        let times = [timespec](repeating: timespec(tv_sec: seconds, tv_nsec: 0), count: 2)
+        utimensat(AT_FDCWD, path, times, 0)
+    }
+
+    static func check(_ result: Int32) throws {
+        try #require(result >= 0, "\(String(cString: strerror(errno)))")
+    }
+
+    // MARK: What is shown
+
+    /// All photos of a source, walked through.
+    func photos(_ source: SourceID = all, pageSize: Int = 100) async throws -> [Photo] {
+        var photos: [Photo] = []
+        var cursor: String?
+        repeat {
+            let page = try await session.page(source, after: cursor, count: pageSize)
+            photos += page.photos
+            cursor = page.next
+        } while cursor != nil
+        return photos
+    }
+
+    /// The titles of a source; none where it does not exist.
+    func titles(_ source: SourceID = all) async throws -> [String] {
+        guard try await session.hasSource(source) else { return [] }
+        return try await photos(source).map { $0.title ?? "" }
+    }
+
+    func id(_ title: String) async throws -> PhotoID {
+        try #require(try await photos().first { $0.title == title }?.id)
+    }
+
+    func sourceIDs() async throws -> [String] { try await session.sources().map(\.id.text) }
+
+    /// Waits until a source shows these titles, looking again whenever something was told.
+    func shows(_ titles: [String], _ source: SourceID = all) async throws {
+        try await become { try await self.titles(source) == titles }
+    }
+
+    func become(_ isSo: () async throws -> Bool) async throws {
+        var seen = 0
+        while true {
+            seen = max(seen, events.value.count)
+            if try await isSo() { return }
+            _ = try await events.elements(seen + 1)
+        }
+    }
+
+    /// Waits for the first scan's end.
+    func ready() async throws {
+        try await events.wait { $0.contains { $0.isReady } ? true : nil }
+        _ = try await session.refresh(Self.all)
+    }
+
+    /// Waits for an `updated` event after the first `count` events.
+    func updated(_ source: SourceID, new: Int, after count: Int) async throws {
+        try await events.wait { events in
+            events.dropFirst(count).contains { $0.isUpdate(source, new) } ? true : nil
+        }
+    }
+
+    func removed(_ ids: Set<PhotoID>, after count: Int = 0) async throws {
+        try await events.wait { events in
+            let all = events.dropFirst(count).flatMap { event in
+                if case .removed(let ids) = event { ids } else { [PhotoID]() }
+            }
+            return ids.isSubset(of: all) ? true : nil
+        }
+    }
+
+    func changed(_ id: PhotoID, after count: Int = 0) async throws {
+        try await events.wait { events in
+            events.dropFirst(count).contains { event in
+                if case .changed(let photos) = event { photos.contains { $0.id == id } } else { false }
+            } ? true : nil
+        }
+    }
+}
+
+extension SessionEvent {
+    var isReady: Bool { if case .status(.ready) = self { true } else { false } }
+
+    var isFailed: Bool { if case .status(.failed) = self { true } else { false } }
+
+    func isUpdate(_ source: SourceID, _ count: Int) -> Bool {
+        if case .updated(let id, let new) = self { id == source && new == count } else { false }
+    }
+}
