@@ -65,7 +65,8 @@ package final class ObjectTree {
     func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
         // Clients are told of these values now, or ask for them.
         for interface in interfaces { _ = interface.takeChanges() }
-        guard object.path != root, !interfaces.isEmpty else { return }
+        // Before the start, nobody has been told what is there.
+        guard held == nil, object.path != root, !interfaces.isEmpty else { return }
         emit(
             .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,
             OrderedEntries(interfaces.map { ($0.name.text, $0.allValues) }))

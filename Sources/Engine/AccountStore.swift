@@ -82,6 +82,9 @@ nonisolated package struct AccountStore: Sendable {
         try await database.run { try Self.write(id, to: $0) }
     }
 
+    /// Stores what is under way, and closes the store. Blocks; only for the end of a program.
+    package func close() { database.close() }
+
     /// Forgets an account.
     package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
         try await database.run { database in

@@ -24,7 +24,7 @@ package final class Engine {
     ///   - clock: Ends logins that nobody finishes.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = MainQueueClock()
     ) {
         self.providers = providers
         self.store = store
@@ -40,9 +40,10 @@ package final class Engine {
         for account in accounts { account.startSession() }
     }
 
-    /// Ends all sessions.
+    /// Ends all sessions, and closes the store. Blocks until everything is on the disk.
     package func stop() {
         for account in accounts { account.endSession() }
+        store.close()
     }
 
     /// Takes note of the network's coming or going.

@@ -44,6 +44,8 @@ package final class Database {
         // The other side may be a daemon that is just being replaced.
         sqlite3_busy_timeout(raw, 2000)
         try execute("PRAGMA journal_mode = WAL")
+        // The log is read at each start: it stays short.
+        try execute("PRAGMA wal_autocheckpoint = 100")
         try execute("PRAGMA synchronous = \(durability.rawValue)")
         try execute("PRAGMA cache_size = -\(cacheKibibytes)")
         try execute("PRAGMA foreign_keys = ON")

@@ -43,6 +43,10 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
+    /// Waits for the work that is queued, and closes the database: what is in its log goes into the
+    /// file. Blocks; only for the end of a program.
+    package func close() { queue.sync { database = nil } }
+
     private func opened() throws -> Database {
         if let database { return database }
         let opened = try open()

@@ -51,9 +51,10 @@ final class Daemon {
         let (store, contents) = try AccountStore.open(folder: folders.data)
         let engine = Engine(providers: [local], store: store, contents: contents)
         self.engine = engine
-        network = NetworkMonitor { engine.setOnline($0) }
         service = BusService(engine, tree, version: version)
+        // Whoever had us started is answered before any other work.
         tree.start()
+        network = NetworkMonitor { engine.setOnline($0) }
         engine.start()
         return true
     }
