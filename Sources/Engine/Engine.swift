@@ -206,10 +206,10 @@ package final class Engine {
         change(&record)
         guard record != account.record else { return }
         let newDefault =
-            if record.isLoggedIn {
-                defaultAccount ?? account
-            } else {
-                defaultAccount === account ? successor(of: account) : defaultAccount
+            switch (account.isLoggedIn, record.isLoggedIn) {
+            case (false, true): defaultAccount ?? account
+            case (true, false) where defaultAccount === account: successor(of: account)
+            default: defaultAccount
             }
         try await store.save(record, defaultAccount: newDefault?.id)
         guard isWanted() else {

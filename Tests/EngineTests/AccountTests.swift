@@ -58,6 +58,9 @@ struct AccountTests {
         await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(second) }
         await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(third) }
         try await engine.setDefaultAccount(nil)
+        // Not by any change, only by a login.
+        try await first.setLabel("Someone")
+        #expect(engine.defaultAccount == nil)
         #expect(try fixture.stored.defaultAccount == nil)
     }
 

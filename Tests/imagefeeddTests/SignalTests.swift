@@ -143,4 +143,24 @@ struct SignalTests {
         try await daemon.stop()
         _ = consume flood
     }
+
+    @Test func `clients that die in the middle of a call harm nobody`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        for _ in 0..<50 {
+            let dying = try TestClient()
+            let call = Task.immediate {
+                try await dying.service.account(account.path).refresh("all")
+            }
+            dying.connection.flush()
+            call.cancel()
+            _ = await call.result
+            try FloodingClient(PrivateBus.current.address)
+                .flood(20, ServiceName.bus, account.path, .feed)
+        }
+        #expect(try await client.titles(account) == ["a"])
+        try await daemon.stop()
+    }
 }
