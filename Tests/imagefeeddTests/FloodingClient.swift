@@ -35,6 +35,13 @@ struct FloodingClient: ~Copyable {
 
     deinit { close(socket) }
 
+    /// How many bytes of answers lie there, up to 64 KiB.
+    var unreadBytes: Int {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        return recv(
+            socket, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    }
+
     /// Asks for the first page of all photos, `count` times.
     func flood(_ count: Int, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName)
         throws
