@@ -24,6 +24,7 @@ final class PhotosFixture: Sendable {
     /// - Parameters:
     ///   - directory: Where an earlier fixture worked.
     ///   - photos: The names of photos that are there from the beginning, the oldest first.
+    /// - Throws: `SystemError`, or what a file could not be written for.
     init(_ directory: TemporaryDirectory? = nil, photos: [String] = []) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -156,7 +157,11 @@ final class PhotosFixture: Sendable {
     func changed(_ id: PhotoID, after count: Int = 0) async throws {
         try await events.wait { events in
             events.dropFirst(count).contains { event in
-                if case .changed(let photos) = event { photos.contains { $0.id == id } } else { false }
+                if case .changed(let photos) = event {
+                    photos.contains { $0.id == id }
+                } else {
+                    false
+                }
             } ? true : nil
         }
     }

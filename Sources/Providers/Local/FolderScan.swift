@@ -118,6 +118,8 @@ final class FolderScan {
         // What is gone comes last: by then it may have turned up elsewhere.
         try flush()
         for path in noFolders { try removeFolder(path) }
+        // A link may lead to a folder that was left out while another path led there.
+        if !removedFolders.isEmpty, try index.hasAliases { try scanTree([.root]) }
         for (folder, name) in noFiles {
             if let id = try index.folderID(folder),
                 let file = try index.file(folder: id, name: name)
@@ -150,9 +152,12 @@ final class FolderScan {
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
         guard path.depth < Self.maximumDepth, let status = FileStatus(absolute(path)),
-            status.kind == .folder, try isNew(path, status),
-            visited.insert(FolderKey(device: status.device, inode: status.stamp.inode)).inserted
+            status.kind == .folder
         else { return }
+        let key = FolderKey(device: status.device, inode: status.stamp.inode)
+        guard try isNew(path, status), visited.insert(key).inserted else {
+            return try index.noteAlias()
+        }
         // Watched first, so that nothing happens between reading and watching.
         watcher.watch(path, at: absolute(path))
         let listing: FolderListing

@@ -36,6 +36,7 @@ extension IndexChanges {
     /// What sessions tell of the changes.
     ///
     /// - Parameter photos: The photos of ``changed``, as they are now.
+    /// - Returns: The events, in the order in which they are to be told.
     func events(_ photos: [Photo]) -> [SessionEvent] {
         var events: [SessionEvent] = []
         if !removed.isEmpty { events.append(.removed(removed.map(PhotoID.init(row:)))) }

@@ -60,14 +60,7 @@ final class PictureFolder: Sendable {
     /// Begins to read and to watch the folder.
     func start() {
         watcher.start()
-        Task { @MainActor in
-            do {
-                try await open()
-            } catch {
-                return fail(error)
-            }
-            try? await scan(nil)
-        }
+        Task { @MainActor in try? await scan(nil) }
     }
 
     /// Makes the index that of this folder.
@@ -132,6 +125,8 @@ final class PictureFolder: Sendable {
     ///   - isWhole: Whether what `body` returned holds however many photos are still to be found. If not, or
     ///     if it found nothing, `body` runs once more after the first scan.
     ///   - body: Sees one state of the index.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` throws; `ProviderError` for a folder or an index that cannot be read.
     func read<Value: Sendable>(
         atLeast count: Int = 1, until isWhole: (Value) -> Bool = { _ in true },
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
@@ -142,6 +137,9 @@ final class PictureFolder: Sendable {
             let value = try await readNow(body)
             if wasScanned || isWhole(value) { return value }
         } catch ProviderError.notFound where !wasScanned {
+        } catch StorageError.damaged where mayRemake() {
+            await remake()
+            try? await scan(nil)
         }
         await waitForPhotos(.max)
         return try await readNow(body)
@@ -163,6 +161,7 @@ final class PictureFolder: Sendable {
         } catch StorageError.full {
             throw ProviderError.storageFull
         } catch let error as StorageError {
+            if case .damaged = error, !state.withLock(\.wasRemade) { throw error }
             throw ProviderError.failed("\(error)")
         }
     }
@@ -268,7 +267,7 @@ final class PictureFolder: Sendable {
             // It may have come just before it was waited for.
             let mayBeThere = error.code == ENOENT && FileStatus(Array(root.utf8))?.kind == .folder
             if mayBeThere { try await scan(nil) }
-        } catch StorageError.damaged where !state.withLock(\.wasRemade) {
+        } catch StorageError.damaged where mayRemake() {
             await remake()
             try await scan(nil)
         } catch {
@@ -277,11 +276,18 @@ final class PictureFolder: Sendable {
         }
     }
 
-    /// Throws a damaged index away, so that a new one is begun.
+    /// Whether a damaged index shall be made anew: once, by whoever finds it first.
+    private func mayRemake() -> Bool {
+        state.withLock { state in
+            defer { state.wasRemade = true }
+            return !state.wasRemade
+        }
+    }
+
+    /// Throws a damaged index away, so that the next scan begins a new one.
     private func remake() async {
         await database.discard()
         state.withLock { state in
-            state.wasRemade = true
             state.isOpen = false
             state.isScanned = false
         }

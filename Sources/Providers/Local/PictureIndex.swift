@@ -130,6 +130,18 @@ struct PictureIndex {
             [.integer(id)])
     }
 
+    /// Notes that some folder was left out, since another path leads to it.
+    func noteAlias() throws(StorageError) {
+        try database.query("INSERT OR IGNORE INTO meta VALUES ('aliases', x'')")
+    }
+
+    /// Whether a folder may have been left out.
+    var hasAliases: Bool {
+        get throws(StorageError) {
+            try database.first("SELECT 1 FROM meta WHERE key = 'aliases'") { _ in true } ?? false
+        }
+    }
+
     // MARK: Files
 
     private static let columns = "id, folder, name, inode, size, modified, format, position"

@@ -1,0 +1,44 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct FolderWatcherTests {
+    @Test func `too many changes to tell each are everything`() async throws {
+        let directory = try TemporaryDirectory()
+        let changes = Observed<[FolderWatcher.Change]>()
+        let watcher = FolderWatcher { changes.append($0) }
+        watcher.start()
+        defer { watcher.stop() }
+        watcher.watch(.root, at: Array(directory.path.utf8))
+        for index in 0..<10_001 { symlink("x", directory.appending("\(index)")) }
+        // Slow disks may spread them over several reports.
+        for index in 10_001..<30_000 { symlink("x", directory.appending("\(index)")) }
+        try await changes.wait { changes in
+            changes.contains { if case .everything = $0 { true } else { false } } ? true : nil
+        }
+    }
+
+    @Test func `the last that happened to a file says whether it is settled`() async throws {
+        let directory = try TemporaryDirectory()
+        let changes = Observed<[FolderWatcher.Change]>()
+        let watcher = FolderWatcher { changes.append($0) }
+        watcher.start()
+        defer { watcher.stop() }
+        watcher.watch(.root, at: Array(directory.path.utf8))
+        try directory.write("x", to: "a")
+        unlink(directory.appending("a"))
+        let descriptor = open(directory.appending("a"), O_WRONLY | O_CREAT, 0o600)
+        defer { close(descriptor) }
+        fchmod(descriptor, 0o644)
+        let entry = try await changes.wait { changes in
+            changes.lazy.compactMap { change -> FolderWatcher.Entry? in
+                guard case .entries(let entries) = change else { return nil }
+                return entries.first { $0.name == Array("a".utf8) }
+            }.last
+        }
+        #expect(!entry.isSettled)
+        #expect(watcher.isUnsettled(.root, Array("a".utf8)))
+    }
+}

@@ -1,0 +1,104 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct TroubleTests {
+    @Test func `an image is opened, and what took its place is not`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
+        let (a, b) = (try await folder.id("a"), try await folder.id("b"))
+        let descriptor = try await folder.session.openImage(a, .full)
+        var bytes = [UInt8](repeating: 0, count: 6)
+        #expect(read(descriptor, &bytes, 6) == 6)
+        #expect(bytes == PhotosFixture.jpeg)
+        close(descriptor)
+        unlink(folder.path("a.jpg"))
+        unlink(folder.path("b.jpg"))
+        try PhotosFixture.check(mkfifo(folder.path("a.jpg"), 0o600))
+        try PhotosFixture.check(mkdir(folder.path("b.jpg"), 0o700))
+        for id in [a, b] {
+            let error = PictureFolder.noPhoto(id)
+            await #expect(throws: error) { try await folder.session.openImage(id, .full) }
+            await #expect(throws: error) { try await folder.session.imagePath(id, .full) }
+        }
+        try await folder.removed([a, b])
+    }
+
+    @Test func `sizes other than the full one are not supported`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        let id = try await folder.id("a")
+        await #expect(throws: ProviderError.self) { try await folder.session.imagePath(id, .thumb) }
+    }
+
+    @Test(arguments: ["garbage", "newer", "half"])
+    func `an index that cannot be used is made anew`(damage: String) async throws {
+        let first = try PhotosFixture(photos: (0..<400).map { "x/\($0).jpg" })
+        try await first.ready()
+        let ids = try await first.photos().map(\.id)
+        first.session.close()
+        let path = "\(first.cache)/pictures.sqlite"
+        let database = try Database(path: path, durability: .process)
+        try database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99")
+        var data = try Data(contentsOf: URL(filePath: path))
+        switch damage {
+        case "garbage": data = Data("no database at all, for sure".utf8)
+        case "half":
+            try database.execute("PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
+            data = try Data(contentsOf: URL(filePath: path))
+            for index in 4096..<data.count { data[index] = 0x5a }
+        default: break
+        }
+        let copy = try TemporaryDirectory()
+        try FileManager.default.moveItem(
+            atPath: first.root, toPath: copy.appending("home/Pictures.new"))
+        try FileManager.default.removeItem(atPath: copy.appending("home/Pictures"))
+        try FileManager.default.moveItem(
+            atPath: copy.appending("home/Pictures.new"), toPath: copy.appending("home/Pictures"))
+        PhotosFixture.makeFolder(copy.appending("home/.cache/imagefeed"))
+        try data.write(to: URL(filePath: copy.appending("home/.cache/imagefeed/pictures.sqlite")))
+        let second = try PhotosFixture(copy)
+        #expect(try await second.photos().map(\.id) == ids)
+        try await second.ready()
+    }
+
+    @Test func `photos are served while the cache is deleted`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        try await folder.ready()
+        try FileManager.default.removeItem(atPath: folder.cache)
+        try folder.add("b.jpg", seconds: 2_000_000)
+        try await folder.shows(["b", "a"])
+    }
+
+    @Test(.enabled(if: getuid() != 0))
+    func `a folder that cannot be read comes back when it can`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
+        try await folder.ready()
+        chmod(folder.path("x"), 0)
+        try await folder.shows(["a"])
+        chmod(folder.path("x"), 0o700)
+        try await folder.shows(["b", "a"])
+    }
+
+    @Test func `a cache that cannot be made is told`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("in the way", to: "home/.cache/imagefeed")
+        let folder = try PhotosFixture(directory, photos: ["a.jpg"])
+        await #expect(throws: ProviderError.self) { try await folder.photos() }
+        await #expect(throws: (any Error).self) {
+            try await folder.session.refresh(PhotosFixture.all)
+        }
+        try FileManager.default.removeItem(atPath: folder.cache)
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["a"])
+    }
+
+    @Test func `a closed session ends its events`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        folder.session.close()
+        for await _ in folder.session.events {}
+    }
+}

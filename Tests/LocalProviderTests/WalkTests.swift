@@ -1,0 +1,108 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct WalkTests {
+    @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
+    func `a walk shows what stays once, whatever changes meanwhile`(
+        source: SourceID
+    ) async throws {
+        let names = (100..<300).map { "x/\($0).jpg" }
+        let folder = try PhotosFixture(photos: names)
+        try await folder.ready()
+        let stays = Set(try await folder.photos(source).map(\.id))
+        #expect(stays.count == 200)
+        let first = try await folder.session.page(source, after: nil, count: 50)
+        var walked = first.photos
+        var cursor = first.next
+        var round = 0
+        var gone: Set<PhotoID> = []
+        while let place = cursor {
+            // Arrivals on top, one that goes; known ones from below to the top, from above to the bottom,
+            // and back.
+            try folder.add("x/new\(round).jpg", seconds: 2_000_000 + round)
+            PhotosFixture.touch(folder.path("x/\(110 + round).jpg"), seconds: 3_000_000 + round)
+            PhotosFixture.touch(folder.path("x/\(290 + round).jpg"), seconds: 500 + round)
+            PhotosFixture.touch(folder.path("x/\(295 - round).jpg"), seconds: 600 + round)
+            gone.insert(try await folder.id("\(100 + round)"))
+            unlink(folder.path("x/\(100 + round).jpg"))
+            _ = try await folder.session.refresh(PhotosFixture.all)
+            let page = try await folder.session.page(source, after: place, count: 20)
+            #expect(!page.photos.isEmpty)
+            walked += page.photos
+            cursor = page.next
+            round += 1
+        }
+        let ids = walked.map(\.id)
+        #expect(Set(ids).count == ids.count)
+        #expect(stays.subtracting(gone).isSubset(of: ids))
+        #expect(stays.isSuperset(of: ids))
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "1", "1.2", "1.2.3.4", "a.b.c", "1.2.-3", "9999999999999999999.1.1",
+        "1. 2.3",
+        "🦄",
+    ])
+    func `garbage is no cursor`(cursor: String) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        await #expect(throws: ProviderError.invalidArgument("The cursor is malformed.")) {
+            try await folder.session.page(PhotosFixture.all, after: cursor, count: 10)
+        }
+    }
+
+    @Test func `a place of an index that is lost is stale`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        await #expect(throws: ProviderError.staleCursor) {
+            try await folder.session.page(PhotosFixture.all, after: "1.2.3", count: 10)
+        }
+    }
+
+    @Test(arguments: ["", "../x", "..", "0123456789abcde", "0123456789abcdef", "0123456789ABCDEF"])
+    func `unknown photos are not found`(text: String) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        let id = PhotoID(text)
+        let error = ProviderError.notFound("There is no photo \"\(text)\".")
+        await #expect(throws: error) { try await folder.session.photo(id) }
+        await #expect(throws: error) { try await folder.session.imagePath(id, .full) }
+        await #expect(throws: error) { try await folder.session.openImage(id, .full) }
+    }
+
+    @Test(arguments: ["", "ALL", "album:", "album:none", "album:..", "album:../x", "album:%"])
+    func `unknown sources are not found`(text: String) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
+        let source = SourceID(text)
+        #expect(try await folder.session.hasSource(source) == false)
+        let error = ProviderError.notFound("There is no source \"\(text)\".")
+        await #expect(throws: error) {
+            try await folder.session.page(source, after: nil, count: 1)
+        }
+        await #expect(throws: error) { try await folder.session.refresh(source) }
+    }
+
+    @Test func `the first page of many photos is there before the others are read`() async throws {
+        let directory = try TemporaryDirectory()
+        let root = directory.appending("home/Pictures")
+        for index in 0..<20 {
+            PhotosFixture.makeFolder("\(root)/\(index)")
+            for photo in 0..<1000 {
+                try PhotosFixture.write(
+                    PhotosFixture.jpeg, to: Array("\(root)/\(index)/\(photo)".utf8))
+            }
+        }
+        let folder = try PhotosFixture(directory)
+        let page = try await folder.session.page(PhotosFixture.all, after: nil, count: 30)
+        #expect(page.photos.count == 30)
+        let isReady = folder.events.value.contains { $0.isReady }
+        #expect(!isReady)
+        // What the beginning of a walk finds is not taken for all there is.
+        let album = SourceID("album:0")
+        #expect(try await folder.session.page(album, after: nil, count: 5).next != nil)
+        try await folder.ready()
+        #expect(try await folder.photos().count == 20_000)
+    }
+}

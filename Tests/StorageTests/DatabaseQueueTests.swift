@@ -1,0 +1,29 @@
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DatabaseQueueTests {
+    @Test func `a database that could not be opened is tried again`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.appending("private/a.sqlite")
+        let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
+        await #expect(throws: StorageError.self) { try await queue.run { _ in } }
+        try PrivateFolder.create(folder.appending("private"))
+        try await queue.run { try $0.migrate(["CREATE TABLE a (b)"]) }
+    }
+
+    @Test func `a closed database is opened again`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.appending("a.sqlite")
+        let opened = Mutex(0)
+        let queue = DatabaseQueue(label: "test") {
+            opened.withLock { $0 += 1 }
+            return try Database(path: path, durability: .process)
+        }
+        try await queue.run { try $0.migrate(["CREATE TABLE a (b)"]) }
+        await queue.close()
+        try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
+        #expect(opened.withLock(\.self) == 2)
+    }
+}
