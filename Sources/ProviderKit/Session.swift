@@ -1,6 +1,7 @@
 /// One account that is logged in, as its provider serves it.
 public protocol Session: Sendable {
-    /// What happens by itself, in its order. Read by the engine alone, until it ends.
+    /// What happens by itself, in its order: how the session is doing comes first. Read by the
+    /// engine alone, until it ends.
     var events: AsyncStream<SessionEvent> { get }
 
     /// Ends the session: stops what runs in the background and ends ``events``.

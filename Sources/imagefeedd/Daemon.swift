@@ -15,6 +15,7 @@ final class Daemon {
     private let logger: Logger
     private let folders: UserFolders
     private let local: LocalProvider
+    private let providers: [any Provider]
     private let connection: BusConnection
     private let tree: ObjectTree
     private var engine: Engine?
@@ -29,10 +30,13 @@ final class Daemon {
         self.logger = logger
         folders = UserFolders(environment: environmentVariables())
         let configuration = Self.loadConfiguration(folders, logger)
-        // The one list of providers.
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache, logger: logger)
+        // The one list of providers.
+        providers = ([local] as [any Provider]).filter { provider in
+            configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
+        }
         connection = try BusConnection.session()
         tree = BusService.makeTree(connection)
         connection.onDisconnect = { [unowned self] in end("The bus is gone") }
@@ -49,7 +53,7 @@ final class Daemon {
         guard request == .owned else { return false }
         // Only now: a daemon that was replaced has stored its last change.
         let (store, contents) = try AccountStore.open(folder: folders.data)
-        let engine = Engine(providers: [local], store: store, contents: contents)
+        let engine = Engine(providers: providers, store: store, contents: contents)
         self.engine = engine
         service = BusService(engine, tree, version: version)
         // Whoever had us started is answered before any other work.

@@ -4,7 +4,9 @@ internal import DBus
 extension ServiceSnapshot {
     /// The account that a person means.
     ///
-    /// - Parameter reference: An id, an unambiguous beginning of one, or an object path; nil for the default account.
+    /// - Parameter reference: An id, an unambiguous beginning of one, or an object path; nil for the
+    ///   default account.
+    /// - Returns: The account, logged in or not.
     /// - Throws: ``CommandFailure``, which says what to type instead.
     func account(_ reference: String?) throws(CommandFailure) -> AccountRecord {
         guard let reference, !reference.isEmpty else {
@@ -34,6 +36,7 @@ extension ServiceSnapshot {
     /// The account that a person means, which must be logged in.
     ///
     /// - Parameter reference: See ``account(_:)``.
+    /// - Returns: The account.
     /// - Throws: ``CommandFailure``, which says what to type instead.
     func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountRecord {
         let account = try account(reference)
