@@ -9,7 +9,6 @@ import Testing
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }
-        watcher.start()
         defer { watcher.stop() }
         watcher.watch(.root, at: Array(directory.path.utf8))
         for index in 0..<10_001 { symlink("x", directory.appending("\(index)")) }
@@ -24,7 +23,6 @@ import Testing
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }
-        watcher.start()
         defer { watcher.stop() }
         watcher.watch(.root, at: Array(directory.path.utf8))
         try directory.write("x", to: "a")

@@ -49,30 +49,29 @@ final class FolderWatcher: Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "folder-watcher")
     // Dispatch sources may be used from any thread.
-    nonisolated(unsafe) private let source: any DispatchSourceRead
+    nonisolated(unsafe) private let source: (any DispatchSourceRead)?
     private let state = Mutex(State())
     private let report: @Sendable (Change) -> Void
 
+    /// Begins to report what happens in the folders that are watched from now on. Where the user
+    /// has no more inotify instances, nothing is ever reported.
+    ///
     /// - Parameter report: Called on a queue of the watcher.
     init(report: @escaping @Sendable (Change) -> Void) {
         self.report = report
         descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source =
+            descriptor < 0
+            ? nil : DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source?.setEventHandler { [weak self] in self?.readEvents() }
+        source?.setCancelHandler { [descriptor] in close(descriptor) }
+        source?.activate()
     }
 
-    /// Begins to report. Without inotify (too many users of it), nothing is ever reported.
-    func start() {
-        guard descriptor >= 0 else { return }
-        source.setEventHandler { [weak self] in self?.readEvents() }
-        source.setCancelHandler { [descriptor] in close(descriptor) }
-        source.activate()
-    }
+    deinit { stop() }
 
     /// Ends; nothing is reported any more.
-    func stop() {
-        guard descriptor >= 0 else { return }
-        source.cancel()
-    }
+    func stop() { source?.cancel() }
 
     /// Whether some folder could not be watched, since the user has no more watches.
     var isOutOfWatches: Bool { descriptor < 0 || state.withLock(\.isOutOfWatches) }

@@ -59,7 +59,6 @@ final class PictureFolder: Sendable {
 
     /// Begins to read and to watch the folder.
     func start() {
-        watcher.start()
         Task { @MainActor in try? await scan(nil) }
     }
 
