@@ -117,10 +117,16 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Who does not measure does not build what measures: see `dist/benchmark`.
+if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
+    package.targets.append(
+        .executableTarget(name: "Benchmark", dependencies: ["BusAPI", "DBus"]))
+}
+
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "BusService", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

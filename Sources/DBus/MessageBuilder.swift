@@ -59,7 +59,7 @@ nonisolated extension BusMessage {
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` when a value has no D-Bus form,
     ///   ``BusError/tooLarge`` over 128 MiB.
-    convenience init<each Value: BusType>(
+    package convenience init<each Value: BusType>(
         _ header: MessageHeader, _ values: repeat each Value
     ) throws(BusError) {
         let signature = Signature(unchecked: signatureText(repeat (each Value).self))

@@ -1,0 +1,70 @@
+internal import Dispatch
+internal import Glibc
+
+@main
+enum BenchmarkMain {
+    static func main() async {
+        guard let options = Options(CommandLine.arguments.dropFirst()) else {
+            complain(Options.usage)
+            exit(EX_USAGE)
+        }
+        let signals = [SIGINT, SIGTERM, SIGHUP].map(endOnSignal)
+        var status = EXIT_SUCCESS
+        do {
+            try await run(options)
+        } catch {
+            complain("Benchmark: \(error)")
+            status = EXIT_FAILURE
+        }
+        withExtendedLifetime(signals) {}
+        cleanUp()
+        exit(status)
+    }
+
+    private static func run(_ options: Options) async throws {
+        let folder = try ScratchFolder()
+        complain("Making \(ScratchFolder.photos) photos")
+        try folder.addPhotos()
+        let bus = try PrivateBus(environment: folder.environment)
+        let fixture = try await DaemonFixture(options.daemon, bus)
+        complain("Registering \(DaemonFixture.accounts) accounts and reading the photos")
+        try await fixture.start()
+        let account = try await fixture.addAccounts()
+        complain("Measuring the start-up")
+        let startUp = try await StartUp.measure(fixture)
+        let process = ProcessFigures(fixture.id)
+        sync()
+        let fresh = try process.memory()
+        complain("Measuring the calls")
+        let calls = try await Calls(fixture, process, account).measure()
+        sync()
+        let used = try process.memory()
+        complain("Measuring \(options.idleSeconds) s of rest")
+        let idle = try await Idle.measure(process, seconds: options.idleSeconds)
+        let rows =
+            startUp.rows + calls + fresh.rows("started") + used.rows("after the calls") + idle.rows
+        print(Table(rows: rows).text)
+    }
+
+    private static func endOnSignal(_ number: Int32) -> any DispatchSourceSignal {
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
+        source.setEventHandler {
+            MainActor.assumeIsolated { cleanUp() }
+            exit(128 + number)
+        }
+        source.activate()
+        return source
+    }
+
+    /// The daemon ends before its bus, and both before their folder goes.
+    private static func cleanUp() {
+        ChildProcess.endAll()
+        ScratchFolder.removeAll()
+    }
+}
+
+func complain(_ line: String) {
+    var line = line + "\n"
+    line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}

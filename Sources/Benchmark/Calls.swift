@@ -1,0 +1,107 @@
+internal import BusAPI
+internal import DBus
+
+/// How long calls take, next to one that the bus itself answers.
+///
+/// The load of the machine drifts: chunks of each kind take turns, each after one of pings.
+final class Calls {
+    private static let chunk = 25
+    private static let rounds = 80
+
+    private let connection: BusConnection
+    private let process: ProcessFigures
+    private let account: ObjectPath
+    private var nextCount: UInt32 = 20
+
+    init(_ fixture: DaemonFixture, _ process: ProcessFigures, _ account: ObjectPath) {
+        connection = fixture.connection
+        self.process = process
+        self.account = account
+    }
+
+    private struct Kind {
+        let name: String
+        let message: () throws -> BusMessage
+        var times: [Duration] = []
+        var processorTime = Duration.zero
+    }
+
+    func measure() async throws -> [Table.Row] {
+        var kinds = [
+            Kind(name: "Properties.Get, State", message: state),
+            Kind(name: "GetPage, 30 photos, kept", message: keptPage),
+            Kind(name: "GetPage, 20-60 photos, not kept", message: otherPage),
+        ]
+        var pings: [Duration] = []
+        for round in -2..<Self.rounds {
+            for index in kinds.indices {
+                // The page may have made room for others.
+                _ = try await time(kinds[index].message)
+                let before = try await pingUntilIdle()
+                let times = try await chunk(kinds[index].message)
+                // The daemon goes to sleep while the bus answers these.
+                let after = try await pingUntilIdle()
+                // The first rounds warm up.
+                guard round >= 0 else { continue }
+                pings += before.times + after.times
+                kinds[index].times += times
+                kinds[index].processorTime += after.processorTime - before.processorTime
+            }
+        }
+        let unit = pings.median
+        return [Table.Row("Peer.Ping of the bus, p50", microseconds(unit), ratio: "1.00")]
+            + kinds.map { kind in
+                Table.Row(
+                    kind.name + ", p50", microseconds(kind.times.median),
+                    ratio: fixed(kind.times.median / unit, digits: 2),
+                    processor: microseconds(kind.processorTime / kind.times.count))
+            }
+    }
+
+    private func pingUntilIdle() async throws -> (times: [Duration], processorTime: Duration) {
+        let times = try await chunk(ping)
+        return (times, try process.processorTime())
+    }
+
+    private func chunk(_ message: () throws -> BusMessage) async throws -> [Duration] {
+        var times: [Duration] = []
+        for _ in 0..<Self.chunk { times.append(try await time(message)) }
+        return times
+    }
+
+    /// The reply is not read: that would be the client's time.
+    private func time(_ message: () throws -> BusMessage) async throws -> Duration {
+        let message = try message()
+        let start = ContinuousClock.now
+        _ = try await connection.call(message)
+        return ContinuousClock.now - start
+    }
+
+    // MARK: Kinds
+
+    private func ping() throws -> BusMessage {
+        try BusMessage(
+            .methodCall(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
+                "Ping"))
+    }
+
+    private func state() throws -> BusMessage {
+        try BusMessage(
+            .methodCall(ServiceName.bus, account, "org.freedesktop.DBus.Properties", "Get"),
+            InterfaceName.account.text, "State")
+    }
+
+    private func keptPage() throws -> BusMessage { try page(30) }
+
+    /// More pages in turn than the daemon keeps.
+    private func otherPage() throws -> BusMessage {
+        nextCount = nextCount == 60 ? 20 : nextCount + 1
+        return try page(nextCount)
+    }
+
+    private func page(_ count: UInt32) throws -> BusMessage {
+        try BusMessage(
+            .methodCall(ServiceName.bus, account, .feed, "GetPage"), "", "", count)
+    }
+}

@@ -1,0 +1,70 @@
+internal import BusAPI
+internal import DBus
+
+/// The daemon that is measured, on a bus of its own.
+final class DaemonFixture {
+    static let accounts = 20
+
+    let connection: BusConnection
+    let service: ServiceClient
+    private let path: String
+    private let bus: PrivateBus
+    private let owners: AsyncStream<Bool>
+    private let watch: SignalSubscription
+    private var process: ChildProcess?
+
+    init(_ path: String, _ bus: PrivateBus) async throws {
+        self.path = path
+        self.bus = bus
+        connection = try BusConnection(address: bus.address)
+        service = ServiceClient(connection)
+        let (owners, continuation) = AsyncStream<Bool>.makeStream()
+        self.owners = owners
+        watch = try await connection.watchOwner(of: ServiceName.bus) { owner in
+            continuation.yield(owner != nil)
+        }
+    }
+
+    var id: Int32 { process?.id ?? 0 }
+
+    /// Starts it, and waits for its first answer.
+    func start() async throws {
+        process = try ChildProcess(path, environment: bus.environment)
+        await waitUntil(owned: true)
+        _ = try await service.objects()
+    }
+
+    /// Ends it as the session's end does.
+    func stop() async {
+        process?.end()
+        await waitUntil(owned: false)
+    }
+
+    private func waitUntil(owned: Bool) async {
+        for await isOwned in owners where isOwned == owned { return }
+    }
+
+    /// Registers the users, and waits until the feed of the first one has all photos.
+    func addAccounts() async throws -> ObjectPath {
+        var paths: [ObjectPath] = []
+        for number in 1...Self.accounts {
+            let login = try await service.manager.login(
+                "local", [.username: .string("user\(number)"), .register: .bool(true)])
+            paths.append(try await service.login(login).wait())
+        }
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try await photos(paths[0]) < ScratchFolder.photos {
+            guard ContinuousClock.now < deadline else {
+                throw BenchmarkError("the feed has only \(try await photos(paths[0])) photos")
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        return paths[0]
+    }
+
+    /// How many photos the largest source has: the one with all of them.
+    private func photos(_ account: ObjectPath) async throws -> Int {
+        let sources = try await service.account(account).sources()
+        return sources.compactMap { $0[SourceKey.count.rawValue]?.uint32.map(Int.init) }.max() ?? 0
+    }
+}

@@ -1,0 +1,43 @@
+internal import Glibc
+
+/// The names in a directory, but for `.` and `..`.
+func names(in directory: String) throws -> [String] {
+    guard let stream = opendir(directory) else { throw BenchmarkError.system(directory) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// All of a file, or of what a pipe brings up to its first newline.
+func read(_ descriptor: Int32, upToLine: Bool = false) -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 14)
+    while true {
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { break }
+        bytes += buffer[..<count]
+        if upToLine && bytes.contains(UInt8(ascii: "\n")) { break }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+func readFile(_ path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw BenchmarkError.system(path) }
+    defer { close(descriptor) }
+    return read(descriptor)
+}
+
+/// Removes a file, or a directory with all that is in it.
+func removeTree(_ path: String) {
+    guard unlink(path) != 0, let names = try? names(in: path) else { return }
+    for name in names { removeTree("\(path)/\(name)") }
+    rmdir(path)
+}

@@ -1,0 +1,29 @@
+/// What the daemon does while nobody asks.
+struct Idle {
+    let seconds: Int
+    let contextSwitches: Int
+    let ticks: Int
+    let threads: Int
+
+    static func measure(_ process: ProcessFigures, seconds: Int) async throws -> Idle {
+        // Dispatch's threads end some seconds after their last work.
+        try await Task.sleep(for: .seconds(10))
+        let switches = try process.contextSwitches()
+        let ticks = try process.ticks()
+        try await Task.sleep(for: .seconds(seconds))
+        let new = try process.contextSwitches().map { thread, count in
+            count - switches[thread, default: 0]
+        }
+        return Idle(
+            seconds: seconds, contextSwitches: new.reduce(0, +),
+            ticks: try process.ticks() - ticks, threads: try process.threadCount())
+    }
+
+    var rows: [Table.Row] {
+        [
+            Table.Row("Idle for \(seconds) s, context switches", "\(contextSwitches)"),
+            Table.Row("Idle for \(seconds) s, CPU ticks", "\(ticks)"),
+            Table.Row("Threads", "\(threads)"),
+        ]
+    }
+}

@@ -1,0 +1,20 @@
+extension [Duration] {
+    /// The value in the middle; zero if there is none.
+    var median: Duration { isEmpty ? .zero : sorted()[count / 2] }
+}
+
+func milliseconds(_ time: Duration) -> String {
+    fixed(time / .milliseconds(1), digits: 1) + " ms"
+}
+
+func microseconds(_ time: Duration) -> String {
+    fixed(time / .microseconds(1), digits: 1) + " µs"
+}
+
+/// A number that is not negative, with one or two digits after the point.
+func fixed(_ value: Double, digits: Int) -> String {
+    let scale = digits == 1 ? 10 : 100
+    let scaled = Int((max(0, value) * Double(scale)).rounded())
+    let fraction = "\(scaled % scale)"
+    return "\(scaled / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
+}

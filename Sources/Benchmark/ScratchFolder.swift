@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// A home with photos in it, and nothing of the user's.
+final class ScratchFolder {
+    static let photos = 10_000
+    private static let folders = 40
+    private static var all: [String] = []
+
+    private let path: String
+
+    init() throws {
+        var template = Array("/tmp/imagefeed-benchmark.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw BenchmarkError.system("mkdtemp") }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        Self.all.append(path)
+        let local = ["home/.local", "home/.local/share", "home/.local/state"]
+        for name in ["home", "tmp", "run", "home/.cache", "home/.config", "home/Pictures"] + local {
+            try make(name)
+        }
+    }
+
+    static func removeAll() {
+        all.forEach(removeTree)
+        all = []
+    }
+
+    var environment: [String: String] {
+        [
+            "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+            "HOME": "\(path)/home",
+            "TMPDIR": "\(path)/tmp",
+            "XDG_CACHE_HOME": "\(path)/home/.cache",
+            "XDG_CONFIG_DIRS": "\(path)/etc",
+            "XDG_CONFIG_HOME": "\(path)/home/.config",
+            "XDG_DATA_HOME": "\(path)/home/.local/share",
+            "XDG_PICTURES_DIR": "\(path)/home/Pictures",
+            "XDG_RUNTIME_DIR": "\(path)/run",
+            "XDG_STATE_HOME": "\(path)/home/.local/state",
+        ]
+    }
+
+    /// Spreads the photos over the folders, each taken a minute after the one before.
+    func addPhotos() throws {
+        for folder in 0..<Self.folders { try make("home/Pictures/Album \(folder)") }
+        for photo in 0..<Self.photos {
+            let folder = "\(path)/home/Pictures/Album \(photo % Self.folders)"
+            try addPhoto("\(folder)/Photo \(photo).png", takenAt: 1_600_000_000 + photo * 60)
+        }
+    }
+
+    private func addPhoto(_ file: String, takenAt time: Int) throws {
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchmarkError.system(file) }
+        defer { close(descriptor) }
+        let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        let moment = timespec(tv_sec: time, tv_nsec: 0)
+        guard write(descriptor, png, png.count) == png.count,
+            futimens(descriptor, [moment, moment]) == 0
+        else { throw BenchmarkError.system(file) }
+    }
+
+    private func make(_ name: String) throws {
+        guard mkdir("\(path)/\(name)", 0o700) == 0 else { throw BenchmarkError.system(name) }
+    }
+}
