@@ -37,7 +37,11 @@ package final class TemporaryDirectory: Sendable {
 
     /// The environment of a program that shall find nothing of the user's, and no bus.
     package var environment: [String: String] {
-        directories.merging(
+        // Programs that are built with a sanitizer obey the same options as the tests.
+        let sanitizers = ProcessInfo.processInfo.environment.filter { name, _ in
+            name.hasSuffix("SAN_OPTIONS")
+        }
+        return directories.merging(sanitizers) { $1 }.merging(
             ["PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"], uniquingKeysWith: { $1 })
     }
 
