@@ -26,7 +26,6 @@ final class ExportedInterface {
                     { try set(unsafeDowncast($0, to: Object.self), $1) }
                 })
         }
-        _ = takeChanges()
     }
 
     func invoke(_ method: BusMethod<AnyObject>, _ call: BusMessage) throws -> Invocation {

@@ -30,16 +30,13 @@ nonisolated package struct FeedCursor {
 
     private static let tagLength = 16
 
-    /// A checksum that is the same in every run: FNV-1a, 64 bits.
     private static func tag(_ place: String, _ account: AccountID, _ source: SourceID) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        var hash = StableHash()
         for part in [place, account.text, source.text] {
-            // 0xff is no byte of UTF-8: the parts cannot run into each other.
-            for byte in [Array(part.utf8), [0xff]].joined() {
-                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-            }
+            hash.combine(part.utf8)
+            // No byte of UTF-8: the parts cannot run into each other.
+            hash.combine([0xff])
         }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: tagLength - digits.count) + digits
+        return hash.value.hexDigits
     }
 }

@@ -2,10 +2,7 @@ internal import ProviderKit
 
 extension PhotoID {
     /// The id of a row of the index: 16 hexadecimal digits.
-    init(row: Int64) {
-        let digits = String(UInt64(bitPattern: row), radix: 16)
-        self.init(String(repeating: "0", count: 16 - digits.count) + digits)
-    }
+    init(row: Int64) { self.init(UInt64(bitPattern: row).hexDigits) }
 
     /// The row of the index; nil for what is no id of ours.
     var row: Int64? {

@@ -47,23 +47,27 @@ package final class LocalProvider: PasswordLogin {
         guard !request.username.isEmpty else {
             throw .invalidArgument("A local login needs a user name.")
         }
-        guard LocalUsers.normalised(request.username) != nil else {
-            throw .invalidArgument("A user name has 1 to 64 printable characters.")
-        }
+        _ = try name(request)
         guard !request.hasPassword else {
             throw .notSupported("Local users have no passwords yet; log in without one.")
         }
     }
 
     package func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        guard let name = LocalUsers.normalised(request.username) else {
-            throw ProviderError.invalidArgument("A user name has 1 to 64 printable characters.")
-        }
+        let name = try name(request)
         guard request.registers else {
             return AccountIdentity(username: try await users.find(name))
         }
         try await users.register(name)
         return AccountIdentity(username: name)
+    }
+
+    /// The name that somebody gave, as it is kept.
+    private func name(_ request: PasswordLoginRequest) throws(ProviderError) -> String {
+        guard let name = LocalUsers.normalised(request.username) else {
+            throw .invalidArgument("A user name has 1 to 64 printable characters.")
+        }
+        return name
     }
 
     package func removeUser(_ account: AccountIdentity) async throws {

@@ -93,7 +93,7 @@ final class PictureFolder: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// What happens from now on, the present status first; `onEnd` is called when nobody listens any more.
+    /// What happens from now on, the present status first; ends with ``unlisten(_:)``.
     func listen() -> (id: Int, events: AsyncStream<SessionEvent>) {
         let (events, continuation) = AsyncStream<SessionEvent>.makeStream()
         return state.withLock { state in

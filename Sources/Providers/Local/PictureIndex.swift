@@ -146,7 +146,8 @@ struct PictureIndex {
 
     private static let columns = "id, folder, name, inode, size, modified, format, position"
 
-    private static func file(_ row: borrowing Row) -> File {
+    /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
+    static func file(_ row: borrowing Row) -> File {
         File(
             id: row.integer(0), folder: row.integer(1), name: row.blob(2),
             stamp: FileStamp(
@@ -189,7 +190,9 @@ struct PictureIndex {
     func insert(
         folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
     ) throws(StorageError) {
-        var id = Self.hash(path.bytes)
+        var hash = StableHash()
+        hash.combine(path.bytes)
+        var id = Int64(bitPattern: hash.value)
         while try file(id) != nil { id = id &* 31 &+ 1 }
         try database.query(
             """
@@ -260,11 +263,4 @@ struct PictureIndex {
     }
 
     private static let keptGhosts: Int64 = 10_000
-
-    /// FNV-1a, 64 bits: the same in every run.
-    private static func hash(_ bytes: [UInt8]) -> Int64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return Int64(bitPattern: hash)
-    }
 }

@@ -75,12 +75,7 @@ extension PictureIndex {
         """
 
     private static func picture(_ row: borrowing Row) -> Picture {
-        let file = File(
-            id: row.integer(0), folder: row.integer(1), name: row.blob(2),
-            stamp: FileStamp(
-                inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
-            format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7))
-        return Picture(file: file, folder: RelativePath(bytes: row.blob(8)))
+        Picture(file: file(row), folder: RelativePath(bytes: row.blob(8)))
     }
 
     private func photos(
