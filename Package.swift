@@ -70,7 +70,10 @@ let package = Package(
 
         // MARK: ProviderKit
 
-        .target(name: "ProviderKit"),
+        .target(
+            name: "ProviderKit",
+            dependencies: ["CLinux", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
 
         // MARK: Providers
 

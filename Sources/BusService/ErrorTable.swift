@@ -42,6 +42,9 @@ enum ErrorTable {
         case .wrongPassword: reply(.wrongPassword, "The password is wrong.")
         case .failed(let text): reply(.serviceFailed, text)
         case .storageFull: reply(.storageFull, "\(StorageError.full)")
+        case .rateLimited: reply(.rateLimited, "The service asks to be left alone for a while.")
+        case .unauthorized: reply(.needsLogin, "The service refused the login; log in again.")
+        case .denied(let text): reply(.serviceFailed, text)
         }
     }
 

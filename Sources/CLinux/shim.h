@@ -3,3 +3,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
+#include <time.h>
+
+// Hidden by the feature macros that Swift's Glibc module is read with.
+extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);

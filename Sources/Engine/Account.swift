@@ -99,6 +99,7 @@ package final class Account {
         case .removed(let photos):
             generation += 1
             observer?.photosRemoved(self, photos)
+        case .rateLimit: break
         }
     }
 

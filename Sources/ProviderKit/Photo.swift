@@ -7,17 +7,6 @@ public struct PhotoID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { text }
 }
 
-/// A moment, in whole seconds since 1970 in UTC.
-public struct Timestamp: Hashable, Comparable, Sendable {
-    public let secondsSince1970: Int64
-
-    public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
-
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
-        left.secondsSince1970 < right.secondsSince1970
-    }
-}
-
 /// A photo, as far as its service describes it. nil is "unknown".
 ///
 /// All strings are plain text in UTF-8, not HTML.

@@ -8,6 +8,10 @@ public struct Profile: Hashable, Sendable {
     public var url = ""
     /// The path of a local image file; empty where there is none.
     public var avatar = ""
+    /// The address of the avatar at the service; the engine fetches it.
+    public var avatarURL = ""
+    /// How many photos the person likes; nil where the service does not say.
+    public var likes: Int?
     /// Whether the avatar can be set from here.
     public var isEditable = false
 

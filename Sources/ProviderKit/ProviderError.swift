@@ -15,4 +15,10 @@ public enum ProviderError: Error, Hashable, Sendable {
     /// The service, or the disk in its place, does not do its part.
     case failed(String)
     case storageFull
+    /// The service asks to be left alone until then; nil where it does not say how long.
+    case rateLimited(until: Timestamp?)
+    /// The service does not know the account's token (any more).
+    case unauthorized
+    /// The account is not allowed to do that.
+    case denied(String)
 }

@@ -18,6 +18,8 @@ public enum SessionEvent: Sendable {
     case changed([Photo])
     /// Photos that are gone for good.
     case removed([PhotoID])
+    /// How many requests the service still takes.
+    case rateLimit(RateLimit)
 }
 
 /// How a session is doing.

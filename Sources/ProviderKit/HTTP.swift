@@ -1,0 +1,161 @@
+/// The header fields of a message, in their order. Names compare without case.
+public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    public private(set) var fields: [Field] = []
+
+    public struct Field: Hashable, Sendable {
+        public let name: String
+        public let value: String
+    }
+
+    public init() {}
+
+    public init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { append(name, value) }
+    }
+
+    public mutating func append(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The first value of a field.
+    public subscript(name: String) -> String? { all(name).first }
+
+    /// Every value of a field that may be sent more than once.
+    public func all(_ name: String) -> [String] {
+        let name = name.lowercased()
+        return fields.lazy.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}
+
+/// What is asked of a server.
+public struct HTTPRequest: Sendable {
+    public enum Method: String, Sendable {
+        case get = "GET"
+        case post = "POST"
+        case put = "PUT"
+        case delete = "DELETE"
+    }
+
+    /// Who named the address.
+    public enum AddressSource: Sendable {
+        /// The user or the provider itself: it may lie wherever they say.
+        case configuration
+        /// An answer of a service: it never leads into the user's own network.
+        case stranger
+    }
+
+    public var method: Method
+    /// Absolute, `https`; `http` on loopback alone.
+    public var url: String
+    public var headers = HTTPHeaders()
+    public var body: [UInt8] = []
+    public var addressSource = AddressSource.configuration
+    /// How large the body of the answer may be, decompressed.
+    public var maximumBytes = 16 << 20
+    /// The time for all of it, redirects included.
+    public var timeLimit = Duration.seconds(20)
+    /// Goes along as `Authorization: Bearer`, to the origin of ``url`` alone.
+    package var token: Secret?
+    /// Whether ``AddressSource/stranger`` may name loopback: for a service that lies there itself.
+    package var allowsLoopback = false
+
+    public init(_ method: Method = .get, _ url: String) {
+        self.method = method
+        self.url = url
+    }
+
+    /// Makes the body a form: `application/x-www-form-urlencoded`.
+    public mutating func setForm(_ fields: [(name: String, value: String)]) {
+        headers.append("Content-Type", "application/x-www-form-urlencoded")
+        body = Array(URLEncoding.form(fields).utf8)
+    }
+}
+
+/// Names no more than method and address: what follows the `?` may be secret, as may be the rest.
+extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "\(method.rawValue) \(url.prefix { $0 != "?" && $0 != "#" })" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// What a server answered. Every status is an answer, 500 too.
+public struct HTTPResponse: Sendable {
+    public let status: Int
+    public let headers: HTTPHeaders
+    /// Decompressed; empty where it went into a file.
+    public let body: [UInt8]
+    /// Where it came from, after redirects.
+    public let url: String
+
+    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], url: String) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+        self.url = url
+    }
+
+    /// Whether the status is 2xx.
+    public var isSuccess: Bool { 200..<300 ~= status }
+
+    /// How long the server asks to be left alone, as a number of seconds or a date.
+    ///
+    /// Source: RFC 9110 §10.2.3.
+    public func retryAfter(now: Timestamp) -> Duration? {
+        guard let value = headers["Retry-After"] else { return nil }
+        if let seconds = Int64(value) { return seconds >= 0 ? .seconds(seconds) : nil }
+        guard let date = Timestamp(httpDate: value) else { return nil }
+        return .seconds(max(0, date.secondsSince1970 - now.secondsSince1970))
+    }
+}
+
+/// How much of an answer has come.
+public struct HTTPProgress: Hashable, Sendable {
+    public let received: Int
+    /// nil where the server does not say.
+    public let total: Int?
+
+    public init(received: Int, total: Int?) {
+        self.received = received
+        self.total = total
+    }
+}
+
+/// Asks servers.
+public protocol HTTPClient: Sendable {
+    /// Asks, and takes the answer into memory.
+    ///
+    /// - Throws: ``HTTPError``; `CancellationError` when the task is cancelled.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse
+
+    /// Asks, and writes the body of a 2xx answer into a file. Other answers come with their body.
+    ///
+    /// As long as bytes keep coming there is no time limit but ``HTTPRequest/timeLimit``.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - file: Open for writing. Stays open.
+    ///   - progress: Called now and then, and at the end.
+    /// - Returns: The answer, whose body is in the file if the status is 2xx.
+    /// - Throws: ``HTTPError``; `CancellationError` when the task is cancelled. The file may then hold
+    ///   a part.
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse
+}
+
+/// Why there is no answer. Texts are for the log and name no secret.
+public enum HTTPError: Error, Hashable, Sendable {
+    /// The host cannot be resolved or reached in time.
+    case unreachable(String)
+    /// The host does not do its part: TLS, a reset, silence, nonsense.
+    case failed(String)
+    /// The answer has more bytes than were allowed.
+    case tooLarge(limit: Int)
+    /// The address is no address, or of a scheme that is not spoken.
+    case invalidAddress(String)
+    /// The address leads where it must not.
+    case forbiddenAddress(String)
+    /// The file could not be written; the number is `errno`.
+    case cannotWrite(Int32)
+}

@@ -1,0 +1,63 @@
+/// How a service lets its users in by OAuth 2.0: where, for what, and with which quirks.
+///
+/// The engine does the rest: state, PKCE, the redirect, the exchange, refreshing, revoking.
+///
+/// Source: RFC 6749, RFC 7636, RFC 8252.
+public struct OAuthDescription: Hashable, Sendable {
+    /// The page that the browser opens.
+    public var authorizationURL: String
+    /// Where a code becomes a token.
+    public var tokenURL: String
+    /// Where a token is given back (RFC 7009); nil where the service has no such place.
+    public var revocationURL: String?
+    public var scopes: [String]
+    /// Whether the service takes PKCE with S256.
+    public var usesPKCE = false
+    /// The port of the redirect address for a service that compares it exactly; nil for one that takes
+    /// any port, as RFC 8252 §7.3 asks for.
+    public var redirectPort: UInt16?
+    /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is not known.
+    public var issuer: String?
+    /// The origins (`https://host[:port]`) whose requests carry the account's token.
+    public var tokenOrigins: [String]
+
+    public init(
+        authorizationURL: String, tokenURL: String, scopes: [String], tokenOrigins: [String]
+    ) {
+        self.authorizationURL = authorizationURL
+        self.tokenURL = tokenURL
+        self.scopes = scopes
+        self.tokenOrigins = tokenOrigins
+    }
+}
+
+/// A provider that is logged in to with OAuth.
+public protocol OAuthLogin: Provider {
+    /// How its service lets users in, as it is configured.
+    func oauth(_ settings: ProviderSettings) -> OAuthDescription
+
+    /// What somebody has to do who wants to use this provider and has not configured it: a few sentences,
+    /// with the address where an application is registered.
+    var registrationHelp: String { get }
+
+    /// Asks the service who has just logged in. The HTTP client carries the new token.
+    func identify(_ ports: SessionPorts) async throws -> AccountIdentity
+
+    /// Makes the session of an account that is logged in.
+    ///
+    /// Returns at once and asks nobody yet.
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
+}
+
+/// What is configured for a provider: the group `[Provider ID]` of the configuration.
+public struct ProviderSettings: Hashable, Sendable {
+    private var values: [String: String]
+
+    public init(_ values: [String: String] = [:]) { self.values = values }
+
+    /// The value of a key; nil where it is not set, or set to nothing.
+    public subscript(key: String) -> String? {
+        get { values[key].flatMap { $0.isEmpty ? nil : $0 } }
+        set { values[key] = newValue }
+    }
+}

@@ -1,0 +1,104 @@
+public import Logging
+
+/// What a session is handed to work with.
+public struct SessionPorts: Sendable {
+    /// Carries the account's credentials, keeps to rate limits, follows redirects.
+    public let http: any HTTPClient
+    public let settings: ProviderSettings
+    public let logger: Logger
+
+    public init(http: any HTTPClient, settings: ProviderSettings, logger: Logger) {
+        self.http = http
+        self.settings = settings
+        self.logger = logger
+    }
+}
+
+/// A session whose photos come over the network.
+///
+/// It only asks and translates: the engine keeps what it answers, orders it, hands it out in pages, and
+/// asks again when it is old. Every call may throw ``ProviderError`` and ``HTTPError``.
+public protocol RemoteFeed: Session {
+    /// The sources that the account can show, the most natural one first.
+    func sources() async throws -> [Source]
+
+    /// Whether an id can be that of a source here. Asks nobody: whether there is such a topic or user,
+    /// the service says when it is fetched.
+    func accepts(_ source: SourceID) -> Bool
+
+    /// Photos of a source.
+    ///
+    /// - Parameters:
+    ///   - source: One that ``accepts(_:)`` takes.
+    ///   - place: nil for the newest ones, else ``RemotePage/next``.
+    /// - Returns: As many as the service gives at once; maybe none though more follow.
+    /// - Throws: ``ProviderError/notFound(_:)`` when there is no such topic or user.
+    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage
+
+    /// One photo, with all that the service tells of it.
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
+
+    /// Tells the service that a photo is being downloaded or set as something, where it counts that.
+    func countDownload(_ photo: RemotePhoto) async throws
+}
+
+extension RemoteFeed {
+    public func countDownload(_ photo: RemotePhoto) async throws {}
+}
+
+/// A photo, and where its images are.
+public struct RemotePhoto: Hashable, Sendable {
+    public var photo: Photo
+    /// The address of each size. A size that is missing is served by the next larger one.
+    public var images: [ImageSize: String]
+    /// Words of the provider that it wants to have back with the photo.
+    public var note: String
+
+    public init(_ photo: Photo, images: [ImageSize: String] = [:], note: String = "") {
+        self.photo = photo
+        self.images = images
+        self.note = note
+    }
+}
+
+/// Photos of a source, in its order, as a service gives them.
+public struct RemotePage: Hashable, Sendable {
+    public var photos: [RemotePhoto]
+    /// Where the next ones begin, in the provider's own words; nil at the end.
+    public var next: String?
+    /// How many the source has in all; nil where the service does not say.
+    public var total: Int?
+
+    public init(_ photos: [RemotePhoto], next: String? = nil, total: Int? = nil) {
+        self.photos = photos
+        self.next = next
+        self.total = total
+    }
+}
+
+/// A session that can like photos at its service.
+public protocol RemoteLikes: RemoteFeed {
+    /// Where the user's liked photos are.
+    var likesSource: SourceID { get }
+
+    /// Likes or unlikes. Doing it twice is no error.
+    ///
+    /// - Returns: How many people like the photo now; nil where the service does not say.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a 404, whether the photo or the likes are gone;
+    ///   ``ProviderError/denied(_:)`` when the account may not.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int?
+}
+
+/// How many requests a service still takes.
+public struct RateLimit: Hashable, Sendable {
+    public var remaining: Int
+    public var limit: Int
+    /// When ``remaining`` becomes ``limit`` again; nil if that is not known.
+    public var reset: Timestamp?
+
+    public init(remaining: Int, limit: Int, reset: Timestamp? = nil) {
+        self.remaining = remaining
+        self.limit = limit
+        self.reset = reset
+    }
+}

@@ -1,0 +1,88 @@
+/// The escaping of text in addresses and forms.
+///
+/// Source: RFC 3986 §2; WHATWG URL §5.2 for forms.
+public enum URLEncoding {
+    /// Escapes every byte but the unreserved ones: letters, digits, `-._~`.
+    public static func escape(_ text: String) -> String {
+        var escaped: [UInt8] = []
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                escaped.append(byte)
+            } else {
+                escaped.append(UInt8(ascii: "%"))
+                escaped.append(hexDigit(byte >> 4))
+                escaped.append(hexDigit(byte & 15))
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// `name=value&…`, escaped.
+    public static func form(_ fields: [(name: String, value: String)]) -> String {
+        fields.map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
+    }
+
+    /// An address with more parameters in its query, before its fragment.
+    public static func adding(
+        _ fields: [(name: String, value: String)], to url: String
+    ) -> String {
+        guard !fields.isEmpty else { return url }
+        let fragment = url.firstIndex(of: "#") ?? url.endIndex
+        let base = url[..<fragment]
+        let separator =
+            if !base.contains("?") { "?" } else if base.last == "?" || base.last == "&" { "" } else
+            {
+                "&"
+            }
+        return base + separator + form(fields) + url[fragment...]
+    }
+
+    /// The fields of a query or form; nil if it is malformed. `+` is a space.
+    public static func fields(_ query: Substring) -> [(name: String, value: String)]? {
+        var fields: [(name: String, value: String)] = []
+        for field in query.split(separator: "&") {
+            let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = unescape(parts[0]),
+                let value = unescape(parts.count > 1 ? parts[1] : "")
+            else { return nil }
+            fields.append((name, value))
+        }
+        return fields
+    }
+
+    /// Takes the escapes of a form out; nil for a bad escape, or bytes that are no UTF-8.
+    public static func unescape(_ text: Substring) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(hexValue),
+                    let low = rest.popFirst().flatMap(hexValue)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
+    private static func hexValue(_ digit: UInt8) -> UInt8? {
+        Character(UnicodeScalar(digit)).hexDigitValue.map { UInt8($0) }
+    }
+}

@@ -1,0 +1,86 @@
+import ProviderKit
+import Testing
+
+struct HTTPTests {
+    @Test func `header names compare without case, and values keep their order`() {
+        let headers: HTTPHeaders = ["Link": "a", "X-Total": "3", "LINK": "b"]
+        #expect(headers["x-total"] == "3")
+        #expect(headers["link"] == "a")
+        #expect(headers.all("Link") == ["a", "b"])
+        #expect(headers["Warning"] == nil)
+    }
+
+    @Test func `a request shows neither its query nor its headers`() {
+        var request = HTTPRequest(.get, "https://example.org/token?code=hidden#hidden")
+        request.headers.append("Cookie", "hidden")
+        request.setForm([("client_secret", "hidden")])
+        request.token = Secret("hidden")
+        for text in ["\(request)", String(reflecting: request), "\([request])"] {
+            #expect(!text.contains("hidden"), "\(text)")
+        }
+        var dump = ""
+        Swift.dump(request, to: &dump)
+        #expect(!dump.contains("hidden"))
+    }
+
+    @Test(arguments: [
+        ("120", 120), ("0", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("-1", nil), ("soon", nil),
+        ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 06 Nov 1994 08:48:00 GMT", 0),
+    ])
+    func `the time to wait is a number of seconds or a date`(value: String, seconds: Int64?) {
+        let response = HTTPResponse(status: 429, headers: ["retry-after": value], url: "")
+        let now = Timestamp(secondsSince1970: 784_111_740)
+        #expect(response.retryAfter(now: now) == seconds.map { .seconds($0) })
+    }
+}
+
+struct URLEncodingTests {
+    @Test(arguments: [
+        ("aZ09-._~", "aZ09-._~"), ("a b&c=d/?#%+", "a%20b%26c%3Dd%2F%3F%23%25%2B"), ("ü", "%C3%BC"),
+    ])
+    func `text survives escaping`(text: String, escaped: String) {
+        #expect(URLEncoding.escape(text) == escaped)
+        #expect(URLEncoding.unescape(Substring(escaped)) == text)
+    }
+
+    @Test(arguments: ["%", "%4", "%zz", "a%e", "%FF", "%C3"])
+    func `a bad escape is refused`(text: Substring) {
+        #expect(URLEncoding.unescape(text) == nil)
+        #expect(URLEncoding.fields("a=\(text)&b=c") == nil)
+    }
+
+    @Test(arguments: [
+        ("https://a.b/c", "https://a.b/c?x=1&y=%26"), ("https://a.b/c?", "https://a.b/c?x=1&y=%26"),
+        ("https://a.b/c?ixid=M3w&k", "https://a.b/c?ixid=M3w&k&x=1&y=%26"),
+        ("https://a.b/c#top", "https://a.b/c?x=1&y=%26#top"),
+    ])
+    func `parameters are added wherever the address has its query`(url: String, result: String) {
+        #expect(URLEncoding.adding([("x", "1"), ("y", "&")], to: url) == result)
+    }
+
+    @Test func `fields keep their order and their repetitions`() throws {
+        let fields = try #require(URLEncoding.fields("code=a+b&state=%3D&code=&flag"))
+        #expect(fields.map(\.name) == ["code", "state", "code", "flag"])
+        #expect(fields.map(\.value) == ["a b", "=", "", ""])
+    }
+}
+
+struct SecretTests {
+    @Test func `a secret cannot be printed`() {
+        let secret = Secret("hidden")
+        var dump = ""
+        Swift.dump(secret, to: &dump)
+        for text in ["\(secret)", String(reflecting: secret), "\([secret])", dump] {
+            #expect(!text.contains("hidden"), "\(text)")
+        }
+    }
+
+    @Test func `a secret lends its bytes and compares with another`() {
+        let secret = Secret("ключ")
+        #expect(secret.withText { $0 } == "ключ")
+        #expect(secret.matches(Secret(Array("ключ".utf8))))
+        #expect(!secret.matches(Secret("ключи")))
+        #expect(!secret.matches(Secret("клюй")))
+        #expect(Secret("").isEmpty)
+    }
+}
