@@ -3,7 +3,9 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
+#include <sys/socket.h>
 #include <time.h>
 
 // Hidden by the feature macros that Swift's Glibc module is read with.
 extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);
+extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict size, int flags);

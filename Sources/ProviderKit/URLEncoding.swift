@@ -5,7 +5,13 @@ public enum URLEncoding {
     /// Escapes every byte but the unreserved ones: letters, digits, `-._~`.
     public static func escape(_ text: String) -> String {
         var escaped: [UInt8] = []
-        for byte in text.utf8 {
+        escape(text.utf8, into: &escaped)
+        return String(decoding: escaped, as: UTF8.self)
+    }
+
+    /// Appends bytes, escaped as ``escape(_:)`` does: for what must not become a `String`.
+    package static func escape(_ bytes: some Sequence<UInt8>, into escaped: inout [UInt8]) {
+        for byte in bytes {
             if isUnreserved(byte) {
                 escaped.append(byte)
             } else {
@@ -14,7 +20,6 @@ public enum URLEncoding {
                 escaped.append(hexDigit(byte & 15))
             }
         }
-        return String(decoding: escaped, as: UTF8.self)
     }
 
     /// `name=value&…`, escaped.
