@@ -68,6 +68,11 @@ let package = Package(
 
         .target(name: "NetworkState", dependencies: ["CLinux"]),
 
+        // MARK: OAuth
+
+        .target(name: "OAuth", dependencies: ["CGLib", "CLinux", "ProviderKit"]),
+        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "ProviderKit", "TestSupport"]),
+
         // MARK: ProviderKit
 
         .target(
@@ -129,7 +134,8 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Engine", "NetworkState", "imagefeedctl", "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Engine", "NetworkState", "OAuth", "imagefeedctl",
+    "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

@@ -1,0 +1,104 @@
+internal import FoundationEssentials
+package import ProviderKit
+
+/// What the secret store keeps of an account: its tokens, and what is known of them.
+nonisolated package struct OAuthToken: Sendable {
+    package let accessToken: Secret
+    package let refreshToken: Secret?
+    package let scopes: [String]
+    /// When the reply came.
+    package let obtained: Timestamp
+    /// When the access token ends; nil where the service does not say. Counted from ``obtained``, by the
+    /// clock of this machine: whether the service's is right does not matter.
+    package let expires: Timestamp?
+
+    /// How long before its end a token is refreshed.
+    private static let lead: Int64 = 600
+
+    package init(
+        accessToken: Secret, refreshToken: Secret?, scopes: [String], obtained: Timestamp,
+        expires: Timestamp?
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.scopes = scopes
+        self.obtained = obtained
+        self.expires = expires
+    }
+
+    /// - Parameters:
+    ///   - reply: Of the service.
+    ///   - obtained: When it came.
+    ///   - requestedScopes: Those that were asked for.
+    ///   - refreshToken: The one to keep if no new one came.
+    init(
+        _ reply: TokenReply, obtained: Timestamp, requestedScopes: [String],
+        refreshToken: Secret? = nil
+    ) {
+        self.init(
+            accessToken: reply.accessToken, refreshToken: reply.refreshToken ?? refreshToken,
+            scopes: reply.scopes ?? requestedScopes, obtained: obtained,
+            expires: reply.lifetime.map { obtained + $0 })
+    }
+
+    /// Whether it is time for ``TokenEndpoint/refresh(_:)``: ten minutes before the end, or after half of a
+    /// life shorter than twenty.
+    ///
+    /// Never without a refresh token. When the clock says that the token is not obtained yet, by more than
+    /// those ten minutes, the clock was set and its end is unknown: yes.
+    package func needsRefresh(now: Timestamp) -> Bool {
+        guard refreshToken != nil, let expires else { return false }
+        let (now, from, end) =
+            (now.secondsSince1970, obtained.secondsSince1970, expires.secondsSince1970)
+        // What was stored may be anything, so nothing here may overflow.
+        let (lifetime, overflows) = end.subtractingReportingOverflow(from)
+        guard !overflows, lifetime > 0 else { return true }
+        let (due, dueOverflows) = end.subtractingReportingOverflow(min(Self.lead, lifetime / 2))
+        return dueOverflows || now >= due || from > now.addingReportingOverflow(Self.lead).0
+    }
+}
+
+extension OAuthToken {
+    /// What is stored, as compact JSON.
+    nonisolated private struct Stored: Codable {
+        static let version = 1
+
+        var version = Self.version
+        var access: String
+        var refresh: String?
+        var scopes: [String]
+        var obtained: Int64
+        var expires: Int64?
+    }
+
+    /// The token as it is stored.
+    nonisolated package var encoded: Secret {
+        let stored = Stored(
+            access: accessToken.withText { $0 }, refresh: refreshToken?.withText { $0 },
+            scopes: scopes, obtained: obtained.secondsSince1970,
+            expires: expires?.secondsSince1970)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and whole numbers can always be encoded.
+        guard var data = try? encoder.encode(stored) else { return Secret("") }
+        defer { data.resetBytes(in: data.indices) }
+        return data.withUnsafeBytes { Secret(copying: $0) }
+    }
+
+    /// Reads what ``encoded`` gave; nil for anything else, and for what a later version of this program
+    /// stored differently. Keys that are not known count for nothing.
+    nonisolated package init?(encoded: Secret) {
+        var data = encoded.withBytes { Data($0) }
+        defer { data.resetBytes(in: data.indices) }
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: data),
+            stored.version == Stored.version
+        else { return nil }
+        let access = Secret(stored.access)
+        guard access.isCode else { return nil }
+        self.init(
+            accessToken: access,
+            refreshToken: stored.refresh.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil },
+            scopes: stored.scopes, obtained: Timestamp(secondsSince1970: stored.obtained),
+            expires: stored.expires.map { Timestamp(secondsSince1970: $0) })
+    }
+}

@@ -1,0 +1,159 @@
+internal import CLinux
+internal import Dispatch
+internal import Glibc
+internal import ProviderKit
+
+/// Listens on one port of 127.0.0.1 for browsers that come back from a service, and hands each to the
+/// login whose state it brings.
+///
+/// Lives as long as one of its ``RedirectRegistration``s. Nothing that comes in ends a login but a request
+/// for its redirect address with its state.
+@MainActor
+final class RedirectListener {
+    /// The path of every redirect address.
+    nonisolated static let path = "/callback"
+    /// How many connections there may be at once. One more makes another go.
+    static let maximumConnections = 16
+    /// How long nobody is let in after descriptors ran out.
+    private static let pause = Duration.seconds(1)
+
+    let port: UInt16
+    private let clock: any Clock<Duration>
+    private let descriptor: Int32
+    private let source: any DispatchSourceRead
+    private var isPaused = false
+    private var registrations: [Weak] = []
+    private var connections: [RedirectConnection] = []
+
+    private struct Weak {
+        weak let registration: RedirectRegistration?
+    }
+
+    /// - Parameters:
+    ///   - port: 0 for a free one.
+    ///   - clock: Of the deadlines.
+    /// - Throws: ``OAuthError/portTaken(_:)``, ``OAuthError/cannotListen(_:)``.
+    init(port: UInt16, clock: any Clock<Duration>) throws(OAuthError) {
+        (descriptor, self.port) = try Self.listen(on: port)
+        self.clock = clock
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+        source.setCancelHandler { [descriptor] in close(descriptor) }
+        source.setEventHandler { [weak self] in self?.acceptAll() }
+        source.activate()
+    }
+
+    isolated deinit {
+        // The port is free at once, not when the source has let go of it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        source.cancel()
+        // A source that is suspended cannot be let go of.
+        if isPaused { source.resume() }
+    }
+
+    func add(_ registration: RedirectRegistration) {
+        registrations.removeAll { $0.registration == nil }
+        registrations.append(Weak(registration: registration))
+    }
+
+    /// The corresponding C functions are `socket`, `bind`, `listen` and `getsockname`.
+    private static func listen(on port: UInt16) throws(OAuthError) -> (Int32, UInt16) {
+        let descriptor = socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
+            0)
+        guard descriptor >= 0 else { throw .cannotListen(errno) }
+        // We close connections first, so they stay in TIME_WAIT for a minute, in which the port could
+        // not be had again. It lets nobody else in: on Linux, not while there is a listener.
+        var isReused: Int32 = 1
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0
+                    && Glibc.listen(descriptor, Int32(maximumConnections)) == 0
+                    && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        guard isListening else {
+            let code = errno
+            close(descriptor)
+            throw code == EADDRINUSE ? .portTaken(port) : .cannotListen(code)
+        }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    private func acceptAll() {
+        for _ in 0..<maximumAcceptedAtOnce {
+            let socket = accept4(
+                descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
+            if socket >= 0 {
+                admit(socket)
+            } else if errno != EINTR && errno != ECONNABORTED {
+                // Without descriptors, a connection that is not accepted is reported again and again.
+                if errno != EAGAIN { pauseAccepting() }
+                return
+            }
+        }
+    }
+
+    private func admit(_ socket: Int32) {
+        if connections.count >= Self.maximumConnections {
+            // One that is only there ahead of time first, one with a login behind it last.
+            let victim =
+                connections.first(where: \.isIdle) ?? connections.first(where: \.isExpendable)
+                ?? connections.first
+            victim?.close()
+        }
+        let connection = RedirectConnection(
+            socket, clock: clock,
+            onRequest: { [weak self] head, connection in
+                if let self { answer(head, connection) } else { connection.close() }
+            },
+            onClose: { [weak self] connection in
+                self?.connections.removeAll { $0 === connection }
+            })
+        connections.append(connection)
+        connection.begin()
+    }
+
+    private func answer(_ head: RequestHead, _ connection: RedirectConnection) {
+        switch RequestKind(head, host: "127.0.0.1:\(port)") {
+        case .other(let page): connection.send(page)
+        case .redirect(let parameters):
+            guard let registration = registration(parameters.state),
+                registration.receive(parameters)
+            else { return connection.send(.noAnswer) }
+            connection.waitForVerdict()
+            registration.whenFinished { connection.send($0) }
+        }
+    }
+
+    /// Looks at all of them, so that the time does not tell which it was.
+    private func registration(_ state: Secret?) -> RedirectRegistration? {
+        guard let state else { return nil }
+        return registrations.reduce(nil) { found, entry in
+            guard let registration = entry.registration, registration.state.matches(state) else {
+                return found
+            }
+            return registration
+        }
+    }
+
+    private func pauseAccepting() {
+        isPaused = true
+        source.suspend()
+        Task { [weak self, clock] in
+            try? await clock.sleep(for: Self.pause)
+            guard let self else { return }
+            isPaused = false
+            source.resume()
+        }
+    }
+}
+
+/// The event loop has other work, too.
+private let maximumAcceptedAtOnce = 64

@@ -1,0 +1,108 @@
+/// What has become of a login, for the person before the browser.
+nonisolated package enum LoginVerdict: Hashable, Sendable {
+    case loggedIn
+    /// The person said no.
+    case denied
+    /// The sentence may hold anything; it is shown as text.
+    case failed(String)
+}
+
+/// An answer to a browser: a small page that closes the connection and asks for nothing more.
+nonisolated struct ResponsePage: Sendable {
+    private let status: String
+    private let title: String
+    private let text: String
+    private var headers: [String] = []
+    private var hasBody = true
+
+    private init(_ status: String, _ title: String, _ text: String) {
+        self.status = status
+        self.title = title
+        self.text = text
+    }
+
+    init(_ verdict: LoginVerdict) {
+        switch verdict {
+        case .loggedIn:
+            self.init("200 OK", "You are logged in", "You can close this tab.")
+        case .denied:
+            self.init(
+                "200 OK", "You said no",
+                "Image Feed was not given access, and nothing has changed. You can close this tab.")
+        case .failed(let reason):
+            self.init("200 OK", "You are not logged in", plain(reason))
+        }
+    }
+
+    /// The login takes longer than a browser should wait.
+    static let unsettled = ResponsePage(
+        "200 OK", "Almost done", "Image Feed is still at it. Your desktop tells how it went.")
+    static let noAnswer = ResponsePage(
+        "400 Bad Request", "This is no answer to a login",
+        "No login waits for this. Start it again if it was yours.")
+    static let malformed = ResponsePage("400 Bad Request", "Bad request", "")
+    static let notFound = ResponsePage("404 Not Found", "There is nothing here", "")
+    static let wrongHost = ResponsePage("421 Misdirected Request", "There is nothing here", "")
+    static let tooLarge = ResponsePage(
+        "431 Request Header Fields Too Large", "That is too much", "")
+    /// What makes a browser that fetches ahead ask again when somebody goes here.
+    static let notNow = ResponsePage("503 Service Unavailable", "Not now", "")
+
+    static func wrongMethod(hasBody: Bool) -> ResponsePage {
+        var page = ResponsePage("405 Method Not Allowed", "There is nothing here", "")
+        page.headers = ["Allow: GET"]
+        page.hasBody = hasBody
+        return page
+    }
+
+    /// All of the answer, at most 4 KiB. The code in the address goes nowhere: there is nothing to load
+    /// and nothing to send it to.
+    var bytes: [UInt8] {
+        let html = Array(html.utf8)
+        let head =
+            [
+                "HTTP/1.1 \(status)", "Content-Type: text/html; charset=utf-8",
+                "Content-Length: \(html.count)", "Connection: close", "Cache-Control: no-store",
+                "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; "
+                    + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                "Referrer-Policy: no-referrer", "X-Content-Type-Options: nosniff",
+            ] + headers + ["", ""]
+        return Array(head.joined(separator: "\r\n").utf8) + (hasBody ? html : [])
+    }
+
+    private var html: String {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <title>\(escape(title)) – Image Feed</title>
+        <style>
+        :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
+        body { max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem; }
+        h1 { font-size: 1.75rem; line-height: 1.2; }
+        </style>
+        </head>
+        <body>
+        <h1>\(escape(title))</h1>
+        <p>\(escape(text))</p>
+        </body>
+        </html>
+
+        """
+    }
+
+    private func escape(_ text: String) -> String {
+        text.reduce(into: "") { escaped, character in
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            default: escaped.append(character)
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package import ProviderKit
+
+/// What a service knows the application by.
+nonisolated package struct OAuthClient: Sendable {
+    package let id: String
+    /// nil for a service that gives none to applications like this.
+    package let secret: Secret?
+
+    package init(id: String, secret: Secret?) {
+        self.id = id
+        self.secret = secret
+    }
+}
+
+/// Where codes become tokens, tokens become younger, and tokens are given back.
+///
+/// Every call sends one request, tries nothing again, and throws ``OAuthError``, what the HTTP client throws
+/// (`HTTPError`: no network says nothing about the token), and `CancellationError`.
+nonisolated package struct TokenEndpoint: Sendable {
+    private let description: OAuthDescription
+    private let client: OAuthClient
+    private let http: any HTTPClient
+    private let now: @Sendable () -> Timestamp
+
+    /// How large an answer may be, in bytes.
+    private static let maximumBytes = 64 << 10
+
+    /// - Parameters:
+    ///   - description: Of the service.
+    ///   - client: Sent in the form (RFC 6749 §2.3.1): every service that we know takes it there.
+    ///   - http: Carries no token of its own.
+    ///   - now: The time.
+    package init(
+        _ description: OAuthDescription, _ client: OAuthClient, _ http: any HTTPClient,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp.now }
+    ) {
+        self.description = description
+        self.client = client
+        self.http = http
+        self.now = now
+    }
+
+    /// Makes a token of the code that answers `request`.
+    ///
+    /// - Throws: ``OAuthError/invalidGrant`` for a code that is wrong, old or used.
+    ///
+    /// Source: RFC 6749 §4.1.3, RFC 7636 §4.5.
+    package func exchange(
+        _ code: Secret, for request: AuthorizationRequest
+    ) async throws -> OAuthToken {
+        var form = SecretForm()
+        form.append("grant_type", "authorization_code")
+        form.append("code", code)
+        form.append("redirect_uri", request.redirectAddress)
+        if let verifier = request.verifier { form.append("code_verifier", verifier.secret) }
+        let reply = try await token(form)
+        return OAuthToken(reply, obtained: now(), requestedScopes: description.scopes)
+    }
+
+    /// Makes a younger token of one that has a refresh token.
+    ///
+    /// - Returns: The new token; it has the old refresh token where no new one came.
+    /// - Throws: ``OAuthError/invalidGrant``: somebody has to log in again.
+    ///   ``OAuthError/noRefreshToken``.
+    ///
+    /// Source: RFC 6749 §6.
+    package func refresh(_ token: OAuthToken) async throws -> OAuthToken {
+        guard let refreshToken = token.refreshToken else { throw OAuthError.noRefreshToken }
+        var form = SecretForm()
+        form.append("grant_type", "refresh_token")
+        form.append("refresh_token", refreshToken)
+        let reply = try await self.token(form)
+        return OAuthToken(
+            reply, obtained: now(), requestedScopes: token.scopes, refreshToken: refreshToken)
+    }
+
+    /// Gives a token back, with its refresh token; does nothing where the service has no place for that. A
+    /// token that the service does not know is no error.
+    ///
+    /// Source: RFC 7009 §2.
+    package func revoke(_ token: OAuthToken) async throws {
+        guard let url = description.revocationURL else { return }
+        // Not every service revokes one with the other.
+        let secrets = [("refresh_token", token.refreshToken), ("access_token", token.accessToken)]
+        for (kind, secret) in secrets {
+            guard let secret else { continue }
+            var form = SecretForm()
+            form.append("token", secret)
+            form.append("token_type_hint", kind)
+            let response = try await send(form, to: url)
+            if let error = OAuthError(response, now: now()), error != .invalidGrant { throw error }
+        }
+    }
+
+    private func token(_ form: SecretForm) async throws -> TokenReply {
+        let response = try await send(form, to: description.tokenURL)
+        if let error = OAuthError(response, now: now()) { throw error }
+        return try TokenReply(response.body)
+    }
+
+    private func send(_ form: consuming SecretForm, to url: String) async throws -> HTTPResponse {
+        form.append("client_id", client.id)
+        if let secret = client.secret { form.append("client_secret", secret) }
+        var request = form.request(to: url)
+        request.maximumBytes = Self.maximumBytes
+        defer {
+            form.wipe()
+            request.body.wipe()
+        }
+        return try await http.send(request)
+    }
+}

@@ -1,0 +1,103 @@
+internal import FoundationEssentials
+internal import ProviderKit
+
+/// What a token endpoint grants.
+///
+/// Only `access_token` has to be there; numbers may be strings, and a list of scopes a list.
+///
+/// Source: RFC 6749 §5.1.
+nonisolated struct TokenReply: Sendable {
+    let accessToken: Secret
+    let refreshToken: Secret?
+    /// How long the access token lives; nil where the service does not say, or says nothing sensible.
+    let lifetime: Duration?
+    /// nil where they are those that were asked for.
+    let scopes: [String]?
+
+    /// - Parameter body: Of an answer with success.
+    /// - Throws: ``OAuthError/serviceFailed(_:)``, or what the body says is wrong: some services answer
+    ///   errors with success.
+    init(_ body: [UInt8]) throws(OAuthError) {
+        guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else {
+            throw .serviceFailed("The service's answer is no token.")
+        }
+        guard let accessToken = fields.accessToken.map({ Secret($0) }) else {
+            if let error = fields.error {
+                throw OAuthError(code: error, text: fields.errorDescription)
+            }
+            throw .serviceFailed("The service's answer has no token.")
+        }
+        guard accessToken.isCode else { throw .serviceFailed("The service's token is malformed.") }
+        if let kind = fields.tokenType, kind.lowercased() != "bearer" {
+            throw .serviceFailed("The service's token is of another kind: \(plain(kind)).")
+        }
+        self.accessToken = accessToken
+        refreshToken = fields.refreshToken.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil }
+        lifetime = fields.expiresIn.flatMap { seconds in
+            // Longer than a century is for ever; 0 means that, too, where it is sent.
+            seconds >= 1 && seconds < 3_200_000_000 ? .seconds(Int64(seconds)) : nil
+        }
+        scopes = fields.scopes
+    }
+
+    private struct Fields: Decodable {
+        var accessToken: String?
+        var refreshToken: String?
+        var tokenType: String?
+        var expiresIn: Double?
+        var scopes: [String]?
+        var error: String?
+        var errorDescription: String?
+
+        private enum Key: String, CodingKey {
+            case accessToken = "access_token"
+            case refreshToken = "refresh_token"
+            case tokenType = "token_type"
+            case expiresIn = "expires_in"
+            case scope
+            case error
+            case errorDescription = "error_description"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: Key.self)
+            // What is of another type is not there.
+            func text(_ key: Key) -> String? { try? fields.decode(String.self, forKey: key) }
+            accessToken = text(.accessToken)
+            refreshToken = text(.refreshToken)
+            tokenType = text(.tokenType)
+            expiresIn =
+                (try? fields.decode(Double.self, forKey: .expiresIn))
+                ?? text(.expiresIn).flatMap { Double($0) }
+            scopes =
+                text(.scope).map { $0.split { $0 == " " || $0 == "," }.map(String.init) }
+                ?? (try? fields.decode([String].self, forKey: .scope))
+            error = text(.error)
+            errorDescription = text(.errorDescription)
+        }
+    }
+}
+
+nonisolated extension OAuthError {
+    /// What is wrong with an answer; nil for one with success.
+    ///
+    /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name decides.
+    init?(_ response: HTTPResponse, now: Timestamp) {
+        switch response.status {
+        case 200..<300: return nil
+        case 429:
+            self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
+        case 400..<500:
+            struct Body: Decodable {
+                let error: String
+                let error_description: String?
+            }
+            guard let body = try? JSONDecoder().decode(Body.self, from: Data(response.body)) else {
+                self = .serviceFailed("The service answered \(response.status).")
+                return
+            }
+            self.init(code: body.error, text: body.error_description)
+        default: self = .serviceFailed("The service answered \(response.status).")
+        }
+    }
+}
