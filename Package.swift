@@ -103,7 +103,7 @@ let package = Package(
 
         // MARK: TestSupport
 
-        .target(name: "TestSupport", dependencies: ["DBus"]),
+        .target(name: "TestSupport", dependencies: ["CLinux", "DBus"]),
 
         // MARK: imagefeedctl
 

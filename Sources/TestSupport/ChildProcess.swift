@@ -126,24 +126,6 @@ private func spawn(
     return id
 }
 
-/// Runs `work` on a thread of its own: it blocks, which no thread of a pool may.
-private func onThread(_ work: @escaping @Sendable () -> Void) {
-    final class Box {
-        let work: @Sendable () -> Void
-        init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-    }
-    var thread = pthread_t()
-    let context = Unmanaged.passRetained(Box(work)).toOpaque()
-    let code = pthread_create(
-        &thread, nil,
-        { context in
-            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().work() }
-            return nil
-        }, context)
-    precondition(code == 0, "no thread for a child process")
-    pthread_detach(thread)
-}
-
 private func waitForExit(_ id: Int32) -> ChildProcess.Exit {
     var status: Int32 = 0
     while waitpid(id, &status, 0) < 0 && errno == EINTR {}

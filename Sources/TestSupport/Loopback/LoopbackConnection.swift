@@ -1,0 +1,108 @@
+internal import Glibc
+
+/// One connection of a ``LoopbackServer``, on its own thread. Blocks.
+struct LoopbackConnection {
+    let socket: Int32
+    let number: Int
+
+    /// Answers requests until either side is done. The socket stays open.
+    func serve(_ handler: (LoopbackRequest) -> LoopbackResponse) {
+        var received: [UInt8] = []
+        while let request = readRequest(&received) {
+            for step in handler(request).steps {
+                guard perform(step) else { return }
+            }
+            if request["Connection"]?.lowercased() == "close" { return }
+        }
+    }
+
+    /// - Returns: Whether the connection goes on.
+    private func perform(_ step: LoopbackResponse.Step) -> Bool {
+        switch step {
+        case .send(let bytes): return write(bytes)
+        case .sendForever(let bytes):
+            while write(bytes) {}
+            return false
+        case .pause(let duration):
+            let milliseconds = duration / .milliseconds(1)
+            return !isClosed(within: Int32(milliseconds))
+        case .silence:
+            while !isClosed(within: -1) {}
+            return false
+        case .run(let work):
+            work()
+            return true
+        case .close: return false
+        case .reset:
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(
+                socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            return false
+        }
+    }
+
+    /// Whether the client closes the connection in that time; -1 is for ever.
+    private func isClosed(within milliseconds: Int32) -> Bool {
+        // POLLRDHUP, which is hidden by the feature macros.
+        let closed: Int16 = 0x2000
+        var event = pollfd(fd: socket, events: closed, revents: 0)
+        while poll(&event, 1, milliseconds) < 0 && errno == EINTR {}
+        return event.revents != 0
+    }
+
+    private func write(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    // MARK: Reading
+
+    /// The next request; nil at the end of the connection, and for what is no request. `received` keeps
+    /// what has come beyond it.
+    private func readRequest(_ received: inout [UInt8]) -> LoopbackRequest? {
+        var end = endOfHead(received)
+        while end == nil {
+            guard read(&received) else { return nil }
+            end = endOfHead(received)
+        }
+        guard let end,
+            var request = LoopbackRequest(head: received[..<end], connection: number)
+        else { return nil }
+        received.removeFirst(end + 4)
+        guard let length = Int(request["Content-Length"] ?? "0"), length >= 0 else { return nil }
+        if request["Expect"]?.lowercased() == "100-continue" {
+            guard write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
+        }
+        while received.count < length {
+            guard read(&received) else { return nil }
+        }
+        request.body = Array(received.prefix(length))
+        received.removeFirst(length)
+        return request
+    }
+
+    private func endOfHead(_ bytes: [UInt8]) -> Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.count >= mark.count else { return nil }
+        return (0...bytes.count - mark.count).first { bytes[$0...].starts(with: mark) }
+    }
+
+    private func read(_ received: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            received += buffer[..<count]
+            return true
+        }
+    }
+}
