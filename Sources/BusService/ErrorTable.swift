@@ -35,6 +35,7 @@ enum ErrorTable {
         case .notFound(let text): reply(.notFound, text)
         case .invalidArgument(let text): ErrorReply(.invalidArgs, text)
         case .notSupported(let text): reply(.notSupported, text)
+        case .notConfigured(let text): reply(.notConfigured, text)
         case .staleCursor:
             reply(.staleCursor, "The place of the cursor is lost; start from the top.")
         case .noSuchUser(let text): reply(.noSuchUser, text)

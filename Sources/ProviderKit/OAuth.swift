@@ -34,7 +34,10 @@ public struct OAuthDescription: Hashable, Sendable {
 /// A provider that is logged in to with OAuth.
 public protocol OAuthLogin: Provider {
     /// How its service lets users in, as it is configured.
-    func oauth(_ settings: ProviderSettings) -> OAuthDescription
+    ///
+    /// - Throws: ``ProviderError/notConfigured(_:)`` for settings that cannot be right, such as an
+    ///   address that is none.
+    func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription
 
     /// What somebody has to do who wants to use this provider and has not configured it: a few sentences,
     /// with the address where an application is registered.
@@ -45,7 +48,8 @@ public protocol OAuthLogin: Provider {
 
     /// Makes the session of an account that is logged in.
     ///
-    /// Returns at once and asks nobody yet.
+    /// Returns at once and asks nobody yet. With settings that cannot be right, the session says so by
+    /// its status, and every call throws ``ProviderError/notConfigured(_:)``.
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
 }
 

@@ -7,6 +7,8 @@ public enum ProviderError: Error, Hashable, Sendable {
     /// The caller's mistake.
     case invalidArgument(String)
     case notSupported(String)
+    /// Something has to be set first, or set differently; the text says what and where.
+    case notConfigured(String)
     /// The place that a cursor named is lost; the walk has to begin anew.
     case staleCursor
     case noSuchUser(String)

@@ -53,6 +53,9 @@ public struct RemotePhoto: Hashable, Sendable {
     public var images: [ImageSize: String]
     /// Words of the provider that it wants to have back with the photo.
     public var note: String
+    /// Whether the service said that the user likes the photo, or does not. Where it did not say,
+    /// ``Photo/isLiked`` means nothing, and what is known stands.
+    public var saysWhetherLiked = true
 
     public init(_ photo: Photo, images: [ImageSize: String] = [:], note: String = "") {
         self.photo = photo
