@@ -1,0 +1,62 @@
+/// The field `Link` of an answer: addresses, and how they relate to it.
+///
+/// Source: RFC 8288 §3.
+package enum LinkHeader {
+    /// The first address of a relation, as it stands there; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - relation: In lower case: `next`.
+    ///   - values: Those of the field. What is malformed ends the reading of its value.
+    package static func target(_ relation: String, in values: [String]) -> String? {
+        for value in values {
+            var rest = Substring(value)
+            while let link = popLink(&rest) {
+                if link.relations.contains(relation) { return link.target }
+            }
+        }
+        return nil
+    }
+
+    /// Takes `<address>; name=value; name="value"` and the comma after it off the beginning.
+    private static func popLink(_ rest: inout Substring) -> (target: String, relations: [String])? {
+        rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
+        guard rest.first == "<", let end = rest.firstIndex(of: ">") else { return nil }
+        let target = String(rest[rest.index(after: rest.startIndex)..<end])
+        rest = rest[rest.index(after: end)...]
+        var relations: [String]?
+        while true {
+            rest = rest.drop { $0 == " " || $0 == "\t" }
+            guard rest.first == ";" else { break }
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { !"=;,".contains($0) }
+            rest = rest[name.endIndex...]
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst()
+            let value = popValue(&rest)
+            // Of several, the first counts (§3.3).
+            if name.lowercased() == "rel", relations == nil {
+                relations = value.lowercased().split(separator: " ").map(String.init)
+            }
+        }
+        return (target, relations ?? [])
+    }
+
+    /// Takes a token or a quoted string off the beginning.
+    private static func popValue(_ rest: inout Substring) -> String {
+        guard rest.first == "\"" else {
+            let token = rest.prefix { !";, \t".contains($0) }
+            rest = rest[token.endIndex...]
+            return String(token)
+        }
+        rest = rest.dropFirst()
+        var value = ""
+        while let character = rest.popFirst(), character != "\"" {
+            if character == "\\" {
+                if let escaped = rest.popFirst() { value.append(escaped) }
+            } else {
+                value.append(character)
+            }
+        }
+        return value
+    }
+}

@@ -1,0 +1,64 @@
+internal import Glibc
+
+extension Timestamp {
+    /// Reads `2021-04-11T10:31:09-04:00`, `2023-06-21T15:14:49Z`, with or without a fraction of a second,
+    /// which is dropped.
+    ///
+    /// Source: RFC 3339 §5.6. Seconds of 60 are read as the second after, as `timegm` does.
+    public init?(rfc3339 text: String) {
+        var rest = Substring(text).utf8
+        guard let year = rest.popNumber(4), rest.popOne(of: "-"),
+            let month = rest.popNumber(2), 1...12 ~= month, rest.popOne(of: "-"),
+            let day = rest.popNumber(2), 1...31 ~= day, rest.popOne(of: "Tt "),
+            let hour = rest.popNumber(2), hour < 24, rest.popOne(of: ":"),
+            let minute = rest.popNumber(2), minute < 60, rest.popOne(of: ":"),
+            let second = rest.popNumber(2), second <= 60
+        else { return nil }
+        if rest.popOne(of: ".") {
+            guard rest.popNumber(1) != nil else { return nil }
+            while rest.popNumber(1) != nil {}
+        }
+        guard let offset = rest.popOffset(), rest.isEmpty else { return nil }
+        var fields = tm()
+        fields.tm_year = year - 1900
+        fields.tm_mon = month - 1
+        fields.tm_mday = day
+        fields.tm_hour = hour
+        fields.tm_min = minute
+        fields.tm_sec = second
+        let seconds = timegm(&fields)
+        // A day that its month does not have has become one of the next month.
+        guard second == 60 || fields.tm_mday == day else { return nil }
+        self.init(secondsSince1970: Int64(seconds) - Int64(offset))
+    }
+}
+
+extension Substring.UTF8View {
+    /// Takes as many digits off the beginning; nil, with nothing taken, if they are not there.
+    fileprivate mutating func popNumber(_ digits: Int) -> Int32? {
+        let text = prefix(digits)
+        guard text.count == digits, text.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+        removeFirst(digits)
+        return text.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
+    }
+
+    /// Takes the first character off if it is one of those.
+    fileprivate mutating func popOne(of characters: StaticString) -> Bool {
+        let isOne = characters.withUTF8Buffer { characters in
+            first.map { characters.contains($0) } ?? false
+        }
+        if isOne { removeFirst() }
+        return isOne
+    }
+
+    /// Takes `Z` or `+02:00` off, as seconds east of UTC.
+    fileprivate mutating func popOffset() -> Int32? {
+        if popOne(of: "Zz") { return 0 }
+        let isWest = first == UInt8(ascii: "-")
+        guard popOne(of: "+-"), let hours = popNumber(2), hours < 24, popOne(of: ":"),
+            let minutes = popNumber(2), minutes < 60
+        else { return nil }
+        let seconds = hours * 3600 + minutes * 60
+        return isWest ? -seconds : seconds
+    }
+}
