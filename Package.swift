@@ -96,6 +96,18 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
+        .target(
+            name: "UnsplashProvider",
+            dependencies: ["ProviderKit", .product(name: "Logging", package: "swift-log")],
+            path: "Sources/Providers/Unsplash"),
+        .testTarget(
+            name: "UnsplashProviderTests",
+            dependencies: [
+                "ProviderKit", "TestSupport", "UnsplashProvider",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Recordings"]),
+
         // MARK: Storage
 
         .target(name: "Storage", dependencies: ["CSQLite"]),

@@ -2,11 +2,12 @@
 ///
 /// Source: RFC 8288 §3.
 package enum LinkHeader {
-    /// The first address of a relation, as it stands there; nil if there is none.
+    /// The first address of a relation.
     ///
     /// - Parameters:
     ///   - relation: In lower case: `next`.
     ///   - values: Those of the field. What is malformed ends the reading of its value.
+    /// - Returns: The address as it stands there; nil if there is none.
     package static func target(_ relation: String, in values: [String]) -> String? {
         for value in values {
             var rest = Substring(value)

@@ -1,0 +1,39 @@
+internal import ProviderKit
+
+/// What is configured for Unsplash, checked.
+struct UnsplashSettings: Hashable, Sendable {
+    /// Where the API is, without a slash at the end.
+    let api: WebAddress
+    /// Where people log in, without a slash at the end.
+    let web: WebAddress
+    /// The port of the redirect address.
+    let redirectPort: UInt16
+
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    init(_ settings: ProviderSettings) throws(ProviderError) {
+        api = try Self.address("ApiUrl", settings, default: "https://api.unsplash.com")
+        web = try Self.address("WebUrl", settings, default: "https://unsplash.com")
+        let port = settings["RedirectPort"] ?? "43117"
+        guard port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(port), port > 0 else {
+            throw Self.wrong("RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
+        }
+        redirectPort = port
+    }
+
+    private static func address(
+        _ key: String, _ settings: ProviderSettings, default: String
+    ) throws(ProviderError) -> WebAddress {
+        var text = settings[key] ?? `default`
+        while text.hasSuffix("/") { text.removeLast() }
+        guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
+        else { throw wrong(key, "is no address of a service, such as \(`default`).") }
+        guard address.isSafe else {
+            throw wrong(key, "has to begin with https://; http:// is for this computer alone.")
+        }
+        return address
+    }
+
+    private static func wrong(_ key: String, _ what: String) -> ProviderError {
+        .notConfigured("\(key) of [Provider unsplash] in imagefeed.conf \(what)")
+    }
+}

@@ -1,0 +1,30 @@
+/// A person as the API gives them.
+struct UserRecord: Decodable {
+    let username: String?
+    let name: String?
+    let bio: String?
+    let location: String?
+    /// The address of their page.
+    let page: String?
+    /// The address of their picture, 128 pixels wide.
+    let avatar: String?
+    let totalLikes: Int?
+
+    private enum Key: String, CodingKey {
+        case username, name, bio, location, links, html, large
+        case profileImage = "profile_image"
+        case totalLikes = "total_likes"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        username = values.lenient(.username)
+        name = values.lenient(.name)
+        bio = values.lenient(.bio)
+        location = values.lenient(.location)
+        totalLikes = values.lenient(.totalLikes)
+        page = try? values.nestedContainer(keyedBy: Key.self, forKey: .links).lenient(.html)
+        avatar = try? values.nestedContainer(keyedBy: Key.self, forKey: .profileImage)
+            .lenient(.large)
+    }
+}

@@ -1,0 +1,196 @@
+import FoundationEssentials
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct PhotoTests {
+    private static func translation(_ settings: [String: String] = [:]) throws -> Translation {
+        Translation(settings: try UnsplashSettings(ProviderSettings(settings)))
+    }
+
+    /// A photo of one field more than it needs.
+    private static func photo(
+        _ fields: String = "", urls: String = #"{"full":"https://images.unsplash.com/a?ixid=M3w"}"#,
+        settings: [String: String] = [:]
+    ) throws -> RemotePhoto? {
+        let json = #"[{"id":"_yT_vva8zSc","urls":\#(urls)\#(fields.isEmpty ? "" : ",")\#(fields)}]"#
+        let list = try JSONDecoder().decode(
+            LenientList<PhotoRecord>.self, from: Data(json.utf8))
+        return try list.elements.first.flatMap { try translation(settings).photo($0) }
+    }
+
+    @Test(arguments: Recording.lists)
+    func `every photo of a recorded list is read`(name: String) throws {
+        let body = Data(try Recording.body(name))
+        let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
+        #expect(list.elements.count == (name == "photos_list_2021_page1_prod" ? 2 : list.elements.count))
+        #expect(list.elements.count >= 2)
+        for record in list.elements {
+            let remote = try #require(try Self.translation().photo(record))
+            #expect(Set(remote.images.keys) == Set(ImageSize.allCases))
+            #expect(remote.images.values.allSatisfy { $0.hasPrefix("https://images.unsplash.com/") })
+            #expect(remote.photo.created != nil)
+            #expect(remote.photo.updated != nil)
+            #expect((remote.photo.width ?? 0) > 0)
+            #expect((remote.photo.height ?? 0) > 0)
+            #expect(remote.photo.author?.isEmpty == false)
+            #expect(remote.photo.mediaType == "image/jpeg")
+            #expect(remote.saysWhetherLiked)
+            for link in [remote.photo.url, remote.photo.authorURL] {
+                #expect(
+                    link?.hasSuffix("?utm_source=image_feed&utm_medium=referral") == true)
+            }
+            #expect(remote.note.hasPrefix("https://api.unsplash.com/photos/"))
+        }
+    }
+
+    @Test func `a recorded photo has all that it says`() throws {
+        let body = Data(try Recording.body("photos_list_2021_page1_prod"))
+        let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
+        let remote = try #require(try Self.translation().photo(try #require(list.elements.first)))
+        var photo = Photo(id: PhotoID("uI-fScjuXnI"))
+        photo.created = Timestamp(rfc3339: "2021-01-19T22:35:55Z")
+        photo.updated = Timestamp(rfc3339: "2021-04-11T14:31:09Z")
+        photo.width = 8063
+        photo.height = 5375
+        photo.color = "#d9c0c0"
+        photo.blurHash = "LPKmnO9w57o#0K9FNJS2JUtRsonN"
+        photo.description = "A woman looking at a contract on DocuSign from a iPhone"
+        photo.author = "DocuSign"
+        photo.authorUsername = "docusign"
+        photo.authorURL =
+            "https://unsplash.com/@docusign?utm_source=image_feed&utm_medium=referral"
+        photo.url =
+            "https://unsplash.com/photos/uI-fScjuXnI?utm_source=image_feed&utm_medium=referral"
+        photo.likes = 153
+        photo.mediaType = "image/jpeg"
+        #expect(remote.photo == photo)
+        #expect(
+            remote.note
+                == "https://api.unsplash.com/photos/uI-fScjuXnI/download?ixid=MnwxMTEwMDh8MXwxfGFsbHwxfHx8fHx8Mnx8MTYxODE1MzgzMA"
+        )
+        #expect(remote.images[.thumb]?.contains("ixid=MnwxMTEwMDh8MXwxfGFsbHwxfHx8fHx8Mnx8") == true)
+    }
+
+    @Test(arguments: ["photo_detail_bearer", "photos_random_2023"])
+    func `a recorded photo with everything is read`(name: String) throws {
+        let record = try JSONDecoder().decode(
+            PhotoRecord.self, from: Data(try Recording.body(name)))
+        let remote = try #require(try Self.translation().photo(record))
+        #expect(remote.photo.author != nil)
+        #expect(remote.images.count == 4)
+    }
+
+    @Test func `id and addresses are enough`() throws {
+        let remote = try #require(try Self.photo())
+        #expect(remote.photo.id == PhotoID("_yT_vva8zSc"))
+        #expect(remote.images == [.full: "https://images.unsplash.com/a?ixid=M3w"])
+        #expect(remote.note.isEmpty)
+        #expect(!remote.saysWhetherLiked)
+        #expect(!remote.photo.isLiked)
+        // Attribution is due whatever the service leaves out.
+        #expect(
+            remote.photo.url
+                == "https://unsplash.com/photos/_yT_vva8zSc?utm_source=image_feed&utm_medium=referral"
+        )
+    }
+
+    @Test(arguments: [
+        #""width":"9","height":-4,"color":7,"blur_hash":[],"description":{},"alt_description":1"#,
+        #""width":0,"height":1e99,"color":"red","blur_hash":"no\u0000hash","description":"","alt_description":" ""#,
+        #""created_at":"soon","updated_at":0,"likes":-1,"liked_by_user":"yes","user":[],"links":"x""#,
+        #""created_at":{},"likes":99999999999999999999,"liked_by_user":null,"user":null,"links":{"html":7}"#,
+        #""user":{"username":7,"name":null,"links":[]},"links":{"html":"javascript:alert(1)"}"#,
+        ##""description":"\ud800","premium":"no","plus":null,"asset_type":7,"color":"#12345g""##,
+    ])
+    func `a field that is wrong is missing, and takes nothing along`(fields: String) throws {
+        let remote = try #require(try Self.photo(fields))
+        var photo = Photo(id: PhotoID("_yT_vva8zSc"))
+        photo.url =
+            "https://unsplash.com/photos/_yT_vva8zSc?utm_source=image_feed&utm_medium=referral"
+        #expect(remote.photo == photo)
+    }
+
+    @Test(arguments: [
+        (#""premium":true"#, false), (#""plus":true"#, false), (#""asset_type":"illustration""#, false),
+        (#""asset_type":"photo","premium":false,"plus":false"#, true), (#""asset_type":null"#, true),
+        (#""sponsorship":{"tagline":"x"}"#, true),
+    ])
+    func `what is no photo, or has to be paid for, is left out`(fields: String, isShown: Bool) throws {
+        #expect(try (Self.photo(fields) != nil) == isShown)
+    }
+
+    @Test(arguments: [
+        #"{}"#, #"{"full":null}"#, #"{"full":"http://images.unsplash.com/a"}"#, #"null"#, #"[]"#,
+        #"{"full":"https://localhost/a"}"#, #"{"full":"http://127.0.0.1/a"}"#,
+        #"{"small_s3":"https://s3.amazonaws.com/a"}"#, #"{"full":"file:///etc/passwd"}"#,
+        #"{"full":"https://user@images.unsplash.com/a"}"#, #"{"raw":"https://images.unsplash.com/a"}"#,
+    ])
+    func `a photo without an address that may be asked is left out`(urls: String) throws {
+        #expect(try Self.photo(urls: urls) == nil)
+    }
+
+    @Test func `images lie on this computer only if the API does`() throws {
+        let urls = #"{"full":"http://127.0.0.1:9/a","thumb":"http://10.0.0.1/a"}"#
+        let settings = ["ApiUrl": "http://127.0.0.1:8", "WebUrl": "http://127.0.0.1:8"]
+        let remote = try #require(try Self.photo(urls: urls, settings: settings))
+        #expect(remote.images == [.full: "http://127.0.0.1:9/a"])
+        #expect(remote.photo.url?.hasPrefix("http://127.0.0.1:8/photos/_yT_vva8zSc?utm") == true)
+    }
+
+    @Test(arguments: [
+        ("https://unsplash.com/photos/a", "https://unsplash.com/photos/a?"),
+        ("https://unsplash.com/photos/a?", "https://unsplash.com/photos/a?"),
+        ("https://unsplash.com/photos/a?x=1&ixid=M3w", "https://unsplash.com/photos/a?x=1&ixid=M3w&"),
+        ("https://unsplash.com/a?utm_source=you&x&utm_medium=z", "https://unsplash.com/a?x&"),
+    ])
+    func `links name us as who refers, and keep what they had`(text: String, start: String) throws {
+        let fields = """
+            "links":{"html":"\(text)"},"user":{"username":"ada","links":{"html":"\(text)"}}
+            """
+        let photo = try #require(try Self.photo(fields)).photo
+        #expect(photo.url == start + "utm_source=image_feed&utm_medium=referral")
+        #expect(photo.authorURL == photo.url)
+    }
+
+    @Test func `a fragment stays behind the attribution`() throws {
+        let photo = try #require(
+            try Self.photo(#""links":{"html":"https://unsplash.com/a#top"}"#)
+        ).photo
+        #expect(
+            photo.url == "https://unsplash.com/a?utm_source=image_feed&utm_medium=referral#top")
+    }
+
+    @Test func `texts are plain, bounded and harmless`() throws {
+        let long = String(repeating: "ü", count: 20_000)
+        let fields = """
+            "description":"<b>\\u0000\\u001b[31m</b>","alt_description":"\(long)",\
+            "user":{"username":"a/../b","name":"Ada\\nLovelace\\u202e"}
+            """
+        let photo = try #require(try Self.photo(fields)).photo
+        #expect(photo.title == "<b>[31m</b>")
+        #expect(photo.description?.utf8.count == 16384)
+        #expect(photo.author == "Ada Lovelace")
+        #expect(
+            photo.authorURL
+                == "https://unsplash.com/@a%2F..%2Fb?utm_source=image_feed&utm_medium=referral")
+    }
+
+    @Test(arguments: [
+        ("https://api.unsplash.com/photos/a/download?ixid=M3w", true),
+        ("https://api.unsplash.com.evil.com/photos/a/download", false),
+        ("http://api.unsplash.com/photos/a/download", false), ("/photos/a/download", false),
+    ])
+    func `downloads are counted at the API alone`(text: String, isKept: Bool) throws {
+        let remote = try #require(try Self.photo(#""links":{"download_location":"\#(text)"}"#))
+        #expect(remote.note == (isKept ? text : ""))
+    }
+
+    @Test(arguments: ["", "a/b", "..", "a b", "ä", "a?b", String(repeating: "a", count: 65)])
+    func `an id that no photo can have is left out`(id: String) throws {
+        let json = #"{"id":"\#(id)","urls":{"full":"https://images.unsplash.com/a"}}"#
+        let record = try JSONDecoder().decode(PhotoRecord.self, from: Data(json.utf8))
+        #expect(try Self.translation().photo(record) == nil)
+    }
+}

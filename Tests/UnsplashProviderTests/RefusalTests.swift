@@ -1,0 +1,117 @@
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct RefusalTests {
+    /// 2023-11-14 22:13:20 UTC.
+    private static let now = Timestamp(secondsSince1970: 1_700_000_000)
+    private static let nextHour = Timestamp(secondsSince1970: 1_700_002_800)
+
+    private static func error(
+        _ response: HTTPResponse, _ subject: Refusal.Subject = .photo(PhotoID("a"))
+    ) -> ProviderError? {
+        Refusal(response: response, subject: subject, now: now).error
+    }
+
+    private static func isFailure(_ error: ProviderError?) -> Bool {
+        if case .failed = error { true } else { false }
+    }
+
+    @Test(arguments: [200, 201, 204, 299])
+    func `a success is none`(status: Int) {
+        #expect(Self.error(.json("", status: status)) == nil)
+    }
+
+    @Test func `recorded refusals are understood`() throws {
+        #expect(Self.error(try Recording.response("me_401"), .user) == .unauthorized)
+        #expect(
+            Self.error(try Recording.response("photo_404"))
+                == .notFound("There is no photo \"a\" at Unsplash."))
+        #expect(
+            Self.error(try Recording.response("user_404"), .source(SourceID("user:x")))
+                == .notFound("There is no source \"user:x\" at Unsplash."))
+        #expect(
+            Self.error(try Recording.response("rate_limit_403", "txt"))
+                == .rateLimited(until: Self.nextHour))
+        let denied = Self.error(
+            try Recording.response("error_403_missing_scope"), .like(PhotoID("a")))
+        guard case .denied(let text) = denied else {
+            Issue.record("\(String(describing: denied))")
+            return
+        }
+        #expect(text.contains("like photos (OAuth error: missing permissions)"))
+    }
+
+    @Test(
+        arguments: [
+            (403, "Rate Limit Exceeded", [:], 2800), (429, "", [:], 2800),
+            (403, #"{"errors":["x"]}"#, ["X-RateLimit-Remaining": "0"], 2800),
+            (403, #"{"errors":["Rate limit reached"]}"#, [:], 2800),
+            (429, "", ["Retry-After": "7"], 7),
+            (429, "", ["Retry-After": "9223372036854775807"], 86400),
+            (403, "rate limit", ["Retry-After": "nonsense"], 2800),
+            (429, "", ["Retry-After": "Tue, 14 Nov 2023 22:14:20 GMT"], 60),
+        ] as [(Int, String, HTTPHeaders, Int64)])
+    func `a limit ends with the hour, or as told`(
+        status: Int, body: String, headers: HTTPHeaders, seconds: Int64
+    ) {
+        let until = Self.now + .seconds(seconds)
+        #expect(
+            Self.error(.json(body, status: status, headers)) == .rateLimited(until: until))
+    }
+
+    @Test func `a limit at the full hour ends an hour later`() {
+        let refusal = Refusal(
+            response: .json("", status: 429), subject: .user, now: Self.nextHour)
+        #expect(refusal.error == .rateLimited(until: Self.nextHour + .seconds(3600)))
+    }
+
+    @Test(arguments: [
+        (500, ""), (503, "<html>"), (502, "{"), (302, ""), (100, ""), (418, "{}"), (403, "<html>"),
+        (403, ""), (404, "<!DOCTYPE html>"), (400, #"{"errors":["page is invalid"]}"#), (999, ""),
+    ])
+    func `what is not the service's own way is a failure`(status: Int, body: String) {
+        #expect(Self.isFailure(Self.error(.json(body, status: status))))
+    }
+
+    @Test func `a page for people does not make a photo vanish, but likes`() {
+        let page = HTTPResponse(
+            status: 404, headers: ["Content-Type": "text/html; charset=utf-8"], url: "")
+        #expect(Self.isFailure(Self.error(page)))
+        for status in [404, 410] {
+            let answer = HTTPResponse(status: status, headers: page.headers, url: "")
+            guard case .notFound = Self.error(answer, .like(PhotoID("a"))) else {
+                Issue.record("\(status)")
+                continue
+            }
+        }
+    }
+
+    @Test func `words that may not be searched for are the caller's`() {
+        let answer = HTTPResponse.json(#"{"errors":["Query flagged as spam"]}"#, status: 410)
+        guard case .invalidArgument = Self.error(answer, .source(SourceID("search:x"))) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(
+            Self.error(answer, .source(SourceID("topic:x")))
+                == .notFound("There is no source \"topic:x\" at Unsplash."))
+        let unprocessable = HTTPResponse.json(#"{"errors":["query is empty"]}"#, status: 422)
+        #expect(
+            Self.error(unprocessable, .source(SourceID("search:x")))
+                == .invalidArgument(
+                    "Unsplash does not take the source \"search:x\" (query is empty)."))
+    }
+
+    @Test(arguments: [
+        "see https://api.unsplash.com/?access_token=hidden", String(repeating: "hidden", count: 99),
+    ])
+    func `a text that may hold a secret is not repeated`(text: String) {
+        for status in [400, 403] {
+            let error = Self.error(.json(#"{"errors":["\#(text)"]}"#, status: status))
+            #expect(error != nil)
+            #expect(!"\(String(describing: error))".contains("hidden"))
+        }
+    }
+}

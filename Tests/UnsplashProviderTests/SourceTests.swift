@@ -1,0 +1,124 @@
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct SourceTests {
+    @Test(arguments: [
+        ("editorial", "photos"), ("likes", "users/ada/likes"),
+        ("topic:wallpapers", "topics/wallpapers/photos"),
+        ("collection:-1x", "collections/-1x/photos"),
+        ("user:grace", "users/grace/photos"), ("user:..a", "users/..a/photos"),
+        ("topic:a/b", "topics/a/b/photos"), ("search:a:b / ?", "search/photos"),
+    ])
+    func `a source is a path of the API`(id: String, path: String) throws {
+        let source = try #require(UnsplashSource(SourceID(id)))
+        #expect(source.id == SourceID(id))
+        #expect(source.request(username: "ada").path.joined(separator: "/") == path)
+    }
+
+    @Test(arguments: [
+        "", "all", "Editorial", "editorial:", "likes:x", "topic", "topic:", "topic:.", "topic:..",
+        "user:", "user:\u{0}", "user:a\nb", "search:", "search: ", "search:\u{202E}", "album:x",
+        "collection:" + String(repeating: "1", count: 257),
+    ])
+    func `what is no source is refused`(id: String) {
+        #expect(UnsplashSource(SourceID(id)) == nil)
+    }
+
+    @Test(arguments: [
+        (nil, 1, nil), ("2", 2, nil), ("7.220922", 7, 220922), ("1.0", 1, 0),
+    ])
+    func `a place is a page and a total`(text: String?, number: Int, total: Int?) throws {
+        let place = try PagePlace(text)
+        #expect(place == PagePlace(number: number, total: total))
+        if let text { #expect(place.text == text) }
+    }
+
+    @Test(arguments: [
+        "", "0", "-1", "+1", "1.", ".1", "1.2.3", "x", "1 ", "1000001", "99999999999999999999",
+        "https://evil.example", "1.-2", "１",
+    ])
+    func `a malformed place is the caller's mistake`(text: String) {
+        #expect(throws: ProviderError.self) { try PagePlace(text) }
+    }
+
+    @Test(arguments: [
+        ("https://api.unsplash.com/photos?page=2&per_page=30", 2),
+        ("https://API.unsplash.com:443/x?page=9", 9),
+        ("https://api.unsplash.com/photos?page=1", nil),
+        ("https://api.unsplash.com/photos?page=0", nil), ("https://api.unsplash.com/photos", nil),
+        ("https://api.unsplash.com/photos?page=2000000", nil),
+        ("https://evil.example/photos?page=2", nil), ("http://api.unsplash.com/photos?page=2", nil),
+        ("https://api.unsplash.com@evil.example/?page=2", nil), ("/photos?page=2", nil),
+        ("https://api.unsplash.com/photos?page=%zz", nil),
+    ])
+    func `a next page lies at the API, and further on`(url: String, number: Int?) throws {
+        let api = try #require(WebAddress("https://api.unsplash.com"))
+        #expect(PagePlace.top.next(links: ["<\(url)>; rel=\"next\""], api: api) == number)
+        #expect(PagePlace.top.next(links: ["<\(url)>; rel=\"last\""], api: api) == nil)
+    }
+}
+
+struct ProviderTests {
+    private let provider = UnsplashProvider()
+
+    @Test func `the login is described as it is configured`() throws {
+        let oauth = try provider.oauth(
+            ProviderSettings([
+                "ApiUrl": "http://127.0.0.1:8080/base/", "WebUrl": "https://Web.example//",
+                "RedirectPort": "43118",
+            ]))
+        #expect(oauth.authorizationURL == "https://web.example/oauth/authorize")
+        #expect(oauth.tokenURL == "https://web.example/oauth/token")
+        #expect(oauth.revocationURL == "https://web.example/oauth/revoke")
+        #expect(oauth.tokenOrigins == ["http://127.0.0.1:8080"])
+        #expect(oauth.redirectPort == 43118)
+    }
+
+    @Test func `without settings it is the service itself`() throws {
+        let oauth = try provider.oauth(ProviderSettings())
+        #expect(oauth.authorizationURL == "https://unsplash.com/oauth/authorize")
+        #expect(oauth.tokenOrigins == ["https://api.unsplash.com"])
+        #expect(oauth.scopes == ["public", "read_user", "write_likes"])
+        #expect(oauth.redirectPort == 43117)
+        #expect(!oauth.usesPKCE)
+        #expect(provider.registrationHelp.split(separator: "\n").count == 3)
+        #expect(provider.info.defaultSource == SourceID("editorial"))
+    }
+
+    @Test(arguments: [
+        ("ApiUrl", "api.unsplash.com"), ("ApiUrl", "http://api.unsplash.com"), ("ApiUrl", "///"),
+        ("WebUrl", "http://10.0.0.1"), ("WebUrl", "https://a?b"), ("ApiUrl", "https://a/#b"),
+        ("RedirectPort", "0"), ("RedirectPort", "65536"), ("RedirectPort", "x"),
+        ("RedirectPort", "+80"),
+    ])
+    func `a wrong setting is refused by its name`(key: String, value: String) async throws {
+        let settings = ProviderSettings([key: value])
+        let error = #expect(throws: ProviderError.self) { try provider.oauth(settings) }
+        guard case .notConfigured(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.hasPrefix("\(key) of [Provider unsplash]"))
+
+        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("asked") }
+        await #expect(throws: error) { try await fixture.session.sources() }
+        await #expect(throws: error) { try await fixture.session.profile() }
+        guard case .status(.failed(text)) = await fixture.events().first else {
+            Issue.record("The session does not say that it cannot work.")
+            return
+        }
+        #expect(fixture.http.asked.isEmpty)
+    }
+
+    @Test func `who has logged in is asked for`() async throws {
+        let me = try Recording.response("me_200")
+        let http = ScriptedHTTPClient { _ in me }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: .init(label: "test"))
+        let identity = try await provider.identify(ports)
+        #expect(identity == AccountIdentity(username: "aaron_is_just_so_handsome"))
+        #expect(http.asked == ["/me"])
+    }
+}
