@@ -36,6 +36,10 @@ let package = Package(
             name: "BusService",
             dependencies: ["BusAPI", "DBus", "Engine", "ProviderKit", "Storage"]),
 
+        // MARK: ChildProcesses
+
+        .target(name: "ChildProcesses"),
+
         // MARK: Configuration
 
         .target(name: "Configuration", dependencies: ["CGLib"]),
@@ -46,7 +50,7 @@ let package = Package(
         .target(
             name: "ControlCommands",
             dependencies: [
-                "BusAPI", "DBus",
+                "BusAPI", "ChildProcesses", "DBus",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
@@ -115,7 +119,7 @@ let package = Package(
 
         // MARK: TestSupport
 
-        .target(name: "TestSupport", dependencies: ["CLinux", "DBus"]),
+        .target(name: "TestSupport", dependencies: ["CLinux", "ChildProcesses", "DBus"]),
 
         // MARK: imagefeedctl
 
@@ -140,7 +144,7 @@ let package = Package(
 // Who does not measure does not build what measures: see `dist/benchmark`.
 if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
     package.targets.append(
-        .executableTarget(name: "Benchmark", dependencies: ["BusAPI", "DBus"]))
+        .executableTarget(name: "Benchmark", dependencies: ["BusAPI", "ChildProcesses", "DBus"]))
 }
 
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main

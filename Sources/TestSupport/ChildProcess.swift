@@ -1,14 +1,23 @@
+internal import ChildProcesses
 internal import Glibc
 internal import Synchronization
 
 /// A program that a test has started, with what it writes.
 ///
-/// Started with an empty signal mask: Foundation's `Process` passes on the one of Dispatch's
-/// threads, and the child then ignores SIGTERM. Killed, if it still runs, with the last reference.
+/// Killed, if it still runs, with the last reference.
 package final class ChildProcess: Sendable {
+    /// How it has ended: `SpawnedProcess.Exit`, for tests that import no more than this module.
     package enum Exit: Hashable, Sendable {
         case code(Int32)
         case signal(Int32)
+
+        init(_ exit: SpawnedProcess.Exit) {
+            self =
+                switch exit {
+                case .code(let code): .code(code)
+                case .signal(let signal): .signal(signal)
+                }
+        }
     }
 
     /// What it has written so far, and whether there will be more.
@@ -29,20 +38,25 @@ package final class ChildProcess: Sendable {
     ///   - arguments: What follows the name of the program.
     ///   - environment: All of its environment.
     ///   - input: What it reads from its standard input.
-    /// - Throws: ``SystemError`` when it cannot be started.
+    /// - Throws: `SpawnError` when it cannot be started.
     package init(
         _ path: String, _ arguments: [String] = [], environment: [String: String],
         input: String = ""
     ) throws {
-        let (id, pipes) = try oneAtATime.withLock { _ in
+        let (process, pipes) = try oneAtATime.withLock { _ in
             let pipes = try (input: Pipe(), output: Pipe(), error: Pipe())
-            let ends = [pipes.input.readEnd, pipes.output.writeEnd, pipes.error.writeEnd]
-            defer { ends.forEach { close($0) } }
-            return (try spawn(path, arguments, environment, descriptors: ends), pipes)
+            let ends = [
+                STDIN_FILENO: pipes.input.readEnd, STDOUT_FILENO: pipes.output.writeEnd,
+                STDERR_FILENO: pipes.error.writeEnd,
+            ]
+            defer { ends.values.forEach { close($0) } }
+            let process = try SpawnedProcess(
+                path, arguments, environment: environment, descriptors: ends)
+            return (process, pipes)
         }
-        self.id = id
+        id = process.id
         onThread { [exit] in
-            let status = waitForExit(id)
+            let status = Exit(process.waitForExit())
             exit.update { $0 = status }
         }
         onThread { [standardOutput] in collect(pipes.output.readEnd, into: standardOutput) }
@@ -96,42 +110,6 @@ private struct Pipe {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (readEnd, writeEnd) = (ends[0], ends[1])
     }
-}
-
-/// Starts a program with `descriptors` as its first ones and no signal blocked or ignored.
-private func spawn(
-    _ path: String, _ arguments: [String], _ environment: [String: String], descriptors: [Int32]
-) throws -> Int32 {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for (number, descriptor) in descriptors.enumerated() {
-        posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-    }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-    var argv = ([path] + arguments).map { strdup($0) } + [nil]
-    var envp = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { (argv + envp).forEach { free($0) } }
-    var id: Int32 = 0
-    let code = posix_spawn(&id, path, &actions, &attributes, &argv, &envp)
-    guard code == 0 else { throw SystemError("posix_spawn \(path)", code) }
-    return id
-}
-
-private func waitForExit(_ id: Int32) -> ChildProcess.Exit {
-    var status: Int32 = 0
-    while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-    // WIFSIGNALED and its like are macros.
-    let signal = status & 0x7f
-    return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
 }
 
 private func collect(_ descriptor: Int32, into output: Observed<ChildProcess.Output>) {
