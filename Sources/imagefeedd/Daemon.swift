@@ -92,8 +92,9 @@ final class Daemon {
 
     private func reload() {
         let configuration = Self.loadConfiguration(folders, logger)
-        local.setPicturesFolder(Self.picturesFolder(configuration, folders))
-        engine?.restartSessions(of: local.info.id)
+        if local.setPicturesFolder(Self.picturesFolder(configuration, folders)) {
+            engine?.restartSessions(of: local.info.id)
+        }
         logger.info("The configuration was read again")
     }
 

@@ -83,6 +83,28 @@ struct LifeTests {
         try await daemon.stop()
     }
 
+    @Test func `the same folder in the configuration disturbs nobody on SIGHUP`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon(["--log-level", "info"])
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let changes = try await Signals(
+            client.connection, account.path, "org.freedesktop.DBus.Properties",
+            "PropertiesChanged")
+        try PrivateBus.current.directory.write(
+            "[Provider local]\nDirectory=Pictures\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        daemon.process.kill(SIGHUP)
+        try await daemon.process.standardError.wait { output in
+            output.text.contains("The configuration was read again") ? true : nil
+        }
+        // What was told before the answer has come before it.
+        #expect(try await account.properties(.account)["State"] == .string("ready"))
+        #expect(changes.messages.value.isEmpty)
+        try await daemon.stop()
+    }
+
     @Test func `a bad line of the configuration is reported with its number`() async throws {
         let directory = try PrivateBus.current.directory
         try Pictures.add("b.png", folder: "home/Other")

@@ -116,6 +116,10 @@ struct SignalTests {
         try await daemon.stop()
         daemon = try await RunningDaemon(["--log-level", "info"])
         try await client.waitUntilReady(account)
+        try Pictures.add("b.png", folder: "home/Other")
+        try PrivateBus.current.directory.write(
+            "[Provider local]\nDirectory=Other\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
         daemon.process.kill(SIGHUP)
         try await daemon.process.standardError.wait { output in
             output.text.contains("The configuration was read again") ? true : nil

@@ -35,11 +35,14 @@ package final class LocalProvider: PasswordLogin {
     }
 
     /// Changes the pictures folder. Sessions that are made from now on see it.
-    package func setPicturesFolder(_ path: String) {
+    ///
+    /// - Returns: Whether it is another one than before.
+    package func setPicturesFolder(_ path: String) -> Bool {
         state.withLock { state in
-            guard state.picturesFolder != path else { return }
+            guard state.picturesFolder != path else { return false }
             state.picturesFolder = path
             state.folder = nil
+            return true
         }
     }
 
