@@ -73,16 +73,6 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test(.enabled(if: getuid() != 0))
-    func `a folder that cannot be read comes back when it can`() async throws {
-        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
-        try await folder.ready()
-        chmod(folder.path("x"), 0)
-        try await folder.shows(["a"])
-        chmod(folder.path("x"), 0o700)
-        try await folder.shows(["b", "a"])
-    }
-
     @Test func `a cache that cannot be made is told`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("in the way", to: "home/.cache/imagefeed")

@@ -14,14 +14,21 @@ final class RunningDaemon {
     let process: ChildProcess
 
     /// Starts it, and waits until it serves.
-    init(_ arguments: [String] = []) async throws {
+    ///
+    /// - Parameters:
+    ///   - arguments: What follows its name.
+    ///   - launcher: A program, with its arguments, that starts the daemon in its own place.
+    /// - Throws: What it could not be started for.
+    init(_ arguments: [String] = [], launcher: [String] = []) async throws {
         let client = try PrivateBus.current.connect()
         let owner = Observed<BusName?>(try await client.owner(of: ServiceName.bus))
         let before = owner.value
         let watch = try await client.watchOwner(of: ServiceName.bus) { name in
             owner.update { $0 = name }
         }
-        process = try Self.start(arguments)
+        let command = launcher + [Self.path] + arguments
+        process = try ChildProcess(
+            command[0], Array(command.dropFirst()), environment: try Self.environment())
         try await owner.wait { name in name != nil && name != before ? true : nil }
         withExtendedLifetime(watch) {}
         _ = try await ServiceClient(client).objects()

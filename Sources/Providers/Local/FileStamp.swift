@@ -96,17 +96,27 @@ struct FolderListing {
     }
 }
 
-/// Tells what image a file holds, by its first bytes.
-///
-/// - Returns: nil for no image, or a file that cannot be read.
-func imageFormat(ofFile path: [UInt8]) -> ImageFormat? {
-    // Not blocking: the file may have been replaced by a pipe since it was looked at.
-    let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return withUnsafeTemporaryAllocation(byteCount: ImageFormat.prefixBytes, alignment: 1) {
-        buffer in
-        let count = read(descriptor, buffer.baseAddress, buffer.count)
-        return count > 0 ? ImageFormat(prefix: UnsafeRawBufferPointer(buffer)[..<count]) : nil
+/// What a file holds, as far as its first bytes tell.
+enum FileContent {
+    case image(ImageFormat)
+    case other
+    /// It cannot be opened, or the disk fails: nobody knows.
+    case unreadable
+
+    init(ofFile path: [UInt8]) {
+        // Not blocking: the file may have been replaced by a pipe since it was looked at.
+        let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        guard descriptor >= 0 else {
+            self = .unreadable
+            return
+        }
+        defer { close(descriptor) }
+        self = withUnsafeTemporaryAllocation(byteCount: ImageFormat.prefixBytes, alignment: 1) {
+            buffer in
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
+            guard count >= 0 else { return .unreadable }
+            let format = ImageFormat(prefix: UnsafeRawBufferPointer(buffer)[..<count])
+            return format.map { .image($0) } ?? .other
+        }
     }
 }

@@ -227,17 +227,26 @@ final class FolderScan {
         while !rest.isEmpty {
             let batch = rest.prefix(Self.filesInTransaction)
             rest = rest.dropFirst(Self.filesInTransaction)
-            let formats = batch.map { imageFormat(ofFile: absolute($0.path.appending($0.name))) }
+            let contents = batch.map { FileContent(ofFile: absolute($0.path.appending($0.name))) }
             try index.database.transaction { () throws(StorageError) in
-                for (candidate, format) in zip(batch, formats) { try store(candidate, format) }
+                for (candidate, content) in zip(batch, contents) { try store(candidate, content) }
             }
             if ContinuousClock.now - lastPublish > Self.publishingInterval { publishChanges() }
         }
         lastFlush = ContinuousClock.now
     }
 
-    private func store(_ candidate: Candidate, _ format: ImageFormat?) throws(StorageError) {
+    private func store(_ candidate: Candidate, _ content: FileContent) throws(StorageError) {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
+        let format: ImageFormat?
+        switch content {
+        case .image(let image): format = image
+        case .other: format = nil
+        case .unreadable:
+            // Nothing is noted, so that every scan tries again; a photo that was moved is known, though.
+            guard candidate.known == nil, try formerRow(stamp) != nil else { return }
+            format = nil
+        }
         if let known = candidate.known {
             try index.update(known, stamp, format)
             switch (known.format, format) {

@@ -1,0 +1,73 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// What the user is not allowed to read.
+@Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { try await Refusal.isPossible }) @MainActor
+struct PermissionTests {
+    /// Changes what the user may do with a file, and waits until the feed is told.
+    private func setMode(
+        _ mode: mode_t, _ name: String, telling signals: Signals
+    ) async throws {
+        let count = signals.messages.value.count
+        chmod(try PrivateBus.current.directory.appending("\(Pictures.home)/\(name)"), mode)
+        _ = try await signals.messages.elements(count + 1)
+    }
+
+    @Test(arguments: ["b.png", "sub"])
+    func `what could not be read shows when it can`(name: String) async throws {
+        try Pictures.add("a.png")
+        try Pictures.add("b.png", age: 1)
+        try Pictures.add("sub/c.png", age: 2)
+        chmod(try PrivateBus.current.directory.appending("\(Pictures.home)/\(name)"), 0)
+        let daemon = try await RunningDaemon(launcher: Refusal.launcher)
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        #expect(try await client.titles(account) == (name == "sub" ? ["a", "b"] : ["a", "c"]))
+        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
+        try await setMode(0o700, name, telling: updates)
+        #expect(try await client.titles(account) == ["a", "b", "c"])
+        try await daemon.stop()
+    }
+
+    @Test func `a folder that cannot be read any more goes, and comes back`() async throws {
+        try Pictures.add("a.png")
+        try Pictures.add("sub/b.png", age: 1)
+        let daemon = try await RunningDaemon(launcher: Refusal.launcher)
+        let client = try TestClient()
+        let account = try await client.logIn("ada")
+        try await client.waitUntilReady(account)
+        let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
+        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
+        try await setMode(0, "sub", telling: removed)
+        #expect(try await client.titles(account) == ["a"])
+        try await setMode(0o700, "sub", telling: updates)
+        #expect(try await client.titles(account) == ["a", "b"])
+        try await daemon.stop()
+    }
+}
+
+/// How programs are refused what the mode of a file refuses, also if the user is root.
+private enum Refusal {
+    /// What starts such a program.
+    static let launcher =
+        getuid() != 0
+        ? [] : ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+    static var isPossible: Bool {
+        get async throws {
+            guard let program = launcher.first else { return true }
+            guard access(program, X_OK) == 0 else { return false }
+            let directory = try TemporaryDirectory()
+            let file = try directory.write("", to: "file")
+            chmod(file, 0)
+            let arguments = launcher.dropFirst() + ["/usr/bin/test", "!", "-r", file]
+            return try await ChildProcess(program, Array(arguments), environment: [:])
+                .exitStatus() == .code(0)
+        }
+    }
+}
