@@ -81,6 +81,33 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: again)) == Data(PhotosFixture.jpeg))
     }
 
+    @Test(arguments: ["deleted", "text", "renamed", "folder"])
+    func `a link to a photo goes with it`(change: String) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        let name = Array(folder.root.utf8) + [0x2f, 0xfc, 0x2e, 0x6a]
+        try PhotosFixture.write(PhotosFixture.jpeg, to: name)
+        try await folder.ready()
+        let id = try await folder.id("\u{fffd}")
+        let link = try await folder.session.imagePath(id, .full)
+        #expect(FileStatus.isLink(Array(link.utf8)))
+        switch change {
+        case "deleted": try PhotosFixture.check(withCPath(name) { unlink($0) })
+        case "text": try PhotosFixture.write(Array("dear diary".utf8), to: name)
+        case "renamed":
+            try PhotosFixture.check(withCPath(name) { rename($0, folder.path("b.jpg")) })
+        default:
+            folder.session.close()
+            let other = try PhotosFixture(folder.directory, root: "elsewhere")
+            try await other.events.wait { $0.contains { $0.isFailed } ? true : nil }
+        }
+        switch change {
+        case "renamed": try await folder.changed(id)
+        case "folder": break
+        default: try await folder.removed([id])
+        }
+        #expect(!FileStatus.isLink(Array(link.utf8)))
+    }
+
     @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
     func `an album's id gives its path back`(path: String) {
         let relative = RelativePath(bytes: Array(path.utf8))

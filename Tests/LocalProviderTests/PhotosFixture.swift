@@ -23,12 +23,17 @@ final class PhotosFixture: Sendable {
 
     /// - Parameters:
     ///   - directory: Where an earlier fixture worked.
+    ///   - root: The name of the pictures folder there.
     ///   - photos: The names of photos that are there from the beginning, the oldest first.
     /// - Throws: `SystemError`, or what a file could not be written for.
-    init(_ directory: TemporaryDirectory? = nil, photos: [String] = []) throws {
+    init(
+        _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
+        photos: [String] = []
+    ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
-        root = directory.appending("home/Pictures")
+        let root = directory.appending(root)
+        self.root = root
         cache = directory.appending("home/.cache/imagefeed")
         for (index, name) in photos.enumerated() {
             try Self.add(name, seconds: 1_000_000 + index, below: root, directory)

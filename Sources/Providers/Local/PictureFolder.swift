@@ -39,7 +39,7 @@ final class PictureFolder: Sendable {
     private let state = Mutex(State())
     private let database: PictureDatabase
     private let watcher: FolderWatcher
-    private let links: String
+    private let links: PictureLinks
     private let logger: Logger
 
     /// - Parameters:
@@ -51,7 +51,7 @@ final class PictureFolder: Sendable {
         self.root = root
         self.database = database
         self.logger = logger
-        links = "\(cache)/links"
+        links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
         watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
         changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
@@ -65,9 +65,9 @@ final class PictureFolder: Sendable {
     /// Makes the index that of this folder.
     private func open() async throws {
         let root = Array(root.utf8)
-        let known = try await database.writer.run { database in
+        let known = try await database.writer.run { [links] database in
             let index = PictureIndex(database)
-            try index.begin(root: root)
+            if try index.begin(root: root) { links.removeAll() }
             return try index.photoCount
         }
         // Both connections to one file, also if the folder is deleted between now and the first page.
@@ -188,19 +188,7 @@ final class PictureFolder: Sendable {
         let path = absolute(picture)
         guard FileStatus(path)?.kind == .file else { throw Self.noPhoto(id) }
         if let text = String(validating: path, as: UTF8.self) { return text }
-        do {
-            try PrivateFolder.create(links)
-        } catch {
-            throw error == .full ? ProviderError.storageFull : .failed("\(error)")
-        }
-        let link = "\(links)/\(id)"
-        unlink(link)
-        guard withCPath(path, { symlink($0, link) }) == 0 || errno == EEXIST else {
-            if errno == ENOSPC || errno == EDQUOT { throw ProviderError.storageFull }
-            throw ProviderError.failed(
-                "\(link) cannot be made: \(String(cString: strerror(errno))).")
-        }
-        return link
+        return try links.make(id, to: path)
     }
 
     static func noPhoto(_ id: PhotoID) -> ProviderError {
@@ -315,6 +303,7 @@ final class PictureFolder: Sendable {
     }
 
     private func tell(_ changes: IndexChanges, _ index: PictureIndex) {
+        links.update(changes)
         let photos = changes.changed.compactMap { try? index.picture($0) }.map { Photo($0) }
         state.withLock { $0.known += changes.newCount - changes.removed.count }
         wakeWaiters()

@@ -61,13 +61,16 @@ struct PictureIndex {
     // MARK: The folder it is about
 
     /// Empties the index if it is about another folder than `root`.
-    func begin(root: [UInt8]) throws(StorageError) {
+    ///
+    /// - Returns: Whether it was, or is new.
+    func begin(root: [UInt8]) throws(StorageError) -> Bool {
         let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
-        guard known != root else { return }
+        guard known != root else { return false }
         try database.transaction { () throws(StorageError) in
             try database.execute("DELETE FROM ghost; DELETE FROM file; DELETE FROM folder")
             try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
         }
+        return true
     }
 
     // MARK: Folders

@@ -1,0 +1,48 @@
+internal import Glibc
+internal import ProviderKit
+internal import Storage
+
+/// Links to photos whose paths are not UTF-8, so that every photo has a path that is.
+///
+/// In a folder of the cache, which may be deleted at any time.
+struct PictureLinks: Sendable {
+    private let folder: String
+
+    init(cache: String) { folder = "\(cache)/links" }
+
+    /// Makes a link to the photo `id` at `path`.
+    ///
+    /// - Returns: The path of the link.
+    /// - Throws: `ProviderError`.
+    func make(_ id: PhotoID, to path: [UInt8]) throws(ProviderError) -> String {
+        do {
+            try PrivateFolder.create(folder)
+        } catch {
+            throw error == .full ? .storageFull : .failed("\(error)")
+        }
+        let link = link(id)
+        unlink(link)
+        guard withCPath(path, { symlink($0, link) }) == 0 || errno == EEXIST else {
+            if errno == ENOSPC || errno == EDQUOT { throw .storageFull }
+            throw .failed("\(link) cannot be made: \(String(cString: strerror(errno))).")
+        }
+        return link
+    }
+
+    /// Removes the links of photos that are gone, and those that lead nowhere since a photo was moved.
+    func update(_ changes: IndexChanges) {
+        for row in changes.removed { unlink(link(PhotoID(row: row))) }
+        for row in changes.changed {
+            let link = link(PhotoID(row: row))
+            if FileStatus(Array(link.utf8)) == nil { unlink(link) }
+        }
+    }
+
+    /// Removes them all.
+    func removeAll() {
+        guard let listing = try? FolderListing(Array(folder.utf8)) else { return }
+        for name in listing.others { withCPath(Array("\(folder)/".utf8) + name) { _ = unlink($0) } }
+    }
+
+    private func link(_ id: PhotoID) -> String { "\(folder)/\(id)" }
+}
