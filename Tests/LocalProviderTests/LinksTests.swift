@@ -108,6 +108,27 @@ import Testing
         #expect(!FileStatus.isLink(Array(link.utf8)))
     }
 
+    @Test(arguments: ["x", "elsewhere", ""])
+    func `a link that leads to a known folder shows no more what it led to`(
+        target: String
+    ) async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
+        try folder.add("../../old/c.jpg", seconds: 5)
+        try folder.add("../../old/deep/e.jpg", seconds: 6)
+        try folder.add("../../elsewhere/d.jpg", seconds: 4)
+        try PhotosFixture.check(
+            symlink(folder.directory.appending("elsewhere"), folder.path("other")))
+        try PhotosFixture.check(symlink(folder.directory.appending("old"), folder.path("link")))
+        try await folder.ready()
+        #expect(try await folder.titles() == ["b", "a", "e", "c", "d"])
+        let new =
+            target == "elsewhere" ? folder.directory.appending(target) : folder.path(target)
+        try PhotosFixture.check(symlink(new, folder.directory.appending("tmp/new")))
+        try PhotosFixture.check(
+            rename(folder.directory.appending("tmp/new"), folder.path("link")))
+        try await folder.shows(["b", "a", "d"])
+    }
+
     @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
     func `an album's id gives its path back`(path: String) {
         let relative = RelativePath(bytes: Array(path.utf8))
