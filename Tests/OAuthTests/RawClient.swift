@@ -1,0 +1,71 @@
+import Dispatch
+import Glibc
+import TestSupport
+
+/// Somebody who connects to a port of 127.0.0.1 and sends what he likes: a browser, or worse.
+@MainActor
+final class RawClient {
+    struct Received {
+        var text = ""
+        /// Whether the other side has closed the connection.
+        var isComplete = false
+    }
+
+    struct NotConnected: Error {
+        let code: Int32
+    }
+
+    let received = Observed(Received())
+    private let descriptor: Int32
+    private let source: any DispatchSourceRead
+
+    /// Connects. The queue of the listener must have room.
+    init(port: UInt16) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        self.descriptor = descriptor
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+        source.setCancelHandler { Glibc.close(descriptor) }
+        source.setEventHandler { [weak self] in self?.receive() }
+        source.activate()
+        guard isConnected else { throw NotConnected(code: errno) }
+        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    }
+
+    isolated deinit { source.cancel() }
+
+    /// Sends as much as the connection takes.
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes {
+            Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Goes away.
+    func close() { source.cancel() }
+
+    /// All that came until the other side closed the connection.
+    func answer() async throws -> String {
+        try await received.wait { $0.isComplete ? $0.text : nil }
+    }
+
+    private func receive() {
+        var buffer = [UInt8](repeating: 0, count: 8192)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count > 0 {
+            received.update { $0.text += String(decoding: buffer[..<count], as: UTF8.self) }
+        } else {
+            source.cancel()
+            received.update { $0.isComplete = true }
+        }
+    }
+}

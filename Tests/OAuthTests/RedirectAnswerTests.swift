@@ -1,0 +1,94 @@
+import ProviderKit
+import Testing
+
+@testable import OAuth
+
+struct RedirectAnswerTests {
+    private let state = Secret("right")
+
+    private func answer(_ pasted: String, issuer: String? = nil) throws -> RedirectAnswer {
+        try RedirectAnswer(pasted: pasted, state: state, issuer: issuer)
+    }
+
+    @Test(arguments: [
+        "abc-_.~/+=", "  abc-_.~/+=\n", "\u{a0}abc-_.~/+=\t",
+        "https://unsplash.com/oauth/authorize/native?code=abc-_.~%2F%2B%3D",
+        " https://mastodon.example/oauth/authorize/native?code=abc-_.~%2f%2b%3d#_=_ \r\n",
+        "http://127.0.0.1:4711/callback?state=right&code=abc-_.~%2F%2B%3D",
+        "?code=abc-_.~%2F%2B%3D&state=right", "code=abc-_.~%2F%2B%3D&state=right",
+    ])
+    func `a code is found in what somebody pastes`(text: String) throws {
+        guard case .code(let code) = try answer(text) else {
+            Issue.record("no code")
+            return
+        }
+        #expect(code.text == "abc-_.~/+=")
+    }
+
+    @Test(arguments: [
+        ("", "There is no code."), (" \n\t", "There is no code."), ("a b", "That is no code."),
+        ("a\nb", "That is no code."), ("käse", "That is no code."), ("a\0b", "That is no code."),
+        (String(repeating: "a", count: 17 << 10), "That is too long for a code."),
+        ("https://photos.example/?code=a&code=b", "That address is malformed."),
+        ("https://photos.example/?code=%zz", "That address is malformed."),
+        ("https://photos.example/?code=a&state=wrong", "That address belongs to another login."),
+        (
+            "https://photos.example/?error=access_denied&state=wrong",
+            "That address belongs to another login."
+        ),
+        ("https://photos.example/?code=a&state=", "That address belongs to another login."),
+        ("https://photos.example/?state=right", "There is no code in that address."),
+        ("https://photos.example/?code=", "There is no code in that address."),
+        ("https://photos.example/?code=a%20b", "There is no code in that address."),
+        ("https://photos.example/", "There is no code in that address."),
+        ("https://photos.example/#code=a", "There is no code in that address."),
+        ("?", "There is no code in that address."),
+    ])
+    func `anything else is refused with the reason`(text: String, reason: String) {
+        #expect(throws: OAuthError.invalidCode(reason)) { _ = try answer(text) }
+    }
+
+    @Test(arguments: [
+        ("error=access_denied", OAuthError.denied),
+        ("error=server_error", .serviceFailed("server_error")),
+        (
+            "error=invalid_scope&error_description=Not%20that+one",
+            .refused("invalid_scope: Not that one")
+        ),
+        ("error=x&error_description=%0A%1b[1m%E2%80%AEab%0a", .refused("x: [1mab")),
+    ])
+    func `errors are told apart`(query: String, error: OAuthError) throws {
+        guard case .failed(let found) = try answer("https://photos.example/?\(query)") else {
+            Issue.record("no error")
+            return
+        }
+        #expect(found == error)
+    }
+
+    @Test func `the issuer counts where both name one`() throws {
+        let address = "https://photos.example/?code=a&iss=https%3A%2F%2Fphotos.example"
+        for issuer in [nil, "https://photos.example"] {
+            guard case .code = try answer(address, issuer: issuer) else {
+                Issue.record("no code")
+                continue
+            }
+        }
+        guard case .code = try answer("code=a", issuer: "https://photos.example") else {
+            Issue.record("no code")
+            return
+        }
+        guard case .failed = try answer(address, issuer: "https://photos.example/") else {
+            Issue.record("no error")
+            return
+        }
+    }
+
+    @Test func `text of a service becomes one short line`() {
+        #expect(plain("  a\r\n\tb\u{0}c  \u{2028}") == "a b c")
+        #expect(plain("\u{202e}\u{200b}\u{feff}ok") == "ok")
+        #expect(plain(String(repeating: "ä", count: 1000)).count == 200)
+        #expect(plain(String(repeating: "e\u{301}", count: 200)).count == 200)
+        #expect(
+            plain("a" + String(repeating: "\u{301}", count: 100_000)).unicodeScalars.count < 1000)
+    }
+}

@@ -1,0 +1,322 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import OAuth
+
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct RedirectListenerTests {
+    private let clock = ManualClock()
+    private let redirects: RedirectListeners
+
+    init() { redirects = RedirectListeners(clock: clock) }
+
+    private func authorize(_ description: OAuthDescription = .sample) throws -> Authorization {
+        let authorization = Authorization(description, clientID: "app", redirects: redirects)
+        try #require(authorization.listenerError == nil)
+        return authorization
+    }
+
+    @Test func `the page is shown when the login has ended, and again when it is reloaded`()
+        async throws
+    {
+        let login = try authorize()
+        let browser = try login.browser()
+        browser.send(login.redirect("code=abc"))
+        #expect(try await login.code().text == "abc")
+        #expect(browser.received.value.text.isEmpty)
+        login.finish(.loggedIn)
+        let page = try await browser.answer()
+        #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(page.contains("<h1>You are logged in</h1>"))
+        for header in [
+            "Cache-Control: no-store", "Referrer-Policy: no-referrer", "Connection: close",
+            "X-Content-Type-Options: nosniff",
+            "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'",
+        ] { #expect(page.contains("\r\n\(header)"), "\(header)") }
+        // The first verdict counts.
+        login.finish(.failed("no"))
+        #expect(try await login.answer(to: login.redirect("code=def")) == page)
+        #expect(try await login.code().text == "abc")
+    }
+
+    @Test func `who says no, and who fails, is told so`() async throws {
+        let denied = try authorize()
+        let browser = try denied.browser()
+        browser.send(denied.redirect("error=access_denied&error_description=no"))
+        await #expect(throws: OAuthError.denied) { _ = try await denied.code() }
+        denied.finish(.denied)
+        #expect(try await browser.answer().contains("<h1>You said no</h1>"))
+
+        let failed = try authorize()
+        let other = try failed.browser()
+        other.send(
+            failed.redirect("error=bad%3Cb%3E&error_description=%3Cscript%3E%0A%22it%27s%22"))
+        await #expect(throws: OAuthError.refused("bad<b>: <script> \"it's\"")) {
+            _ = try await failed.code()
+        }
+        failed.finish(.failed("bad<b>: <script>\u{202e} \"it's\" &"))
+        let page = try await other.answer()
+        #expect(page.contains("<p>bad&lt;b&gt;: &lt;script&gt; &quot;it&#39;s&quot; &amp;</p>"))
+        #expect(!page.contains("<script>"))
+    }
+
+    @Test(arguments: Hostile.all)
+    func `what is no redirect of this login changes nothing`(_ hostile: Hostile) async throws {
+        let login = try authorize()
+        let answer = try await login.answer(to: hostile.request(login))
+        #expect(answer.hasPrefix("HTTP/1.1 \(hostile.status) "), "\(answer)")
+        #expect(answer.contains("\r\nConnection: close\r\n"))
+        // The real one still works.
+        let browser = try login.browser()
+        browser.send(login.redirect("code=real"))
+        #expect(try await login.code().text == "real")
+        login.finish(.loggedIn)
+        #expect(try await browser.answer().contains("You are logged in"))
+    }
+
+    @Test func `another service's answer fails the login`() async throws {
+        var description = OAuthDescription.sample
+        description.issuer = "https://photos.example/"
+        let good = try authorize(description)
+        let browser = try good.browser()
+        browser.send(good.redirect("code=abc&iss=https%3A%2F%2Fphotos.example%2F"))
+        #expect(try await good.code().text == "abc")
+        let bad = try authorize(description)
+        let other = try bad.browser()
+        other.send(bad.redirect("code=abc&iss=https%3A%2F%2Fevil.example%2F"))
+        await #expect(throws: OAuthError.refused("The answer came from another service.")) {
+            _ = try await bad.code()
+        }
+    }
+
+    @Test func `logins share a port and are told apart by state`() async throws {
+        var description = OAuthDescription.sample
+        description.redirectPort = try authorize().port
+        let logins = [try authorize(description), try authorize(description)]
+        #expect(logins[0].port == logins[1].port)
+        #expect(logins[0].url != logins[1].url)
+        var browsers: [RawClient] = []
+        for (number, login) in logins.enumerated().reversed() {
+            let browser = try login.browser()
+            browser.send(login.redirect("code=code\(number)"))
+            #expect(try await login.code().text == "code\(number)")
+            browsers.append(browser)
+        }
+        logins[0].finish(.denied)
+        logins[1].finish(.loggedIn)
+        #expect(try await browsers[0].answer().contains("You are logged in"))
+        #expect(try await browsers[1].answer().contains("You said no"))
+    }
+
+    @Test func `a port that is taken leaves the pasted code`() async throws {
+        let first = try authorize()
+        var description = OAuthDescription.sample
+        description.redirectPort = first.port
+        let other = RedirectListeners(clock: clock)
+        let login = Authorization(description, clientID: "app", redirects: other)
+        #expect(login.listenerError == .portTaken(try #require(first.port)))
+        #expect(login.request.redirectAddress == "urn:ietf:wg:oauth:2.0:oob")
+        #expect(login.url.contains("redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob&"))
+        #expect(throws: OAuthError.invalidCode("There is no code.")) { try login.submit(" ") }
+        try login.submit(" https://unsplash.com/oauth/authorize/native?code=pasted\n")
+        #expect(try await login.code().text == "pasted")
+        login.finish(.loggedIn)
+    }
+
+    @Test func `a port is given back with the last login on it, and can be had again at once`()
+        async throws
+    {
+        var description = OAuthDescription.sample
+        var login: Authorization? = try authorize()
+        let port = try #require(login?.port)
+        description.redirectPort = port
+        // Answered here, so that the connection lingers in TIME_WAIT.
+        _ = try await login?.answer(to: "GET / HTTP/1.1\r\n\r\n")
+        login = nil
+        #expect(throws: RawClient.NotConnected.self) { _ = try RawClient(port: port) }
+        for _ in 0..<3 {
+            let login = try authorize(description)
+            #expect(login.port == port)
+        }
+    }
+
+    @Test func `a slow request is cut off after five seconds`() async throws {
+        let login = try authorize()
+        let slow = try login.browser()
+        slow.send("GET /callback?code=abc&state=")
+        _ = try await clock.sleepers.elements(1)
+        clock.advance(by: .seconds(4))
+        slow.send("x")
+        #expect(try await login.answer(to: "GET / HTTP/1.1\r\n\r\n").contains(" 421 "))
+        #expect(!slow.received.value.isComplete)
+        clock.advance(by: .seconds(1))
+        #expect(try await slow.answer().isEmpty)
+    }
+
+    @Test func `a request may come one byte at a time`() async throws {
+        let login = try authorize()
+        let browser = try login.browser()
+        for character in login.redirect("code=abc").unicodeScalars {
+            browser.send(String(character))
+            await Task.yield()
+        }
+        #expect(try await login.code().text == "abc")
+    }
+
+    @Test func `a browser that waits too long is sent to the desktop`() async throws {
+        let login = try authorize()
+        let browser = try login.browser()
+        browser.send(login.redirect("code=abc"))
+        _ = try await login.code()
+        try await clock.sleepers.wait { $0.contains(.init(offset: .seconds(30))) ? true : nil }
+        clock.advance(by: .seconds(30))
+        #expect(try await browser.answer().contains("Your desktop tells how it went."))
+        login.finish(.loggedIn)
+        #expect(try await login.answer(to: login.redirect("code=abc")).contains("logged in"))
+    }
+
+    @Test func `a browser that goes away takes nothing with it`() async throws {
+        let login = try authorize()
+        let browser = try login.browser()
+        browser.send(login.redirect("code=abc"))
+        browser.close()
+        #expect(try await login.code().text == "abc")
+        login.finish(.loggedIn)
+        #expect(try await login.answer(to: login.redirect("code=abc")).contains("logged in"))
+    }
+
+    @Test func `idle connections block nobody`() async throws {
+        let login = try authorize()
+        var idle: [RawClient] = []
+        for count in 1...40 {
+            idle.append(try login.browser())
+            _ = try await clock.sleepers.elements(count)
+        }
+        let browser = try login.browser()
+        browser.send(login.redirect("code=abc"))
+        #expect(try await login.code().text == "abc")
+        login.finish(.loggedIn)
+        #expect(try await browser.answer().contains("You are logged in"))
+        // The first ones had to make room.
+        #expect(try await idle[0].answer().isEmpty)
+    }
+
+    @Test func `a login that is dropped leaves no browser waiting`() async throws {
+        var login: Authorization? = try authorize()
+        let browser = try #require(try login?.browser())
+        browser.send(try #require(login?.redirect("code=abc")))
+        _ = try await login?.code()
+        login = nil
+        #expect(try await browser.answer().contains("Almost done"))
+    }
+
+    @Test func `waiting for the code can be cancelled, and begun again`() async throws {
+        let login = try authorize()
+        let waiting = Task { try await login.code() }
+        await Task.yield()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+        try login.submit("abc")
+        #expect(try await login.code().text == "abc")
+    }
+}
+
+/// A request that means no login, and how it is answered.
+struct Hostile: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let status: Int
+    let request: @MainActor @Sendable (Authorization) -> String
+
+    init(
+        _ name: String, _ status: Int,
+        _ request: @escaping @MainActor @Sendable (Authorization) -> String
+    ) {
+        testDescription = name
+        self.status = status
+        self.request = request
+    }
+
+    static let all = [
+        Hostile("no state", 400) { $0.get("/callback?code=evil") },
+        Hostile("an empty state", 400) { $0.get("/callback?code=evil&state=") },
+        Hostile("a wrong state", 400) {
+            $0.get("/callback?code=evil&state=AAAAAAAAAAAAAAAAAAAAAA")
+        },
+        Hostile("an error with a wrong state", 400) {
+            $0.get("/callback?error=access_denied&state=wrong")
+        },
+        Hostile("an error without state", 400) { $0.get("/callback?error=access_denied") },
+        Hostile("two codes", 400) { $0.redirect("code=evil&code=worse") },
+        Hostile("two states", 400) { $0.redirect("code=evil&state=other") },
+        Hostile("code and error", 400) { $0.redirect("code=evil&error=access_denied") },
+        Hostile("neither code nor error", 400) { $0.redirect("hello=world") },
+        Hostile("an empty code", 400) { $0.redirect("code=") },
+        Hostile("a code with a line break", 400) { $0.redirect("code=a%0d%0ab") },
+        Hostile("a bad escape", 400) { $0.redirect("code=%zz") },
+        Hostile("no UTF-8", 400) { $0.redirect("code=%ff") },
+        Hostile("the icon", 404) { $0.get("/favicon.ico") },
+        Hostile("another path", 404) { $0.redirect("code=evil").replacing("/callback", with: "/") },
+        Hostile("a longer path", 404) {
+            $0.redirect("code=evil").replacing("/callback", with: "/callback/")
+        },
+        Hostile("HEAD", 405) { $0.redirect("code=evil").replacing("GET", with: "HEAD") },
+        Hostile("POST", 405) {
+            $0.redirect("code=evil", headers: "Origin: https://evil.example", "Content-Length: 3")
+                .replacing("GET", with: "POST") + "a=b"
+        },
+        Hostile("OPTIONS", 405) { $0.redirect("code=evil").replacing("GET", with: "OPTIONS") },
+        Hostile("a prefetch", 503) { $0.redirect("code=evil", headers: "Sec-Purpose: prefetch") },
+        Hostile("a prerendering", 503) {
+            $0.redirect("code=evil", headers: "sec-purpose: prefetch;prerender")
+        },
+        Hostile("an older prefetch", 503) {
+            $0.redirect("code=evil", headers: "Purpose: prefetch")
+        },
+        Hostile("a picture of another page", 503) {
+            $0.redirect("code=evil", headers: "Sec-Fetch-Dest: image")
+        },
+        Hostile("another host", 421) { $0.redirect("code=evil", host: "evil.example") },
+        Hostile("localhost", 421) { $0.redirect("code=evil", host: "localhost:\($0.port ?? 0)") },
+        Hostile("no port", 421) { $0.redirect("code=evil", host: "127.0.0.1") },
+        Hostile("two hosts", 421) { $0.redirect("code=evil", headers: "Host: 127.0.0.1") },
+        Hostile("no host", 421) { _ in "GET /callback HTTP/1.1\r\n\r\n" },
+        Hostile("no HTTP", 400) { _ in "hello\r\n\r\n" },
+        Hostile("TLS", 400) { _ in "\u{16}\u{3}\u{1}\0\r\n\r\n" },
+        Hostile("a proxy's request", 400) { login in
+            login.redirect("code=evil").replacing("GET /", with: "GET http://127.0.0.1/")
+        },
+        Hostile("a folded header", 400) { $0.redirect("code=evil", headers: "A: b", " c") },
+        Hostile("a head of 17 KiB", 431) {
+            $0.redirect("code=evil", headers: "A: \(String(repeating: "a", count: 17 << 10))")
+        },
+    ]
+}
+
+extension Authorization {
+    var port: UInt16? {
+        request.redirectAddress.split(separator: ":").last.flatMap {
+            UInt16($0.prefix { $0 != "/" })
+        }
+    }
+
+    func browser() throws -> RawClient { try RawClient(port: try #require(port)) }
+
+    /// The request of a browser that comes back with our state.
+    func redirect(_ query: String, host: String? = nil, headers: String...) -> String {
+        let state = request.state.withText { $0 }
+        return get("/callback?\(query)&state=\(state)", host: host, headers: headers)
+    }
+
+    func get(_ target: String, host: String? = nil, headers: [String] = []) -> String {
+        let lines = ["GET \(target) HTTP/1.1", "Host: \(host ?? "127.0.0.1:\(port ?? 0)")"]
+        return (lines + headers + ["", ""]).joined(separator: "\r\n")
+    }
+
+    func answer(to request: String) async throws -> String {
+        let browser = try browser()
+        browser.send(request)
+        return try await browser.answer()
+    }
+}

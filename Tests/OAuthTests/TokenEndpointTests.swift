@@ -1,0 +1,174 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import OAuth
+
+struct TokenEndpointTests {
+    private static let time = Timestamp(secondsSince1970: 1_800_000_000)
+
+    private func endpoint(
+        _ http: ScriptedHTTPClient, _ description: OAuthDescription = .sample,
+        secret: String? = "top secret"
+    ) -> TokenEndpoint {
+        let client = OAuthClient(id: "app", secret: secret.map { Secret($0) })
+        return TokenEndpoint(description, client, http, now: { Self.time })
+    }
+
+    private func request(_ description: OAuthDescription = .sample) -> AuthorizationRequest {
+        var generator = CountingGenerator()
+        return AuthorizationRequest(description, clientID: "app", using: &generator)
+    }
+
+    private func exchange(_ http: ScriptedHTTPClient) async throws -> OAuthToken {
+        try await endpoint(http).exchange(Secret("abc"), for: request())
+    }
+
+    private func token(refresh: String? = "old") -> OAuthToken {
+        OAuthToken(
+            accessToken: Secret("access"), refreshToken: refresh.map { Secret($0) },
+            scopes: ["read"], obtained: Self.time, expires: nil)
+    }
+
+    @Test func `a code is exchanged for a token`() async throws {
+        let http = ScriptedHTTPClient(
+            200,
+            """
+            {"access_token":"at","token_type":"Bearer","refresh_token":"rt","expires_in":7200,
+             "scope":"public","created_at":1436544465,"user_id":1,"username":"ada"}
+            """)
+        let token = try await endpoint(http).exchange(Secret("a+b/c"), for: request())
+        #expect(token.accessToken.text == "at")
+        #expect(token.refreshToken?.text == "rt")
+        #expect(token.scopes == ["public"])
+        #expect(token.obtained == Self.time)
+        #expect(token.expires == Self.time + .seconds(7200))
+        let sent = http.requests.value[0]
+        #expect(sent.url == "https://photos.example/oauth/token")
+        #expect(
+            sent.body == """
+                grant_type=authorization_code&code=a%2Bb%2Fc\
+                &redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob\
+                &client_id=app&client_secret=top%20secret
+                """)
+    }
+
+    @Test func `the verifier goes along, and no secret where there is none`() async throws {
+        var description = OAuthDescription.sample
+        description.usesPKCE = true
+        let http = ScriptedHTTPClient(200, #"{"access_token":"at"}"#)
+        let request = request(description)
+        _ = try await endpoint(http, description, secret: nil).exchange(Secret("abc"), for: request)
+        let body = http.requests.value[0].body
+        #expect(body.contains("&code_verifier=\(request.verifier?.secret.text ?? "?")&"))
+        #expect(!body.contains("client_secret"))
+    }
+
+    @Test(arguments: [
+        (#"{"access_token":"at"}"#, nil), (#"{"access_token":"at","expires_in":"60"}"#, 60),
+        (#"{"access_token":"at","expires_in":60.7,"token_type":"BEARER"}"#, 60),
+        (#"{"access_token":"at","expires_in":0,"refresh_token":null}"#, nil),
+        (#"{"access_token":"at","expires_in":-5,"scope":5}"#, nil),
+        (#"{"access_token":"at","expires_in":1e300}"#, nil),
+        (#"{"access_token":"at","expires_in":"soon","refresh_token":""}"#, nil),
+        (#"{"access_token":"at","expires_in":"nan"}"#, nil),
+        (#"{"access_token":"at","expires_in":true,"created_at":"x"}"#, nil),
+    ])
+    func `only the token itself has to be there`(body: String, lifetime: Int64?) async throws {
+        let token = try await exchange(ScriptedHTTPClient(200, body))
+        #expect(token.expires == lifetime.map { Self.time + .seconds($0) })
+        #expect(token.refreshToken == nil)
+        #expect(token.scopes == ["public", "write_likes"])
+    }
+
+    @Test(arguments: [#""a b""#, #""a,b""#, #"["a","b"]"#])
+    func `scopes come as text or list`(scopes: String) async throws {
+        let http = ScriptedHTTPClient(200, #"{"access_token":"at","scope":\#(scopes)}"#)
+        #expect(try await exchange(http).scopes == ["a", "b"])
+    }
+
+    @Test(arguments: [
+        "", "<html>", "[]", "{}", "null", #"{"access_token":5}"#, #"{"access_token":""}"#,
+        #"{"access_token":"a\r\nb"}"#, #"{"access_token":"ä"}"#, #"{"access_token":"a"#,
+        #"{"access_token":"at","token_type":"mac"}"#,
+    ])
+    func `nonsense is no token`(body: String) async {
+        let error = await #expect(throws: OAuthError.self) {
+            try await exchange(ScriptedHTTPClient(200, body))
+        }
+        guard case .serviceFailed(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.hasPrefix("The service's "))
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"invalid_grant","error_description":"old"}"#, OAuthError.invalidGrant),
+        (401, #"{"error":"invalid_grant"}"#, .invalidGrant),
+        (401, #"{"error":"invalid_client"}"#, .invalidClient),
+        (200, #"{"error":"invalid_grant"}"#, .invalidGrant),
+        (403, #"{"error":"access_denied"}"#, .denied),
+        (
+            400, #"{"error":"invalid_scope","error_description":"a\u0000\nb"}"#,
+            .refused("invalid_scope: a b")
+        ),
+        (429, "", .rateLimited(until: Timestamp(secondsSince1970: 1_800_000_060))),
+        (400, "<html>", .serviceFailed("The service answered 400.")),
+        (401, #"{"errors":["x"]}"#, .serviceFailed("The service answered 401.")),
+        (500, #"{"error":"invalid_grant"}"#, .serviceFailed("The service answered 500.")),
+        (503, "", .serviceFailed("The service answered 503.")),
+        (302, "", .serviceFailed("The service answered 302.")),
+    ])
+    func `errors are told apart`(status: Int, body: String, error: OAuthError) async {
+        let headers: HTTPHeaders = status == 429 ? ["Retry-After": "60"] : [:]
+        await #expect(throws: error) { try await exchange(.init(status, body, headers)) }
+    }
+
+    @Test func `a dead network says nothing about the token`() async {
+        let http = ScriptedHTTPClient([.failure(HTTPError.unreachable("no route"))])
+        await #expect(throws: HTTPError.unreachable("no route")) {
+            try await endpoint(http).refresh(token())
+        }
+    }
+
+    @Test func `a refresh keeps the old refresh token unless a new one comes`() async throws {
+        let http = ScriptedHTTPClient([
+            .success(.sample(200, #"{"access_token":"a1"}"#)),
+            .success(.sample(200, #"{"access_token":"a2","refresh_token":"new"}"#)),
+        ])
+        let first = try await endpoint(http).refresh(token())
+        #expect(first.accessToken.text == "a1")
+        #expect(first.refreshToken?.text == "old")
+        #expect(first.scopes == ["read"])
+        let second = try await endpoint(http).refresh(first)
+        #expect(second.refreshToken?.text == "new")
+        #expect(
+            http.requests.value[0].body == """
+                grant_type=refresh_token&refresh_token=old&client_id=app&client_secret=top%20secret
+                """)
+        await #expect(throws: OAuthError.noRefreshToken) {
+            try await endpoint(http).refresh(token(refresh: nil))
+        }
+    }
+
+    @Test func `both tokens are given back, where the service has a place for that`() async throws {
+        let http = ScriptedHTTPClient([
+            .success(.sample(200, "{}")), .success(.sample(200, "")),
+            .success(.sample(403, #"{"error":"unauthorized_client"}"#)),
+        ])
+        try await endpoint(http).revoke(token())
+        #expect(http.requests.value.isEmpty)
+        var description = OAuthDescription.sample
+        description.revocationURL = "https://photos.example/oauth/revoke"
+        try await endpoint(http, description).revoke(token())
+        #expect(
+            http.requests.value.map(\.body) == [
+                "token=old&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
+                "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
+            ])
+        await #expect(throws: OAuthError.refused("unauthorized_client")) {
+            try await endpoint(http, description).revoke(token())
+        }
+    }
+}
