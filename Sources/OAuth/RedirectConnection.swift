@@ -71,7 +71,7 @@ final class RedirectConnection {
     func send(_ page: ResponsePage) {
         guard phase == .reading || phase == .waiting else { return }
         phase = .draining
-        // A page is smaller than what the kernel takes at once on a connection where nothing was sent.
+        // A page (less than 8 KiB) is smaller than what the kernel takes at once on a new connection.
         let bytes = page.bytes
         let count = bytes.withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))

@@ -55,7 +55,7 @@ nonisolated struct ResponsePage: Sendable {
         return page
     }
 
-    /// All of the answer, at most 4 KiB. The code in the address goes nowhere: there is nothing to load
+    /// All of the answer, less than 8 KiB. The code in the address goes nowhere: there is nothing to load
     /// and nothing to send it to.
     var bytes: [UInt8] {
         let html = Array(html.utf8)

@@ -155,6 +155,45 @@ struct RedirectListenerTests {
         #expect(try await slow.answer().isEmpty)
     }
 
+    @Test func `a megabyte of head is cut off`() async throws {
+        let login = try authorize()
+        let browser = try login.browser()
+        browser.send(login.get("/callback?code=\(String(repeating: "a", count: 1 << 20))"))
+        _ = try await browser.answer()
+        #expect(try await login.answer(to: login.get("/")).contains(" 404 "))
+    }
+
+    @Test func `when descriptors run out, the port rests for a second`() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            let clock = ManualClock()
+            let login = Authorization(
+                .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
+            let browser = try login.browser()
+            browser.send(login.redirect("code=abc"))
+            var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var fillers: [Int32] = []
+            while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
+            try await clock.sleepers.wait { $0 == [.init(offset: .seconds(1))] ? true : nil }
+            for filler in fillers { close(filler) }
+            clock.advance(by: .seconds(1))
+            guard try await login.code().text == "abc" else { exit(1) }
+            login.finish(.loggedIn)
+            guard try await browser.answer().contains("You are logged in") else { exit(2) }
+        }
+    }
+
+    @Test func `the longest reason arrives whole`() async throws {
+        let login = try authorize()
+        let browser = try login.browser()
+        browser.send(login.redirect("code=abc"))
+        _ = try await login.code()
+        login.finish(.failed(String(repeating: "\"\u{10348}\u{301}\u{302}", count: 1000)))
+        let page = try await browser.answer()
+        #expect(page.hasSuffix("</html>\n"))
+        #expect(page.utf8.count < 8 << 10)
+    }
+
     @Test func `a request may come one byte at a time`() async throws {
         let login = try authorize()
         let browser = try login.browser()
