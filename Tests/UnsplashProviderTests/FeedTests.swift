@@ -1,0 +1,164 @@
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct FeedTests {
+    private static let editorial = SourceID("editorial")
+
+    @Test func `a page asks for thirty, and its place leads to the next one`() async throws {
+        let first = try Recording.response("photos_list_2021_page1_prod")
+        let fixture = Fixture { request in
+            request.url.contains("page=1&") ? first : .json("[]", ["X-Total": "220922"])
+        }
+        let page = try await fixture.session.fetchPage(Self.editorial, from: nil)
+        #expect(page.photos.count == 2)
+        #expect(page.total == 220_922)
+        #expect(page.next == "2.220922")
+        let last = try await fixture.session.fetchPage(Self.editorial, from: page.next)
+        #expect(last == RemotePage([], next: nil, total: 220_922))
+        #expect(
+            fixture.http.asked == ["/photos?page=1&per_page=30", "/photos?page=2&per_page=30"])
+        for request in fixture.http.requests.value {
+            #expect(request.headers["Accept-Version"] == "v1")
+            #expect(request.token == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("topic:a/../b?c", "/topics/a%2F..%2Fb%3Fc/photos?page=1&per_page=30"),
+        ("collection:-12", "/collections/-12/photos?page=1&per_page=30"),
+        ("user:@ada", "/users/%40ada/photos?page=1&per_page=30"),
+    ])
+    func `a name cannot leave its place in the address`(source: String, url: String) async throws {
+        let fixture = Fixture(answering: .json("[]"))
+        _ = try await fixture.session.fetchPage(SourceID(source), from: nil)
+        #expect(fixture.http.asked == [url])
+    }
+
+    @Test func `a search finds, and its total may come from the body`() async throws {
+        let recorded = try Recording.response("search_photos_2023_perpage3")
+        let fixture = Fixture(answering: recorded)
+        let page = try await fixture.session.fetchPage(SourceID("search:black dog&x=1"), from: nil)
+        #expect(page.photos.count == 3)
+        #expect(page.total == 10002)
+        #expect(page.next == "2.10002")
+        #expect(
+            fixture.http.asked == ["/search/photos?query=black%20dog%26x%3D1&page=1&per_page=30"])
+
+        let bare = Fixture(answering: .json(#"{"total":7,"results":[]}"#))
+        let empty = try await bare.session.fetchPage(SourceID("search:x"), from: nil)
+        #expect(empty == RemotePage([], next: nil, total: 7))
+    }
+
+    @Test func `photos that left are caught up with by the page before`() async throws {
+        let fixture = Fixture { request in
+            let number = request.url.contains("page=2&") ? 2 : 3
+            let link = "<https://api.unsplash.com/photos?page=\(number + 1)>; rel=\"next\""
+            return .json(
+                #"[{"id":"p\#(number)","urls":{"full":"https://images.unsplash.com/\#(number)"}}]"#,
+                ["X-Total": "89", "Link": link])
+        }
+        let page = try await fixture.session.fetchPage(Self.editorial, from: "3.90")
+        #expect(page.photos.map(\.photo.id.text) == ["p2", "p3"])
+        // What leads on is the later page: a walk always goes on.
+        #expect(page.next == "4.89")
+        for place in ["3.89", "3.88", "3"] {
+            let page = try await fixture.session.fetchPage(Self.editorial, from: place)
+            #expect(page.photos.map(\.photo.id.text) == ["p3"])
+        }
+    }
+
+    @Test func `one bad photo is left out, a list of nothing else is nonsense`() async throws {
+        let good = #"{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}"#
+        let mixed = Fixture(
+            answering: .json(#"[null,7,{},{"id":7,"urls":{}},\#(good),[],{"id":"b"}]"#))
+        let page = try await mixed.session.fetchPage(Self.editorial, from: nil)
+        #expect(page.photos.map(\.photo.id.text) == ["a"])
+        await Self.expectFailure(Fixture(answering: .json(#"[{},{"id":"b"}]"#)))
+    }
+
+    @Test func `only illustrations make an empty page that is followed by more`() async throws {
+        let fixture = Fixture(
+            answering: .json(
+                #"[{"id":"a","urls":{"full":"https://i.x/a"},"asset_type":"illustration"}]"#,
+                ["Link": "<https://api.unsplash.com/photos?page=2>; rel=next"]))
+        let page = try await fixture.session.fetchPage(Self.editorial, from: nil)
+        #expect(page == RemotePage([], next: "2"))
+    }
+
+    @Test(arguments: [
+        "", "{}", "null", "[", "<html>", "\u{FEFF}", "Rate Limit Exceeded", "[[[[",
+        String(repeating: "[", count: 100_000), #"{"errors":["x"]}"#,
+    ])
+    func `nonsense is a failure`(body: String) async {
+        await Self.expectFailure(Fixture(answering: .json(body)))
+    }
+
+    @Test(arguments: [0, 1, 100, 4000, 7408])
+    func `a list that breaks off is a failure`(length: Int) async throws {
+        let body = Array(try Recording.body("photos_list_2021_page1_prod").prefix(length))
+        await Self.expectFailure(
+            Fixture(answering: HTTPResponse(status: 200, headers: [:], body: body, url: "")))
+    }
+
+    private static func expectFailure(
+        _ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: ProviderError.self, sourceLocation: sourceLocation) {
+            try await fixture.session.fetchPage(editorial, from: nil)
+        }
+        guard case .failed(let text) = error else {
+            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(text.hasPrefix("Unsplash answered nonsense"), sourceLocation: sourceLocation)
+    }
+
+    @Test func `what cannot be asked is not asked`() async throws {
+        let fixture = Fixture { _ in throw HTTPError.failed("asked") }
+        let session = fixture.session
+        await #expect(throws: ProviderError.self) {
+            try await session.fetchPage(SourceID("nowhere"), from: nil)
+        }
+        await #expect(throws: ProviderError.self) {
+            try await session.fetchPage(Self.editorial, from: "x")
+        }
+        for id in ["", "..", "a/b", "ä"] {
+            await #expect(throws: ProviderError.self) { try await session.fetchPhoto(PhotoID(id)) }
+            await #expect(throws: ProviderError.self) {
+                try await session.setLiked(PhotoID(id), true)
+            }
+        }
+        #expect(fixture.http.asked.isEmpty)
+        // A dead network is the engine's to understand.
+        await #expect(throws: HTTPError.failed("asked")) {
+            try await session.fetchPage(Self.editorial, from: nil)
+        }
+    }
+
+    @Test func `a photo is asked for by its id, and is the one that was asked for`() async throws {
+        let recorded = try Recording.response("photo_detail_bearer")
+        let fixture = Fixture(answering: recorded)
+        let found = try await fixture.session.fetchPhoto(PhotoID("tAKXap853rY"))
+        #expect(found.photo.author != nil)
+        #expect(fixture.http.asked == ["/photos/tAKXap853rY"])
+        // `random` leads to some photo.
+        await #expect(throws: ProviderError.notFound("There is no photo \"random\" at Unsplash.")) {
+            try await fixture.session.fetchPhoto(PhotoID("random"))
+        }
+    }
+
+    @Test(arguments: [
+        ("https://api.unsplash.com/photos/a/download?ixid=M3w", true), ("", false),
+        ("https://evil.example/?ixid=M3w", false), ("http://api.unsplash.com/photos/a", false),
+    ])
+    func `a download is counted where the photo says, at the API alone`(
+        note: String, isAsked: Bool
+    ) async throws {
+        let fixture = Fixture(answering: .json(#"{"url":"https://images.unsplash.com/a"}"#))
+        try await fixture.session.countDownload(
+            RemotePhoto(Photo(id: PhotoID("a")), images: [:], note: note))
+        #expect(fixture.http.requests.value.map(\.url) == (isAsked ? [note] : []))
+    }
+}

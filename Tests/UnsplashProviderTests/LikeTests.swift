@@ -1,0 +1,72 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import UnsplashProvider
+
+struct LikeTests {
+    @Test func `likes are sent and their count is told`() async throws {
+        let liked = try Recording.response("photo_like_201")
+        let unliked = try Recording.response("photo_unlike_200")
+        let fixture = Fixture { $0.method == .post ? liked : unliked }
+        #expect(try await fixture.session.setLiked(PhotoID("-a_1"), true) == 582)
+        #expect(try await fixture.session.setLiked(PhotoID("-a_1"), false) == 581)
+        #expect(
+            fixture.http.asked == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
+    }
+
+    @Test(arguments: [(204, ""), (200, "<html>"), (201, "{}"), (200, #"{"photo":{"likes":-1}}"#)])
+    func `a success is one whatever its body`(status: Int, body: String) async throws {
+        let fixture = Fixture(answering: .json(body, status: status))
+        #expect(try await fixture.session.setLiked(PhotoID("a"), true) == nil)
+    }
+
+    @Test func `liked photos are those of the name that the user has now`() async throws {
+        let name = Observed("ada")
+        let photos = try Recording.response("user_likes_page1")
+        let fixture = Fixture { request in
+            if request.url.hasSuffix("/me") { return .json(#"{"username":"\#(name.value)"}"#) }
+            return request.url.contains("/users/\(name.value)/likes")
+                ? photos : .json(#"{"errors":["Couldn't find User"]}"#, status: 404)
+        }
+        let page = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+        #expect(page.photos.count == 10)
+        name.update { $0 = "grace" }
+        _ = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+        _ = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+        let query = "?page=1&per_page=30"
+        #expect(
+            fixture.http.asked == [
+                "/me", "/users/ada/likes\(query)", "/users/ada/likes\(query)", "/me",
+                "/users/grace/likes\(query)", "/users/grace/likes\(query)",
+            ])
+    }
+
+    @Test func `likes that are gone are not found`() async throws {
+        let fixture = Fixture { request in
+            request.url.hasSuffix("/me")
+                ? .json(#"{"username":"ada"}"#) : .json(#"{"errors":["gone"]}"#, status: 404)
+        }
+        for _ in 1...2 {
+            await #expect(
+                throws: ProviderError.notFound("There is no source \"likes\" at Unsplash.")
+            ) {
+                try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+            }
+        }
+    }
+
+    @Test func `what is among the likes is liked, and silence elsewhere is none`() async throws {
+        let fixture = Fixture { request in
+            request.url.hasSuffix("/me")
+                ? .json(#"{"username":"ada"}"#)
+                : .json(#"[{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}]"#)
+        }
+        let likes = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+        #expect(likes.photos.map(\.photo.isLiked) == [true])
+        #expect(likes.photos.map(\.saysWhetherLiked) == [true])
+        let feed = try await fixture.session.fetchPage(SourceID("editorial"), from: nil)
+        #expect(feed.photos.map(\.photo.isLiked) == [false])
+        #expect(feed.photos.map(\.saysWhetherLiked) == [false])
+    }
+}

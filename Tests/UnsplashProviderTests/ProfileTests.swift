@@ -1,0 +1,33 @@
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct ProfileTests {
+    @Test func `a recorded profile is read`() async throws {
+        let fixture = Fixture(answering: try Recording.response("me_200"))
+        let profile = try await fixture.session.profile()
+        #expect(profile.username == "aaron_is_just_so_handsome")
+        #expect(profile.name == "Aaron Jangly")
+        #expect(profile.bio == "")
+        #expect(profile.likes == 0)
+        #expect(
+            profile.url
+                == "https://unsplash.com/@aaron_is_just_so_handsome?utm_source=image_feed&utm_medium=referral"
+        )
+        #expect(profile.avatarURL.hasSuffix("&h=128&w=128"))
+        #expect(!profile.isEditable)
+    }
+
+    @Test func `a name is enough, but not less`() async throws {
+        let profile = try await Fixture(answering: .json(#"{"username":"ada","bio":7}"#))
+            .session.profile()
+        #expect(profile.name == "ada")
+        #expect(profile.likes == nil)
+        #expect(profile.avatarURL == "")
+        for body in [#"{"username":""}"#, "{}", #"{"username":null}"#, "[]"] {
+            let fixture = Fixture(answering: .json(body))
+            await #expect(throws: ProviderError.self) { try await fixture.session.profile() }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Logging
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct ProviderTests {
+    private let provider = UnsplashProvider()
+
+    @Test func `the login is described as it is configured`() throws {
+        let oauth = try provider.oauth(
+            ProviderSettings([
+                "ApiUrl": "http://127.0.0.1:8080/base/", "WebUrl": "https://Web.example//",
+                "RedirectPort": "43118",
+            ]))
+        #expect(oauth.authorizationURL == "https://web.example/oauth/authorize")
+        #expect(oauth.tokenURL == "https://web.example/oauth/token")
+        #expect(oauth.revocationURL == "https://web.example/oauth/revoke")
+        #expect(oauth.tokenOrigins == ["http://127.0.0.1:8080"])
+        #expect(oauth.redirectPort == 43118)
+    }
+
+    @Test func `without settings it is the service itself`() throws {
+        let oauth = try provider.oauth(ProviderSettings())
+        #expect(oauth.authorizationURL == "https://unsplash.com/oauth/authorize")
+        #expect(oauth.tokenOrigins == ["https://api.unsplash.com"])
+        #expect(oauth.scopes == ["public", "read_user", "write_likes"])
+        #expect(oauth.redirectPort == 43117)
+        #expect(!oauth.usesPKCE)
+        #expect(provider.registrationHelp.split(separator: "\n").count == 3)
+        #expect(provider.info.defaultSource == SourceID("editorial"))
+    }
+
+    @Test(arguments: [
+        ("ApiUrl", "api.unsplash.com"), ("ApiUrl", "http://api.unsplash.com"), ("ApiUrl", "///"),
+        ("WebUrl", "http://10.0.0.1"), ("WebUrl", "https://a?b"), ("ApiUrl", "https://a/#b"),
+        ("RedirectPort", "0"), ("RedirectPort", "65536"), ("RedirectPort", "x"),
+        ("RedirectPort", "+80"),
+    ])
+    func `a wrong setting is refused by its name`(key: String, value: String) async throws {
+        let settings = ProviderSettings([key: value])
+        let error = #expect(throws: ProviderError.self) { try provider.oauth(settings) }
+        guard let error, case .notConfigured(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.hasPrefix("\(key) of [Provider unsplash]"))
+
+        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("asked") }
+        await #expect(throws: error) { try await fixture.session.sources() }
+        await #expect(throws: error) { try await fixture.session.profile() }
+        guard case .status(.failed(text)) = await fixture.events().first else {
+            Issue.record("The session does not say that it cannot work.")
+            return
+        }
+        #expect(fixture.http.asked.isEmpty)
+    }
+
+    @Test func `who has logged in is asked for`() async throws {
+        let me = try Recording.response("me_200")
+        let http = ScriptedHTTPClient { _ in me }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let identity = try await provider.identify(ports)
+        #expect(identity == AccountIdentity(username: "aaron_is_just_so_handsome"))
+        #expect(http.asked == ["/me"])
+    }
+}

@@ -1,0 +1,69 @@
+import ProviderKit
+import Testing
+
+@testable import UnsplashProvider
+
+struct ReportTests {
+    private static func limits(_ fixture: Fixture) async -> [RateLimit] {
+        await fixture.events().compactMap {
+            if case .rateLimit(let limit) = $0 { limit } else { nil }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["X-RateLimit-Limit": "50", "x-ratelimit-remaining": "49"], 49),
+            (["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "0", "Age": "0"], 0),
+            (
+                ["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "9", "X-Cache": "MISS, MISS"],
+                9
+            ),
+            (
+                ["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "9", "X-Cache": "MISS, HIT"],
+                nil
+            ),
+            (["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "9", "Age": "580"], nil),
+            (["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "51"], nil),
+            (["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "-1"], nil),
+            (["X-Ratelimit-Limit": "0", "X-Ratelimit-Remaining": "0"], nil),
+            (["X-Ratelimit-Remaining": "4"], nil), ([:], nil),
+        ] as [(HTTPHeaders, Int?)])
+    func `what is left is told, if it is what is left now`(
+        headers: HTTPHeaders, remaining: Int?
+    ) async throws {
+        let fixture = Fixture(answering: .json("[]", headers))
+        for _ in 1...2 { _ = try await fixture.session.fetchPage(SourceID("editorial"), from: nil) }
+        let expected = remaining.map { [RateLimit(remaining: $0, limit: 50)] } ?? []
+        #expect(await Self.limits(fixture) == expected)
+    }
+
+    @Test func `a refusal tells what is left, too`() async throws {
+        let fixture = Fixture(
+            answering: .json(
+                "Rate Limit Exceeded", status: 403,
+                ["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "0"]))
+        await #expect(throws: ProviderError.rateLimited(until: Fixture.now + .seconds(2800))) {
+            try await fixture.session.profile()
+        }
+        #expect(await Self.limits(fixture) == [RateLimit(remaining: 0, limit: 50)])
+    }
+
+    @Test func `a session is ready first`() async {
+        let events = await Fixture(answering: .json("[]")).events()
+        guard case .status(.ready) = events.first else {
+            Issue.record("\(events)")
+            return
+        }
+    }
+
+    @Test func `a warning is logged once`() async throws {
+        let recorded = try Recording.response("search_photos_2023_perpage3")
+        let fixture = Fixture(answering: recorded)
+        for _ in 1...3 {
+            _ = try await fixture.session.fetchPage(SourceID("search:dog"), from: nil)
+        }
+        let lines = fixture.log.lines.value.filter { $0.contains("tags property") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("warning ") == true)
+    }
+}

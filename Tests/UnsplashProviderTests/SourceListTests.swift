@@ -1,0 +1,42 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import UnsplashProvider
+
+struct SourceListTests {
+    @Test func `topics are listed after the feed and the likes, and kept for an hour`() async throws
+    {
+        let recorded = try Recording.response("topics_list_2021")
+        let time = Observed(Fixture.now)
+        let fixture = Fixture(now: { time.value }) { _ in recorded }
+        for seconds in [0, 3599] as [Int64] {
+            time.update { $0 = Fixture.now + .seconds(seconds) }
+            let sources = try await fixture.session.sources()
+            #expect(
+                sources.map(\.id.text) == [
+                    "editorial", "likes", "topic:wallpapers", "topic:nature",
+                ])
+            #expect(sources.map(\.kind) == [.feed, .likes, .topic, .topic])
+            #expect(sources[2].title == "Wallpapers")
+            #expect(sources[2].count == 6840)
+            #expect(sources[2].cover == PhotoID("YcfCXxo7rpc"))
+            #expect(sources.allSatisfy { fixture.session.accepts($0.id) })
+        }
+        #expect(fixture.http.asked == ["/topics?per_page=30"])
+        time.update { $0 = Fixture.now + .seconds(3600) }
+        _ = try await fixture.session.sources()
+        #expect(fixture.http.asked.count == 2)
+    }
+
+    @Test(arguments: ["<html>", "{}", #"[{"slug":".."},{"slug":7},{}]"#])
+    func `without topics there are the others`(body: String) async throws {
+        let fixture = Fixture(answering: .json(body))
+        #expect(try await fixture.session.sources().map(\.id.text) == ["editorial", "likes"])
+    }
+
+    @Test func `whoever cancels gets no list`() async throws {
+        let fixture = Fixture { _ in throw CancellationError() }
+        await #expect(throws: CancellationError.self) { try await fixture.session.sources() }
+    }
+}
