@@ -26,6 +26,10 @@ enum ErrorTable {
         case .loginFailed(let text): reply(.loginFailed, text)
         case .loginTimedOut:
             reply(.loginTimedOut, "The login took more than ten minutes; start anew.")
+        case .tooManyLogins:
+            ErrorReply(
+                .limitsExceeded,
+                "\(Login.maximumUnfinished) logins are unfinished; finish or cancel one first.")
         case .cancelled(let text): reply(.cancelled, text)
         }
     }

@@ -78,7 +78,7 @@ package final class Engine {
     ///   - options: What the caller gave.
     /// - Returns: The login, which goes on by itself.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/notSupported(_:)``,
-    ///   ``EngineError/invalidArgument(_:)``. All else is told by the login.
+    ///   ``EngineError/invalidArgument(_:)``, ``EngineError/tooManyLogins``. All else is told by the login.
     package func logIn(_ id: String, _ options: LoginOptions) throws -> Login {
         guard let provider = self.provider(id) else {
             throw EngineError.notFound("There is no provider \"\(id)\".")
@@ -100,6 +100,9 @@ package final class Engine {
             username: options.username ?? "", hasPassword: options.hasPassword,
             registers: options.registers)
         try passwordLogin.check(request)
+        guard logins.count(where: { !$0.hasEnded }) < Login.maximumUnfinished else {
+            throw EngineError.tooManyLogins
+        }
         lastLoginNumber += 1
         let login = Login(number: lastLoginNumber, provider, for: options.account, in: self)
         logins.append(login)

@@ -7,5 +7,7 @@ nonisolated package enum EngineError: Error, Hashable {
     case alreadyLoggedIn(String)
     case loginFailed(String)
     case loginTimedOut
+    /// ``Login/maximumUnfinished`` logins go on already.
+    case tooManyLogins
     case cancelled(String)
 }

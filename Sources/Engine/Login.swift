@@ -27,6 +27,9 @@ package final class Login {
     /// How long a login stays after its end, for whoever asks late.
     package static let lingering = Duration.seconds(60)
 
+    /// How many logins of all callers may go on at a time.
+    nonisolated package static let maximumUnfinished = 16
+
     package let number: Int
     package let provider: any Provider
     package private(set) var state = State.waiting

@@ -33,6 +33,21 @@ struct LoginTests {
         #expect(fixture.engine.accounts.isEmpty)
     }
 
+    @Test func `seventeen logins at a time are too many`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        let logins = try (1...16).map { try fixture.start("user\($0)") }
+        #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada") }
+        // One that has ended makes room, though it is still there.
+        async let end: Void = logins[0].cancel()
+        while !logins[0].hasEnded { await Task.yield() }
+        let login = try fixture.start("ada")
+        #expect(throws: EngineError.tooManyLogins) { try fixture.start("eve") }
+        fixture.provider.isOpen.update { $0 = true }
+        #expect(try await login.wait().id.text == "fake_ada")
+        await end
+    }
+
     @Test func `after ten minutes a login has failed`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
