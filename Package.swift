@@ -15,8 +15,8 @@ let package = Package(
     targets: [
         // MARK: C libraries
 
-        .systemLibrary(
-            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // No pkgConfig: it would link what is loaded when it is needed.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CLinux"),
@@ -67,6 +67,11 @@ let package = Package(
         .target(name: "Engine", dependencies: ["ProviderKit", "Storage"]),
         .testTarget(
             name: "EngineTests", dependencies: ["Engine", "ProviderKit", "Storage", "TestSupport"]),
+
+        // MARK: HTTP
+
+        .target(name: "HTTP", dependencies: ["CCurl", "CLinux", "ProviderKit"]),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "ProviderKit", "TestSupport"]),
 
         // MARK: NetworkState
 
@@ -150,7 +155,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Engine", "NetworkState", "OAuth", "imagefeedctl",
+    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "NetworkState", "OAuth", "imagefeedctl",
     "imagefeedd",
 ]
 

@@ -1,2 +1,60 @@
 #pragma once
+// libcurl, loaded when it is first needed: it brings some twenty-five libraries along, which a program that
+// asks nobody shall not pay for. So nothing here refers to its symbols; their types are all that is used.
+
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <dlfcn.h>
+#include <stddef.h>
+
+#define SHIM_CURL_FUNCTIONS(each) \
+    each(easy_cleanup) each(easy_init) each(easy_pause) each(easy_setopt) each(easy_strerror) \
+    each(free) each(global_init) \
+    each(multi_add_handle) each(multi_cleanup) each(multi_info_read) each(multi_init) \
+    each(multi_remove_handle) each(multi_setopt) each(multi_socket_action) each(multi_strerror) \
+    each(slist_append) each(slist_free_all) \
+    each(url) each(url_cleanup) each(url_get) each(url_set) each(url_strerror) \
+    each(version_info)
+
+#define SHIM_CURL_FIELD(name) __typeof__(&curl_##name) name;
+
+// The functions of libcurl, without their prefix.
+struct shim_curl {
+    SHIM_CURL_FUNCTIONS(SHIM_CURL_FIELD)
+};
+
+// Fills the table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
+static inline const char *shim_curl_load(struct shim_curl *curl, const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) return dlerror();
+#define SHIM_CURL_FIND(name) \
+    curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
+    if (!curl->name) return "it lacks curl_" #name;
+    SHIM_CURL_FUNCTIONS(SHIM_CURL_FIND)
+#undef SHIM_CURL_FIND
+    return NULL;
+}
+
+// Swift calls no function with a variable number of arguments: one for each type of value.
+#define SHIM_CURL_EASY_OPTION(name, type) \
+    static inline CURLcode shim_curl_easy_set_##name( \
+        const struct shim_curl *curl, CURL *easy, CURLoption option, type value) { \
+        return curl->easy_setopt(easy, option, value); \
+    }
+SHIM_CURL_EASY_OPTION(long, long)
+SHIM_CURL_EASY_OPTION(offset, curl_off_t)
+SHIM_CURL_EASY_OPTION(string, const char *)
+SHIM_CURL_EASY_OPTION(pointer, void *)
+SHIM_CURL_EASY_OPTION(data_function, curl_write_callback)
+SHIM_CURL_EASY_OPTION(socket_function, curl_opensocket_callback)
+SHIM_CURL_EASY_OPTION(request_function, curl_prereq_callback)
+
+#define SHIM_CURL_MULTI_OPTION(name, type) \
+    static inline CURLMcode shim_curl_multi_set_##name( \
+        const struct shim_curl *curl, CURLM *multi, CURLMoption option, type value) { \
+        return curl->multi_setopt(multi, option, value); \
+    }
+SHIM_CURL_MULTI_OPTION(long, long)
+SHIM_CURL_MULTI_OPTION(pointer, void *)
+SHIM_CURL_MULTI_OPTION(socket_function, curl_socket_callback)
+SHIM_CURL_MULTI_OPTION(timer_function, curl_multi_timer_callback)

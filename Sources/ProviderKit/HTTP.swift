@@ -52,7 +52,7 @@ public struct HTTPRequest: Sendable {
     public var addressSource = AddressSource.configuration
     /// How large the body of the answer may be, decompressed.
     public var maximumBytes = 16 << 20
-    /// The time for all of it, redirects included.
+    /// The time for all of it, redirects included; for a download, until the body begins.
     public var timeLimit = Duration.seconds(20)
     /// Goes along as `Authorization: Bearer`, to the origin of ``url`` alone.
     package var token: Secret?
@@ -129,12 +129,13 @@ public protocol HTTPClient: Sendable {
 
     /// Asks, and writes the body of a 2xx answer into a file. Other answers come with their body.
     ///
-    /// As long as bytes keep coming there is no time limit but ``HTTPRequest/timeLimit``.
+    /// ``HTTPRequest/timeLimit`` is for the beginning: from the first byte of a 2xx body on, it takes as
+    /// long as it takes, as long as bytes keep coming.
     ///
     /// - Parameters:
     ///   - request: What is asked.
-    ///   - file: Open for writing. Stays open.
-    ///   - progress: Called now and then, and at the end.
+    ///   - file: Open for writing. Stays open, and is left alone once this returns.
+    ///   - progress: Called at most ten times a second, and when all of the body is in the file.
     /// - Returns: The answer, whose body is in the file if the status is 2xx.
     /// - Throws: ``HTTPError``; `CancellationError` when the task is cancelled. The file may then hold
     ///   a part.

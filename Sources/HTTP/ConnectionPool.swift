@@ -1,0 +1,145 @@
+internal import CCurl
+internal import Dispatch
+internal import ProviderKit
+
+/// Connections, and the transfers on them, driven by dispatch sources on the main queue.
+///
+/// Source: libcurl-multi(3), "multi_socket".
+final class ConnectionPool {
+    private let library: CurlLibrary
+    private let multi: UnsafeMutableRawPointer
+    private var watches: [Int32: SocketWatch] = [:]
+    private var timer: (any DispatchSourceTimer)?
+    /// The transfers that run, with what to do at their end.
+    private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
+
+    /// - Throws: ``HTTPError/failed(_:)``.
+    init(_ library: CurlLibrary, limits: Limits) throws(HTTPError) {
+        guard let multi = library.functions.multi_init() else { throw .failed("out of memory") }
+        self.library = library
+        self.multi = multi
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = shim_curl_multi_set_pointer(library.table, multi, CURLMOPT_SOCKETDATA, context)
+        _ = shim_curl_multi_set_pointer(library.table, multi, CURLMOPT_TIMERDATA, context)
+        _ = shim_curl_multi_set_socket_function(library.table, multi, CURLMOPT_SOCKETFUNCTION) {
+            _, socket, events, context, _ in
+            ConnectionPool.with(context) { $0.watch(socket, events) }
+        }
+        _ = shim_curl_multi_set_timer_function(library.table, multi, CURLMOPT_TIMERFUNCTION) {
+            _, milliseconds, context in
+            ConnectionPool.with(context) { $0.setTimer(milliseconds) }
+        }
+        _ = shim_curl_multi_set_long(
+            library.table, multi, CURLMOPT_MAX_HOST_CONNECTIONS, limits.connectionsPerHost)
+        _ = shim_curl_multi_set_long(
+            library.table, multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, limits.connections)
+        _ = shim_curl_multi_set_long(
+            library.table, multi, CURLMOPT_MAXCONNECTS, limits.connections)
+    }
+
+    /// Breaks off what runs, without a word, and closes the connections. Has to be the last call.
+    func close() {
+        for easy in ends.keys { _ = library.functions.multi_remove_handle(multi, easy) }
+        ends = [:]
+        _ = library.functions.multi_cleanup(multi)
+        timer?.cancel()
+        for watch in watches.values { watch.cancel() }
+        watches = [:]
+    }
+
+    /// Begins a transfer.
+    ///
+    /// - Parameters:
+    ///   - easy: Has to live until `end` was called or ``remove(_:)``.
+    ///   - end: Called when the transfer has ended and `easy` is free again; not within this call.
+    /// - Throws: ``HTTPError/failed(_:)``.
+    func add(_ easy: EasyHandle, end: @escaping (CURLcode) -> Void) throws(HTTPError) {
+        let code = library.functions.multi_add_handle(multi, easy.pointer)
+        guard code == CURLM_OK else {
+            throw .failed(
+                library.functions.multi_strerror(code).map { String(cString: $0) } ?? "libcurl")
+        }
+        ends[easy.pointer] = end
+    }
+
+    /// Breaks a transfer off, if it runs. Not to be called from a callback of libcurl.
+    func remove(_ easy: EasyHandle) {
+        guard ends.removeValue(forKey: easy.pointer) != nil else { return }
+        _ = library.functions.multi_remove_handle(multi, easy.pointer)
+    }
+
+    // MARK: What libcurl waits for
+
+    private func watch(_ socket: Int32, _ events: Int32) -> Int32 {
+        guard events != CURL_POLL_REMOVE else {
+            watches.removeValue(forKey: socket)?.cancel()
+            return 0
+        }
+        let watch =
+            watches[socket]
+            ?? SocketWatch(socket) { [unowned self] socket, direction in
+                // An earlier event of this turn may have ended the watch.
+                guard watches[socket] != nil else { return }
+                act(socket, direction == .reading ? CURL_CSELECT_IN : CURL_CSELECT_OUT)
+            }
+        watches[socket] = watch
+        let isWatched = watch.watch(
+            reading: events & CURL_POLL_IN != 0, writing: events & CURL_POLL_OUT != 0)
+        return isWatched ? 0 : -1
+    }
+
+    private func setTimer(_ milliseconds: Int) -> Int32 {
+        guard milliseconds >= 0 else {
+            timer?.cancel()
+            timer = nil
+            return 0
+        }
+        let timer = self.timer ?? makeTimer()
+        timer.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(1))
+        return 0
+    }
+
+    private func makeTimer() -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.setEventHandler { [unowned self] in act(CURL_SOCKET_TIMEOUT, 0) }
+        // Set before it is activated: a timer that was not would go off at once.
+        timer.schedule(deadline: .distantFuture)
+        timer.activate()
+        self.timer = timer
+        return timer
+    }
+
+    /// Lets libcurl do what it waited for, then ends what has ended.
+    private func act(_ socket: Int32, _ events: Int32) {
+        // An end may drop the last reference.
+        withExtendedLifetime(self) {
+            var running: Int32 = 0
+            _ = library.functions.multi_socket_action(multi, socket, events, &running)
+            endTransfers()
+        }
+    }
+
+    private func endTransfers() {
+        var left: Int32 = 0
+        while let message = library.functions.multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle
+            else { continue }
+            // The message is gone with the handle.
+            let code = message.pointee.data.result
+            _ = library.functions.multi_remove_handle(multi, easy)
+            ends.removeValue(forKey: easy)?(code)
+        }
+    }
+
+    /// Enters the main actor from a callback of libcurl, which calls back on the thread that called it.
+    nonisolated private static func with(
+        _ context: UnsafeMutableRawPointer?, _ body: @MainActor (ConnectionPool) -> Int32
+    ) -> Int32 {
+        nonisolated(unsafe) let arguments = (context, body)
+        return MainActor.assumeIsolated {
+            guard let context = arguments.0 else { return -1 }
+            return arguments.1(
+                Unmanaged<ConnectionPool>.fromOpaque(context).takeUnretainedValue())
+        }
+    }
+}

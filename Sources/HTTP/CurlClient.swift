@@ -1,0 +1,143 @@
+internal import CLinux
+internal import Dispatch
+package import ProviderKit
+
+/// Asks servers by libcurl.
+///
+/// `https` alone, and `http` on loopback; HTTP/2 where it is spoken; proxies as the environment has them; no
+/// cookies, no `.netrc`, nothing kept on the disk. libcurl is loaded by the first request. Connections are
+/// kept for the next one, at most six to a host, and closed a minute after the last; then nothing wakes the
+/// process, and memory is given back.
+///
+/// The program has to ignore SIGPIPE.
+@MainActor
+package final class CurlClient: nonisolated HTTPClient {
+    private let userAgent: String
+    private let proxies: ProxySettings
+    private let limits: Limits
+    private var pools: [Reach: ConnectionPool] = [:]
+    private var transfers: [ObjectIdentifier: Transfer] = [:]
+    private var idleTimer: (any DispatchSourceTimer)?
+    private var isClosed = false
+    private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
+
+    /// - Parameters:
+    ///   - userAgent: Who we say we are, `ImageFeed/1.0 (+https://imagefeed.org)`.
+    ///   - proxies: The way out.
+    package convenience init(userAgent: String, proxies: ProxySettings = .ofProcess) {
+        self.init(userAgent: userAgent, proxies: proxies, limits: Limits())
+    }
+
+    init(userAgent: String, proxies: ProxySettings, limits: Limits) {
+        self.userAgent = userAgent
+        self.proxies = proxies
+        self.limits = limits
+    }
+
+    isolated deinit { close() }
+
+    /// Whether there are connections, or what they need.
+    var isResting: Bool { pools.isEmpty }
+
+    package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await run(request) { _ in }
+    }
+
+    package func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await run(request) { [fileQueue] transfer in
+            transfer.write(into: file, on: fileQueue, progress: progress)
+        }
+    }
+
+    /// Ends what runs, with ``HTTPError/failed(_:)``, as does whatever is asked from now on.
+    package func close() {
+        isClosed = true
+        for transfer in transfers.values {
+            transfer.end(.failure(HTTPError.failed("the client has been closed")))
+        }
+        rest()
+    }
+
+    private func run(
+        _ request: HTTPRequest, _ prepare: @MainActor (Transfer) -> Void
+    ) async throws -> HTTPResponse {
+        let canceller = Canceller()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                canceller.transfer = begin(request, continuation, prepare)
+                if Task.isCancelled { canceller.cancel() }
+            }
+        } onCancel: {
+            Task { @MainActor in canceller.cancel() }
+        }
+    }
+
+    private func begin(
+        _ request: HTTPRequest, _ continuation: CheckedContinuation<HTTPResponse, any Error>,
+        _ prepare: @MainActor (Transfer) -> Void
+    ) -> Transfer? {
+        guard !isClosed else {
+            continuation.resume(throwing: HTTPError.failed("the client has been closed"))
+            return nil
+        }
+        do {
+            let settings = TransferSettings(
+                library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
+                limits: limits
+            ) { [unowned self] reach throws(HTTPError) in try pool(reach) }
+            idleTimer?.cancel()
+            idleTimer = nil
+            let transfer = Transfer(request, settings, continuation) { [weak self] transfer in
+                self?.ended(transfer)
+            }
+            transfers[ObjectIdentifier(transfer)] = transfer
+            prepare(transfer)
+            transfer.start()
+            return transfer
+        } catch {
+            continuation.resume(throwing: error)
+            return nil
+        }
+    }
+
+    private func pool(_ reach: Reach) throws(HTTPError) -> ConnectionPool {
+        if let pool = pools[reach] { return pool }
+        let pool = try ConnectionPool(CurlLibrary.load(), limits: limits)
+        pools[reach] = pool
+        return pool
+    }
+
+    private func ended(_ transfer: Transfer) {
+        transfers[ObjectIdentifier(transfer)] = nil
+        guard transfers.isEmpty, !isClosed else { return }
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.setEventHandler { [unowned self] in rest() }
+        timer.schedule(
+            deadline: .now() + .milliseconds(Int(limits.idling / .milliseconds(1))),
+            leeway: .milliseconds(Int(limits.idling / .milliseconds(10))))
+        timer.activate()
+        idleTimer = timer
+    }
+
+    /// Gives back all that waits for the next request.
+    private func rest() {
+        idleTimer?.cancel()
+        idleTimer = nil
+        guard !pools.isEmpty else { return }
+        for pool in pools.values { pool.close() }
+        pools = [:]
+        malloc_trim(0)
+    }
+}
+
+/// Ends a transfer when its task is cancelled, which may be before it begins.
+private final class Canceller {
+    weak var transfer: Transfer?
+
+    nonisolated init() {}
+
+    func cancel() { transfer?.end(.failure(CancellationError())) }
+}

@@ -1,0 +1,229 @@
+internal import CCurl
+internal import Glibc
+internal import ProviderKit
+
+/// One request, as libcurl is told of it. Owns the handle and all that it points to.
+final class EasyHandle {
+    let pointer: UnsafeMutableRawPointer
+    private let library: CurlLibrary
+    private let body: UnsafeMutableRawBufferPointer
+    /// Where libcurl writes what went wrong.
+    private let complaint: UnsafeMutablePointer<CChar>
+    private var fields: UnsafeMutablePointer<curl_slist>?
+    private var names: UnsafeMutablePointer<curl_slist>?
+    private var wrong: CURLoption?
+
+    /// What libcurl has to say beyond a code; empty for nothing.
+    var message: String { String(cString: complaint) }
+
+    /// - Throws: ``HTTPError/failed(_:)``.
+    init(_ hop: Hop, userAgent: String, proxy: String?, limits: Limits, _ library: CurlLibrary)
+        throws(HTTPError)
+    {
+        guard let pointer = library.functions.easy_init() else { throw .failed("out of memory") }
+        self.pointer = pointer
+        self.library = library
+        body = .allocate(byteCount: hop.body.count, alignment: 1)
+        body.copyBytes(from: hop.body)
+        complaint = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        complaint.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(complaint))
+        restrict(proxy, limits)
+        set(CURLOPT_URL, hop.address.text)
+        set(CURLOPT_USERAGENT, userAgent)
+        describe(hop)
+        try append(hop)
+        set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields))
+        if let wrong { throw .failed("libcurl does not take option \(wrong.rawValue)") }
+    }
+
+    isolated deinit {
+        library.functions.easy_cleanup(pointer)
+        // A form may hold a secret, and a field the token.
+        var field = fields
+        while let current = field?.pointee {
+            explicit_bzero(current.data, strlen(current.data))
+            field = current.next
+        }
+        library.functions.slist_free_all(fields)
+        library.functions.slist_free_all(names)
+        wipe(body)
+        body.deallocate()
+        complaint.deallocate()
+    }
+
+    // MARK: What is asked
+
+    private func restrict(_ proxy: String?, _ limits: Limits) {
+        if shim_curl_easy_set_string(
+            library.table, pointer, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK
+        {
+            // Before 7.85.
+            set(CURLoption(rawValue: 181), 1 << 0 | 1 << 1)
+        }
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_PROXY, proxy ?? "")
+        set(CURLOPT_NOPROXY, "")
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        set(CURLOPT_SSLVERSION, 6)  // TLS 1.2 or later
+        if let file = limits.certificates { set(CURLOPT_CAINFO, file) }
+        for name in limits.names { names = library.functions.slist_append(names, name) ?? names }
+        if names != nil { set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(names)) }
+        // No signals: there are threads.
+        set(CURLOPT_NOSIGNAL, 1)
+        // A name that takes its time is not waited for when nobody is interested any more. Since 7.87.
+        _ = shim_curl_easy_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(limits.connecting / .milliseconds(1))))
+        // For a connection that can be shared it waits until that is known.
+        set(CURLOPT_PIPEWAIT, 1)
+        // All that libcurl can take apart.
+        set(CURLOPT_ACCEPT_ENCODING, "")
+    }
+
+    private func describe(_ hop: Hop) {
+        let sendsBody = hop.method == .post || hop.method == .put || !hop.body.isEmpty
+        if sendsBody && hop.method != .get {
+            set(CURLOPT_POST, 1)
+            wrong = wrong.or(
+                shim_curl_easy_set_offset(
+                    library.table, pointer, CURLOPT_POSTFIELDSIZE_LARGE,
+                    curl_off_t(body.count)), CURLOPT_POSTFIELDSIZE_LARGE)
+            // Not copied: it lives as long as the handle.
+            if body.isEmpty {
+                set(CURLOPT_POSTFIELDS, "")
+            } else {
+                set(CURLOPT_POSTFIELDS, body.baseAddress)
+            }
+        } else {
+            set(CURLOPT_HTTPGET, 1)
+        }
+        switch hop.method {
+        case .get, .post: break
+        case .put, .delete: set(CURLOPT_CUSTOMREQUEST, hop.method.rawValue)
+        }
+    }
+
+    // MARK: Header fields
+
+    /// The fields that frame a message are libcurl's.
+    private static let reserved: Set = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
+        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+    ]
+
+    private func append(_ hop: Hop) throws(HTTPError) {
+        var names: Set<String> = []
+        for field in hop.headers.fields {
+            let name = field.name.lowercased()
+            guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfToken),
+                !Self.reserved.contains(name), field.value.utf8.allSatisfy(Self.isOfValue)
+            else {
+                throw .failed(
+                    "a request cannot have a header field like that: \(name.debugDescription)")
+            }
+            if name == "authorization" && hop.token != nil { continue }
+            names.insert(name)
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            try append(Array(line.utf8))
+        }
+        if let token = hop.token { try append(token) }
+        // What libcurl would add by itself is left out, by its rule for that.
+        try append(Array("Expect:".utf8))
+        if !names.contains("content-type") { try append(Array("Content-Type:".utf8)) }
+    }
+
+    private func append(_ token: Secret) throws(HTTPError) {
+        var line = Array("Authorization: Bearer ".utf8)
+        token.withBytes { bytes in
+            // In one step: what an array grows out of is not wiped.
+            line.reserveCapacity(line.count + bytes.count + 1)
+            line.append(contentsOf: bytes)
+        }
+        defer { line.withUnsafeMutableBytes(wipe) }
+        guard line.allSatisfy(Self.isOfValue) else { throw .failed("the token is malformed") }
+        try append(line)
+    }
+
+    private func append(_ line: [UInt8]) throws(HTTPError) {
+        let extended = line.withUnsafeBytes { line in
+            // With the zero at its end, and wiped.
+            withUnsafeTemporaryAllocation(byteCount: line.count + 1, alignment: 1) { text in
+                text.copyMemory(from: line)
+                text[line.count] = 0
+                defer { wipe(text) }
+                return library.functions.slist_append(
+                    fields, text.baseAddress?.assumingMemoryBound(to: CChar.self))
+            }
+        }
+        guard let extended else { throw .failed("out of memory") }
+        fields = extended
+    }
+
+    /// Source: RFC 9110 §5.6.2.
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private static func isOfValue(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7f || byte == UInt8(ascii: "\t")
+    }
+
+    // MARK: Options
+
+    func set(_ option: CURLoption, _ value: Int) {
+        wrong = wrong.or(
+            shim_curl_easy_set_long(library.table, pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, _ value: String) {
+        wrong = wrong.or(
+            shim_curl_easy_set_string(library.table, pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) {
+        wrong = wrong.or(
+            shim_curl_easy_set_pointer(library.table, pointer, option, value), option)
+    }
+
+    func set(_ option: CURLoption, _ function: @escaping curl_write_callback) {
+        wrong = wrong.or(
+            shim_curl_easy_set_data_function(library.table, pointer, option, function), option)
+    }
+
+    func set(_ option: CURLoption, _ function: @escaping curl_opensocket_callback) {
+        wrong = wrong.or(
+            shim_curl_easy_set_socket_function(library.table, pointer, option, function),
+            option)
+    }
+
+    func set(_ option: CURLoption, _ function: @escaping curl_prereq_callback) {
+        wrong = wrong.or(
+            shim_curl_easy_set_request_function(library.table, pointer, option, function),
+            option)
+    }
+
+    /// - Throws: ``HTTPError/failed(_:)`` when an option was refused since the beginning.
+    func check() throws(HTTPError) {
+        if let wrong { throw .failed("libcurl does not take option \(wrong.rawValue)") }
+    }
+
+    /// Lets what was paused go on. Not to be called from a callback.
+    ///
+    /// The C function is `curl_easy_pause`.
+    func resume() { _ = library.functions.easy_pause(pointer, 0) }
+}
+
+private func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+    if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) }
+}
+
+extension CURLoption? {
+    /// The first option that was refused.
+    fileprivate func or(_ code: CURLcode, _ option: CURLoption) -> CURLoption? {
+        self ?? (code == CURLE_OK ? nil : option)
+    }
+}

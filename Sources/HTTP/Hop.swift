@@ -1,0 +1,97 @@
+internal import ProviderKit
+
+/// What one server is asked: the request itself, or a redirect of it.
+struct Hop {
+    let address: WebAddress
+    let method: HTTPRequest.Method
+    let headers: HTTPHeaders
+    let body: [UInt8]
+    let token: Secret?
+    let source: HTTPRequest.AddressSource
+
+    /// The request itself.
+    init(_ request: HTTPRequest, _ address: WebAddress) {
+        self.init(
+            address: address, method: request.method, headers: request.headers, body: request.body,
+            token: request.token, source: request.addressSource)
+    }
+
+    private init(
+        address: WebAddress, method: HTTPRequest.Method, headers: HTTPHeaders, body: [UInt8],
+        token: Secret?, source: HTTPRequest.AddressSource
+    ) {
+        self.address = address
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.token = token
+        self.source = source
+    }
+
+    /// Where an answer leads; nil where it is the answer to give.
+    ///
+    /// What a request carries goes to its own origin alone, and does not come back once it was left. A GET
+    /// follows anywhere, a POST within its origin.
+    ///
+    /// - Parameters:
+    ///   - head: The answer.
+    ///   - request: The request at the beginning of it all.
+    ///   - origin: Where that one went.
+    ///   - resolve: Reads a reference to an address.
+    /// - Returns: What to ask instead, and whom.
+    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/failed(_:)``.
+    ///
+    /// Source: RFC 9110 §15.4.
+    func next(
+        after head: ResponseHead, of request: HTTPRequest, to origin: WebAddress.Origin,
+        resolve: (String) throws(HTTPError) -> WebAddress
+    ) throws(HTTPError) -> Hop? {
+        guard [301, 302, 303, 307, 308].contains(head.status),
+            method == .get || method == .post, let location = head.headers["Location"]
+        else { return nil }
+        let target: WebAddress
+        do {
+            target = try resolve(location)
+        } catch .invalidAddress(let reason) {
+            throw .forbiddenAddress("a redirect of \(address.origin.host) leads nowhere: \(reason)")
+        } catch {
+            throw error
+        }
+        let staysHome = target.origin == address.origin
+        guard method == .get || staysHome else { return nil }
+        guard target.origin.scheme == .https || address.origin.scheme == .http else {
+            throw .forbiddenAddress("a redirect of \(address.origin.host) leads away from https")
+        }
+        let repeats = method == .get || head.status >= 307
+        var headers = HTTPHeaders()
+        for field in self.headers.fields {
+            let name = field.name.lowercased()
+            let isHarmless = name == "accept" || name == "accept-language"
+            let tellsOfBody = name.hasPrefix("content-")
+            if staysHome ? repeats || !tellsOfBody : isHarmless {
+                headers.append(field.name, field.value)
+            }
+        }
+        return Hop(
+            address: target, method: repeats ? method : .get, headers: headers,
+            body: repeats && staysHome ? body : [], token: staysHome ? token : nil,
+            source: target.origin == origin ? request.addressSource : .stranger)
+    }
+
+    /// Refuses an address that can be told without asking for its name.
+    ///
+    /// - Throws: ``HTTPError/invalidAddress(_:)``, ``HTTPError/forbiddenAddress(_:)``.
+    func check(_ reach: Reach) throws(HTTPError) {
+        guard let literal = address.literal else { return }
+        guard reach.permits(literal, address.origin.scheme) else { throw refusal(literal) }
+    }
+
+    /// What to say of a connection that must not be.
+    func refusal(_ address: IPAddress) -> HTTPError {
+        let host = self.address.origin.host
+        if self.address.origin.scheme == .http && !address.isLoopback && source == .configuration {
+            return .invalidAddress("http is for this machine alone, and \(host) is another")
+        }
+        return .forbiddenAddress("\(host) leads to where a stranger has no say")
+    }
+}

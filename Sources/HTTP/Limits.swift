@@ -1,0 +1,24 @@
+/// How far a client lets a server go.
+nonisolated struct Limits {
+    /// For the name, the connection and TLS together.
+    var connecting = Duration.seconds(10)
+    /// How long a connected server may send nothing.
+    var silence = Duration.seconds(15)
+    /// How long connections, and what they need in memory, outlive the last request.
+    var idling = Duration.seconds(60)
+    var redirects = 5
+    var headerBytes = 64 << 10
+    var headerFields = 256
+    /// The body of a failed download, which goes into memory.
+    var failureBytes = 1 << 20
+    /// The body of a redirect, which nobody reads: more of it is not waited for.
+    var redirectBytes = 64 << 10
+    var addressBytes = 16 << 10
+    var connectionsPerHost = 6
+    var connections = 32
+    /// Addresses of names, instead of those that the system finds: `name:port:address`, as for
+    /// CURLOPT_RESOLVE.
+    var names: [String] = []
+    /// A file with the certificates to trust; nil for those of the system.
+    var certificates: String?
+}

@@ -1,0 +1,54 @@
+internal import ProviderKit
+
+/// The status and the header fields of an answer, taken in line by line.
+nonisolated struct ResponseHead {
+    private(set) var status = 0
+    private(set) var headers = HTTPHeaders()
+    /// Whether all of it is there.
+    private(set) var isComplete = false
+    private var bytes = 0
+    private var lines = 0
+
+    /// Takes a line, with its end. Those of interim answers are forgotten, as are trailers.
+    ///
+    /// - Throws: ``HTTPError/tooLarge(limit:)``, ``HTTPError/failed(_:)``.
+    mutating func receive(_ line: UnsafeRawBufferPointer, _ limits: Limits) throws(HTTPError) {
+        bytes += line.count
+        lines += 1
+        guard bytes <= limits.headerBytes else { throw .tooLarge(limit: limits.headerBytes) }
+        guard lines <= limits.headerFields + 8 else {
+            throw .failed("more than \(limits.headerFields) header fields")
+        }
+        guard !isComplete else { return }
+        let text = String(decoding: line, as: UTF8.self)
+        if text.hasPrefix("HTTP/") {
+            headers = HTTPHeaders()
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+        } else if let colon = text.firstIndex(of: ":") {
+            headers.append(
+                String(text[..<colon]), String(text[text.index(after: colon)...].trimmed))
+        } else if text.trimmed.isEmpty {
+            isComplete = status >= 200
+        }
+    }
+
+    /// How long the body will be, where that is known before it is decompressed.
+    var bodyLength: Int? {
+        guard headers["Content-Encoding"] == nil, headers["Transfer-Encoding"] == nil else {
+            return nil
+        }
+        return headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+}
+
+nonisolated extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = drop { $0.isWhitespace }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return text
+    }
+}
+
+nonisolated extension String {
+    fileprivate var trimmed: Substring { self[...].trimmed }
+}

@@ -1,0 +1,139 @@
+internal import CCurl
+internal import Glibc
+internal import ProviderKit
+
+/// What libcurl calls while it works. Nothing here calls it in turn.
+extension Transfer {
+    /// - Throws: ``HTTPError/failed(_:)``.
+    func install(on easy: EasyHandle) throws(HTTPError) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        easy.set(CURLOPT_WRITEDATA, context)
+        easy.set(CURLOPT_HEADERDATA, context)
+        easy.set(CURLOPT_OPENSOCKETDATA, context)
+        easy.set(CURLOPT_PREREQDATA, context)
+        easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            Transfer.with(context, else: 0) {
+                $0.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            }
+        }
+        easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            Transfer.with(context, else: 0) {
+                $0.receiveHeader(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            }
+        }
+        easy.set(CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
+            Transfer.with(context, else: -1) { transfer in
+                address.map { transfer.openSocket($0) } ?? -1
+            }
+        }
+        easy.set(CURLOPT_PREREQFUNCTION) { context, address, _, _, _ in
+            Transfer.with(context, else: CURL_PREREQFUNC_ABORT) { transfer in
+                transfer.willSend(to: address.map { String(cString: $0) } ?? "")
+                    ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            }
+        }
+        try easy.check()
+    }
+
+    // MARK: The connection
+
+    /// Makes the socket of a connection, if it may lead to `address`: the one that is connected to, whatever
+    /// else the name stands for now or later.
+    private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Int32 {
+        let isAllowed = UnsafePointer(address).pointer(to: \.addr).map { pointer in
+            isProxied || isPermitted(IPAddress(family: address.pointee.family, pointer))
+        }
+        guard isAllowed == true else { return -1 }
+        return socket(
+            address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
+            address.pointee.protocol)
+    }
+
+    /// Looks at a connection, new or old, before the request goes out on it.
+    private func willSend(to address: String) -> Bool {
+        guard isProxied || isPermitted(IPAddress(address)) else {
+            failure = refusal
+            return false
+        }
+        connected()
+        return true
+    }
+
+    private func isPermitted(_ address: IPAddress?) -> Bool {
+        guard let hop else { return false }
+        guard let address else {
+            refusal = .forbiddenAddress("\(hop.address.origin.host) is in no network we know")
+            return false
+        }
+        if reach(of: hop).permits(address, hop.address.origin.scheme) { return true }
+        refusal = hop.refusal(address)
+        return false
+    }
+
+    // MARK: The answer
+
+    private func receiveHeader(_ line: UnsafeRawBufferPointer) -> Int {
+        stirred()
+        do {
+            let wasComplete = head.isComplete
+            try head.receive(line, settings.limits)
+            if head.isComplete && !wasComplete { try examineHead() }
+            return line.count
+        } catch {
+            failure = error
+            return 0
+        }
+    }
+
+    private func examineHead() throws(HTTPError) {
+        next = try redirect()
+        guard next == nil, let length = head.bodyLength else { return }
+        guard length <= bodyLimit else { throw .tooLarge(limit: bodyLimit) }
+        if !writesFile { body.reserveCapacity(length) }
+    }
+
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        stirred()
+        if next != nil {
+            received += bytes.count
+            // Dropping the connection is cheaper than the rest of what nobody reads.
+            return received <= settings.limits.redirectBytes ? bytes.count : 0
+        }
+        guard bytes.count <= bodyLimit - received else {
+            failure = .tooLarge(limit: bodyLimit)
+            return 0
+        }
+        if writesFile, let download {
+            bodyBegan()
+            guard !download.isFull else {
+                hold()
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
+            download.append(bytes, total: head.bodyLength)
+        } else {
+            body += bytes
+        }
+        received += bytes.count
+        return bytes.count
+    }
+
+    private var writesFile: Bool { download != nil && 200..<300 ~= head.status }
+
+    /// How large the body may be, decompressed.
+    private var bodyLimit: Int {
+        download == nil || writesFile
+            ? request.maximumBytes : min(request.maximumBytes, settings.limits.failureBytes)
+    }
+
+    /// Enters the main actor from a callback of libcurl, which calls back on the thread that called it.
+    nonisolated private static func with<Result: Sendable>(
+        _ context: UnsafeMutableRawPointer?, else none: Result,
+        _ body: @MainActor (Transfer) -> Result
+    ) -> Result {
+        nonisolated(unsafe) let arguments = (context, body)
+        return MainActor.assumeIsolated {
+            guard let context = arguments.0 else { return none }
+            return arguments.1(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue())
+        }
+    }
+}

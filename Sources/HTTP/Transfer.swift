@@ -1,0 +1,219 @@
+internal import CCurl
+internal import Dispatch
+internal import ProviderKit
+
+/// What the transfers of a client have in common.
+struct TransferSettings {
+    let library: CurlLibrary
+    let userAgent: String
+    let proxies: ProxySettings
+    let limits: Limits
+    /// Where connections of that reach are kept.
+    let pool: (Reach) throws(HTTPError) -> ConnectionPool
+}
+
+/// One request on its way through redirects to its answer: ended by that, by a limit, or by ``end(_:)``,
+/// whichever comes first.
+final class Transfer {
+    let request: HTTPRequest
+    let settings: TransferSettings
+    private var continuation: CheckedContinuation<HTTPResponse, any Error>?
+    private let onEnd: (Transfer) -> Void
+    /// What it ends with, once that is certain; the file may still be written.
+    private var result: Result<HTTPResponse, any Error>?
+
+    /// Where the request was sent to.
+    private var origin: WebAddress.Origin?
+    private var easy: EasyHandle?
+    private var pool: ConnectionPool?
+    private var redirects = 0
+    private var watchdog: Watchdog?
+
+    // What the callbacks of libcurl work on: Transfer+Callbacks.swift.
+    var hop: Hop?
+    var head = ResponseHead()
+    /// Where the answer leads.
+    var next: Hop?
+    /// Why a callback stopped libcurl.
+    var failure: HTTPError?
+    /// Why no connection was made, as long as none was.
+    var refusal: HTTPError?
+    var isProxied = false
+    var isPaused = false
+    var received = 0
+    var body: [UInt8] = []
+    var download: Download?
+
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - settings: How.
+    ///   - continuation: Resumed exactly once, from ``start()`` or later.
+    ///   - onEnd: Called before.
+    init(
+        _ request: HTTPRequest, _ settings: TransferSettings,
+        _ continuation: CheckedContinuation<HTTPResponse, any Error>,
+        onEnd: @escaping (Transfer) -> Void
+    ) {
+        self.request = request
+        self.settings = settings
+        self.continuation = continuation
+        self.onEnd = onEnd
+    }
+
+    /// Writes the body of a 2xx answer into a file.
+    func write(
+        into file: Int32, on queue: DispatchQueue,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) {
+        download = Download(file, on: queue, progress: progress) { [unowned self] in advance() }
+    }
+
+    func start() {
+        let watchdog = Watchdog(request.timeLimit, silence: settings.limits.silence) {
+            [unowned self] error in end(.failure(error))
+        }
+        self.watchdog = watchdog
+        do {
+            let address = try WebAddress(request.url, settings.library, limits: settings.limits)
+            origin = address.origin
+            try begin(Hop(request, address))
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func begin(_ hop: Hop) throws(HTTPError) {
+        let reach = reach(of: hop)
+        try hop.check(reach)
+        let proxy = settings.proxies.proxy(for: hop.address)
+        let easy = try EasyHandle(
+            hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
+            settings.library)
+        self.hop = hop
+        isProxied = proxy != nil
+        head = ResponseHead()
+        next = nil
+        failure = nil
+        refusal = nil
+        received = 0
+        try install(on: easy)
+        let pool = try settings.pool(reach)
+        self.easy = easy
+        self.pool = pool
+        watchdog?.isConnected = false
+        try pool.add(easy) { [self] code in finish(code) }
+    }
+
+    func reach(of hop: Hop) -> Reach { Reach(hop.source, allowsLoopback: request.allowsLoopback) }
+
+    /// Where the answer leads; nil where it is the one to give.
+    func redirect() throws(HTTPError) -> Hop? {
+        guard let hop, let origin else { return nil }
+        let next = try hop.next(after: head, of: request, to: origin) {
+            text throws(HTTPError) in
+            try WebAddress(
+                text, relativeTo: hop.address, settings.library, limits: settings.limits)
+        }
+        guard next != nil else { return nil }
+        redirects += 1
+        guard redirects <= settings.limits.redirects else {
+            throw .failed("more than \(settings.limits.redirects) redirects")
+        }
+        return next
+    }
+
+    // MARK: The watchdog
+
+    func connected() {
+        refusal = nil
+        watchdog?.isConnected = true
+    }
+
+    /// Something came.
+    func stirred() { watchdog?.stirred() }
+
+    /// The file is behind; libcurl waits.
+    func hold() {
+        isPaused = true
+        watchdog?.isHeld = true
+    }
+
+    /// The body of the download has begun.
+    func bodyBegan() { watchdog?.liftDeadline() }
+
+    // MARK: The end
+
+    /// libcurl is done.
+    private func finish(_ code: CURLcode) {
+        let message = easy?.message ?? ""
+        easy = nil
+        pool = nil
+        do {
+            if let failure { throw failure }
+            if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
+            guard code == CURLE_OK else { throw error(code, message) }
+            guard let hop, head.isComplete else { throw HTTPError.failed("the answer has no head") }
+            end(
+                .success(
+                    HTTPResponse(
+                        status: head.status, headers: head.headers, body: body,
+                        url: hop.address.text)))
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    /// What a code of libcurl means.
+    private func error(_ code: CURLcode, _ message: String) -> HTTPError {
+        let text = message.isEmpty ? settings.library.describe(code) : message
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unreachable(text)
+        case CURLE_COULDNT_CONNECT: return refusal ?? .unreachable(text)
+        // The one limit that is libcurl's: that for connecting.
+        case CURLE_OPERATION_TIMEDOUT: return .unreachable(text)
+        case CURLE_PROXY: return .unreachable(text)
+        default: return .failed(text)
+        }
+    }
+
+    /// The file has come further.
+    private func advance() {
+        guard let download else { return }
+        if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
+        if isPaused && download.hasRoom && result == nil {
+            isPaused = false
+            watchdog?.isHeld = false
+            easy?.resume()
+            if let failure { end(.failure(failure)) }
+        }
+        if result != nil { complete() }
+    }
+
+    /// Ends the transfer, unless it has ended. Not to be called from a callback of libcurl.
+    func end(_ result: Result<HTTPResponse, any Error>) {
+        if case .success = self.result, case .failure = result {
+            // It was cancelled, or the disk is full, while the last bytes are being written.
+        } else if self.result != nil {
+            return
+        }
+        self.result = result
+        watchdog?.cancel()
+        watchdog = nil
+        if let easy { pool?.remove(easy) }
+        easy = nil
+        pool = nil
+        if case .failure = result { download?.stop() }
+        complete()
+    }
+
+    private func complete() {
+        // The file is the caller's again after this.
+        guard let result, download?.isIdle ?? true, let continuation else { return }
+        self.continuation = nil
+        if case .success(let response) = result, response.isSuccess {
+            download?.reportEnd(total: head.bodyLength)
+        }
+        onEnd(self)
+        continuation.resume(with: result)
+    }
+}

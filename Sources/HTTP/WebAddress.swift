@@ -1,0 +1,88 @@
+internal import CCurl
+internal import Glibc
+internal import ProviderKit
+
+/// An address of the web that was read by the same code that will connect to it.
+nonisolated struct WebAddress: Hashable {
+    /// What credentials are bound to.
+    struct Origin: Hashable {
+        let scheme: Scheme
+        /// In lower case; an address of IPv6 without its brackets.
+        let host: String
+        let port: UInt16
+    }
+
+    enum Scheme: String {
+        case http
+        case https
+    }
+
+    let origin: Origin
+    /// All of it, without the fragment.
+    let text: String
+
+    /// The address that the host is, if it is no name.
+    var literal: IPAddress? {
+        let host = origin.host
+        return IPAddress(host)
+            // Where else it leads is up to nobody (RFC 6761 §6.3).
+            ?? (host == "localhost" || host.hasSuffix(".localhost")
+                ? IPAddress("127.0.0.1") : nil)
+    }
+
+    /// Reads an absolute address.
+    ///
+    /// - Throws: ``HTTPError/invalidAddress(_:)`` for what is none, has a name or password in it, or another
+    ///   scheme.
+    @MainActor init(_ text: String, _ library: CurlLibrary, limits: Limits) throws(HTTPError) {
+        try self.init([(text, 0)], library, limits)
+    }
+
+    /// Reads a reference as a page at `base` means it.
+    @MainActor init(
+        _ reference: String, relativeTo base: WebAddress, _ library: CurlLibrary, limits: Limits
+    ) throws(HTTPError) {
+        // Others than us escape too little.
+        try self.init([(base.text, 0), (reference, CURLU_URLENCODE)], library, limits)
+    }
+
+    @MainActor private init(
+        _ references: [(String, Int32)], _ library: CurlLibrary, _ limits: Limits
+    ) throws(HTTPError) {
+        guard let handle = library.functions.url() else { throw .failed("out of memory") }
+        defer { library.functions.url_cleanup(handle) }
+        for (reference, flags) in references {
+            guard reference.utf8.count <= limits.addressBytes, !reference.utf8.contains(0) else {
+                throw .invalidAddress("the address is too long, or no text")
+            }
+            let code = library.functions.url_set(
+                handle, CURLUPART_URL, reference,
+                UInt32(flags | CURLU_DISALLOW_USER | CURLU_NON_SUPPORT_SCHEME))
+            guard code == CURLUE_OK else {
+                throw .invalidAddress(
+                    library.functions.url_strerror(code).map { String(cString: $0) }
+                        ?? "error \(code.rawValue)")
+            }
+        }
+        _ = library.functions.url_set(handle, CURLUPART_FRAGMENT, nil, 0)
+        func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(HTTPError) -> String {
+            var text: UnsafeMutablePointer<CChar>?
+            let code = library.functions.url_get(handle, part, &text, UInt32(flags))
+            guard code == CURLUE_OK, let text else { throw .invalidAddress("a part is missing") }
+            defer { library.functions.free(text) }
+            return String(cString: text)
+        }
+        let schemeName = try part(CURLUPART_SCHEME).lowercased()
+        guard let scheme = Scheme(rawValue: schemeName) else {
+            throw .invalidAddress("\(schemeName): is not spoken")
+        }
+        guard let port = UInt16(try part(CURLUPART_PORT, CURLU_DEFAULT_PORT)), port > 0 else {
+            throw .invalidAddress("the port is none")
+        }
+        var host = try part(CURLUPART_HOST).lowercased()
+        if host.hasPrefix("[") { host = String(host.dropFirst().dropLast()) }
+        guard !host.isEmpty else { throw .invalidAddress("the host is missing") }
+        origin = Origin(scheme: scheme, host: host, port: port)
+        text = try part(CURLUPART_URL)
+    }
+}

@@ -1,0 +1,51 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test func `a connection serves one request after the other`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        let client = makeClient()
+        for _ in 0..<20 { #expect(try await client.text(server.origin) == "ok") }
+        #expect(server.connections.value.accepted == 1)
+    }
+
+    @Test func `a connection that was closed meanwhile is replaced`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        let client = makeClient()
+        #expect(try await client.text(server.origin) == "ok")
+        server.disconnect()
+        try await server.connections.wait { $0.open == 0 ? true : nil }
+        #expect(try await client.text(server.origin) == "ok")
+        #expect(server.connections.value.accepted == 2)
+    }
+
+    @Test func `a thousand requests share a few connections`() async throws {
+        let server = try LoopbackServer { LoopbackResponse(text: $0.query) }
+        let client = makeClient()
+        let texts = try await client.texts((0..<1000).map { "\(server.origin)/?\($0)" })
+        #expect(texts.count == 1000)
+        #expect(server.connections.value.mostOpen <= 6)
+    }
+
+    @Test func `nothing is left when nobody asked for a while`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        let client = makeClient(makeLimits { $0.idling = .milliseconds(100) })
+        #expect(try await client.text(server.origin) == "ok")
+        #expect(!client.isResting)
+        try await server.connections.wait { $0.open == 0 ? true : nil }
+        #expect(client.isResting)
+        #expect(try await client.text(server.origin) == "ok")
+        #expect(server.connections.value.accepted == 2)
+    }
+
+    @Test func `a client that is dropped closes its connections`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        #expect(try await makeClient().text(server.origin) == "ok")
+        try await server.connections.wait { $0.open == 0 ? true : nil }
+    }
+}

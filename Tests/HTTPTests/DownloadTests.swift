@@ -1,0 +1,205 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadTests {
+    private let directory: TemporaryDirectory
+    private let path: String
+    private let file: Int32
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.appending("image")
+        file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+    }
+
+    private func contents() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 64 << 20)
+        let count = pread(file, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    private func failure(_ client: CurlClient, _ request: HTTPRequest, into file: Int32) async
+        -> Failure?
+    {
+        do {
+            _ = try await client.download(request, into: file) { _ in }
+            return nil
+        } catch {
+            return Failure(error)
+        }
+    }
+
+    @Test(arguments: [0, 1, 100_000, 5_000_000])
+    func `a body goes into the file, as it is told`(count: Int) async throws {
+        defer { close(file) }
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
+        let server = try LoopbackServer(LoopbackResponse(body: bytes))
+        let progress = Observed<[HTTPProgress]>()
+        var request = HTTPRequest(.get, server.origin)
+        request.maximumBytes = 20_000_000
+        let response = try await makeClient().download(request, into: file) { progress.append($0) }
+        #expect(response.status == 200)
+        #expect(response.body.isEmpty)
+        #expect(contents() == bytes)
+        #expect(progress.value.last == HTTPProgress(received: count, total: count))
+        #expect(progress.value.map(\.received) == progress.value.map(\.received).sorted())
+    }
+
+    @Test func `progress is told at most ten times a second`() async throws {
+        defer { close(file) }
+        let pieces = [[UInt8]](repeating: [1], count: 100)
+        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(5)))
+        let progress = Observed<[HTTPProgress]>()
+        let start = ContinuousClock.now
+        _ = try await makeClient().download(HTTPRequest(.get, server.origin), into: file) {
+            progress.append($0)
+        }
+        let most = (ContinuousClock.now - start) / .milliseconds(100) + 1
+        #expect(Double(progress.value.count) <= most)
+    }
+
+    @Test func `a download may take its time as long as bytes keep coming`() async throws {
+        defer { close(file) }
+        let pieces = [[UInt8]](repeating: [1], count: 60)
+        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(30)))
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
+        _ = try await makeClient().download(request, into: file) { _ in }
+        #expect(contents().count == 60)
+    }
+
+    @Test func `a download that does not begin, or falls silent, is given up`() async throws {
+        defer { close(file) }
+        let client = makeClient(makeLimits { $0.silence = .seconds(2) })
+        let mute = try LoopbackServer(.silence)
+        let request = HTTPRequest(.get, mute.origin).with { $0.timeLimit = .seconds(1) }
+        #expect(await failure(client, request, into: file) == .failed)
+        let stuck = try LoopbackServer(.truncated(body: [1], promised: 9, end: .silence))
+        #expect(await failure(client, HTTPRequest(.get, stuck.origin), into: file) == .failed)
+    }
+
+    @Test func `another answer comes with its body, and the file stays empty`() async throws {
+        defer { close(file) }
+        let server = try LoopbackServer(LoopbackResponse(404, text: "gone"))
+        let response = try await makeClient().download(HTTPRequest(.get, server.origin), into: file)
+        {
+            _ in
+        }
+        #expect(response.status == 404)
+        #expect(response.body == Array("gone".utf8))
+        #expect(contents().isEmpty)
+    }
+
+    @Test func `another answer has its limit`() async throws {
+        defer { close(file) }
+        let server = try LoopbackServer(
+            LoopbackResponse(500, body: [UInt8](repeating: 1, count: 2000)))
+        let client = makeClient(makeLimits { $0.failureBytes = 1000 })
+        #expect(await failure(client, HTTPRequest(.get, server.origin), into: file) == .tooLarge)
+    }
+
+    @Test func `an image without an end is cut off`() async throws {
+        defer { close(file) }
+        let server = try LoopbackServer(.endless())
+        let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = 5_000_000 }
+        #expect(await failure(makeClient(), request, into: file) == .tooLarge)
+        #expect(contents().count <= 5_000_000)
+    }
+
+    @Test func `a disk that is full is told of`() async throws {
+        defer { close(file) }
+        let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        defer { close(full) }
+        for response in [LoopbackResponse(text: "small"), .endless()] {
+            let server = try LoopbackServer(response)
+            await #expect(throws: HTTPError.cannotWrite(ENOSPC)) {
+                try await makeClient().download(HTTPRequest(.get, server.origin), into: full) { _ in
+                }
+            }
+        }
+    }
+
+    @Test func `a server that is faster than the disk waits`() async throws {
+        defer { close(file) }
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        let count = 30_000_000
+        let sent = Observed(false)
+        let server = try LoopbackServer { _ in
+            let bytes = [UInt8](repeating: 7, count: count)
+            let end: @Sendable () -> Void = { sent.update { $0 = true } }
+            return LoopbackResponse(steps: LoopbackResponse(body: bytes).steps + [.run(end)])
+        }
+        var request = HTTPRequest(.get, server.origin)
+        request.maximumBytes = count
+        let client = makeClient(makeLimits { $0.silence = .seconds(1) })
+        let running = Task { [request] in
+            try await client.download(request, into: writeEnd) { _ in }
+        }
+        // Nobody reads the pipe: much longer than the limit for a silent server.
+        _ = try await server.requests.elements(1)
+        let pause = try LoopbackServer(
+            LoopbackResponse(steps: [.pause(.milliseconds(2500))] + LoopbackResponse().steps))
+        _ = try await makeClient().send(HTTPRequest(.get, pause.origin))
+        #expect(!sent.value)
+        let reader = Observed(0)
+        drain(readEnd, count, reader)
+        let response = try await running.value
+        #expect(response.status == 200)
+        #expect(try await reader.wait { $0 == count ? $0 : nil } == count)
+        close(writeEnd)
+        close(readEnd)
+    }
+
+    @Test func `a download that is cancelled leaves the file alone`() async throws {
+        let server = try LoopbackServer(.endless())
+        let client = makeClient()
+        let progress = Observed<[HTTPProgress]>()
+        let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = .max }
+        let running = Task { [file] in
+            do {
+                _ = try await client.download(request, into: file) { progress.append($0) }
+                return Failure?.none
+            } catch {
+                // Whatever is opened next has the same number.
+                close(file)
+                return Failure(error)
+            }
+        }
+        _ = try await progress.elements(1)
+        running.cancel()
+        #expect(await running.value == .cancelled)
+        try await server.connections.wait { $0.open == 0 ? true : nil }
+    }
+}
+
+/// Reads on a thread of its own until there was enough.
+private func drain(_ descriptor: Int32, _ count: Int, _ total: Observed<Int>) {
+    final class Box {
+        let work: () -> Void
+        init(_ work: @escaping () -> Void) { self.work = work }
+    }
+    let box = Box {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while total.value < count {
+            let got = read(descriptor, &buffer, buffer.count)
+            guard got > 0 else { return }
+            total.update { $0 += got }
+        }
+    }
+    var thread = pthread_t()
+    pthread_create(
+        &thread, nil,
+        { context in
+            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().work() }
+            return nil
+        }, Unmanaged.passRetained(box).toOpaque())
+    pthread_detach(thread)
+}

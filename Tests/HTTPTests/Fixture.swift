@@ -1,0 +1,86 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// A client with short limits, and no proxy unless the test says so.
+@MainActor
+func makeClient(
+    _ limits: Limits = Limits(), proxies: [String: String] = [:]
+) -> CurlClient {
+    signal(SIGPIPE, SIG_IGN)
+    return CurlClient(
+        userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { proxies[$0] },
+        limits: limits)
+}
+
+func makeLimits(_ change: (inout Limits) -> Void) -> Limits {
+    var limits = Limits()
+    change(&limits)
+    return limits
+}
+
+extension HTTPRequest {
+    /// Changed in place.
+    func with(_ change: (inout HTTPRequest) -> Void) -> HTTPRequest {
+        var request = self
+        change(&request)
+        return request
+    }
+
+    /// Named by a stranger, of whom a service on loopback is not afraid.
+    static func stranger(_ url: String, allowsLoopback: Bool = false) -> HTTPRequest {
+        HTTPRequest(.get, url).with {
+            $0.addressSource = .stranger
+            $0.allowsLoopback = allowsLoopback
+        }
+    }
+}
+
+/// The case of an error, without its text.
+enum Failure: Hashable {
+    case unreachable, failed, tooLarge, invalidAddress, forbiddenAddress, cannotWrite, cancelled
+    case other
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case HTTPError.unreachable: .unreachable
+            case HTTPError.failed: .failed
+            case HTTPError.tooLarge: .tooLarge
+            case HTTPError.invalidAddress: .invalidAddress
+            case HTTPError.forbiddenAddress: .forbiddenAddress
+            case HTTPError.cannotWrite: .cannotWrite
+            case is CancellationError: .cancelled
+            default: .other
+            }
+    }
+}
+
+extension CurlClient {
+    /// How a request fails; nil if it does not.
+    func failure(of request: HTTPRequest) async -> Failure? {
+        do {
+            _ = try await send(request)
+            return nil
+        } catch {
+            return Failure(error)
+        }
+    }
+
+    /// What many answers say that are asked for at once.
+    func texts(_ urls: [String]) async throws -> Set<String> {
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for url in urls { group.addTask { try await self.text(url) } }
+            var texts: Set<String> = []
+            for try await text in group { texts.insert(text) }
+            return texts
+        }
+    }
+
+    func text(_ url: String) async throws -> String {
+        String(decoding: try await send(HTTPRequest(.get, url)).body, as: UTF8.self)
+    }
+}

@@ -1,0 +1,168 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectTests {
+    /// Answers `/STATUS?LOCATION` by that redirect, and the rest with a text.
+    private func makeServer() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            guard let status = Int(request.path.dropFirst()) else {
+                return LoopbackResponse(text: "arrived")
+            }
+            return .redirect(status, to: request.query)
+        }
+    }
+
+    private func loggedIn(_ method: HTTPRequest.Method, _ url: String) -> HTTPRequest {
+        HTTPRequest(method, url).with {
+            $0.headers = ["Cookie": "a=b", "X-Key": "k", "Accept": "text/x", "Content-Type": "a/b"]
+            $0.token = Secret("abc")
+            $0.allowsLoopback = true
+            if method != .get { $0.body = [1, 2, 3] }
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308], ["/end?a", "end?a", "../end?a", "/%65nd?a"])
+    func `a GET follows with all it has within its origin`(
+        status: Int, location: String
+    ) async throws {
+        let server = try makeServer()
+        let request = loggedIn(.get, "\(server.origin)/\(status)?\(location)")
+        let response = try await makeClient().send(request)
+        #expect(response.body == Array("arrived".utf8))
+        #expect(response.url.hasPrefix(server.origin))
+        #expect(response.url.hasSuffix("nd?a"))
+        let seen = server.requests.value
+        #expect(seen.count == 2)
+        #expect(seen[1]["Authorization"] == "Bearer abc")
+        #expect(seen[1]["Cookie"] == "a=b")
+        #expect(server.connections.value.accepted == 1)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `credentials stay with their origin, and do not come back`(status: Int) async throws {
+        let home = try makeServer()
+        let away = try makeServer()
+        // There and back again.
+        let request = loggedIn(
+            .get, "\(home.origin)/\(status)?\(away.origin)/302?\(home.origin)/end")
+        _ = try await makeClient().send(request)
+        #expect(home.requests.value.count == 2)
+        #expect(away.requests.value.count == 1)
+        for seen in away.requests.value + home.requests.value.dropFirst() {
+            for name in ["Authorization", "Cookie", "X-Key", "Content-Type"] {
+                #expect(seen[name] == nil, "\(name)")
+            }
+            #expect(seen["Accept"] == "text/x")
+        }
+    }
+
+    @Test(arguments: [301, 302, 303])
+    func `a POST becomes a GET within its origin`(status: Int) async throws {
+        let server = try makeServer()
+        let request = loggedIn(.post, "\(server.origin)/\(status)?/end")
+        #expect(try await makeClient().send(request).status == 200)
+        let seen = try #require(server.requests.value.last)
+        #expect(seen.method == "GET")
+        #expect(seen.body.isEmpty)
+        #expect(seen["Content-Type"] == nil)
+        #expect(seen["Authorization"] == "Bearer abc")
+    }
+
+    @Test(arguments: [307, 308])
+    func `a POST is repeated within its origin`(status: Int) async throws {
+        let server = try makeServer()
+        let request = loggedIn(.post, "\(server.origin)/\(status)?/end")
+        #expect(try await makeClient().send(request).status == 200)
+        let seen = try #require(server.requests.value.last)
+        #expect(seen.method == "POST")
+        #expect(seen.body == [1, 2, 3])
+        #expect(seen["Content-Type"] == "a/b")
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func `a POST does not follow elsewhere, and a PUT nowhere`(status: Int) async throws {
+        let home = try makeServer()
+        let away = try makeServer()
+        let client = makeClient()
+        let post = loggedIn(.post, "\(home.origin)/\(status)?\(away.origin)/end")
+        #expect(try await client.send(post).status == status)
+        let put = loggedIn(.put, "\(home.origin)/\(status)?/end")
+        #expect(try await client.send(put).status == status)
+        #expect(home.requests.value.count == 2)
+        #expect(away.connections.value.accepted == 0)
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "http://10.0.0.1/",
+        "http://169.254.169.254/latest/meta-data/", "https://10.0.0.1/",
+        "https://[::ffff:10.0.0.1]/",
+        "https://inner.test/", "http://inner.test/", "//10.0.0.1/",
+        "https://user:pass@example.org/",
+        "http://", "https://[", "dict://127.0.0.1:11211/stat",
+    ])
+    func `a redirect leads nowhere it must not`(location: String) async throws {
+        let server = try makeServer()
+        let client = makeClient(
+            makeLimits { $0.names = ["inner.test:443:10.0.0.1", "inner.test:80:10.0.0.1"] })
+        let request = loggedIn(.get, "\(server.origin)/302?\(location)")
+        #expect(await client.failure(of: request) == .forbiddenAddress)
+    }
+
+    @Test func `a redirect does not lead to another service on loopback`() async throws {
+        let home = try makeServer()
+        let away = try makeServer()
+        let request = HTTPRequest(.get, "\(home.origin)/302?\(away.origin)/end")
+        #expect(await makeClient().failure(of: request) == .forbiddenAddress)
+        #expect(away.connections.value.accepted == 0)
+    }
+
+    @Test func `five redirects are followed, and no more`() async throws {
+        let server = try LoopbackServer { request in
+            let left = Int(request.path.dropFirst()) ?? 0
+            return left == 0 ? LoopbackResponse() : .redirect(to: "/\(left - 1)")
+        }
+        let client = makeClient()
+        #expect(try await client.send(HTTPRequest(.get, "\(server.origin)/5")).status == 200)
+        #expect(await client.failure(of: HTTPRequest(.get, "\(server.origin)/6")) == .failed)
+    }
+
+    @Test(arguments: [300, 302, 304, 399])
+    func `a redirect that leads nowhere is an answer`(status: Int) async throws {
+        let server = try LoopbackServer(LoopbackResponse(status))
+        #expect(try await makeClient().send(HTTPRequest(.get, server.origin)).status == status)
+    }
+
+    @Test func `the body of a redirect is not waited for`() async throws {
+        let server = try LoopbackServer { request in
+            guard request.path == "/" else { return LoopbackResponse(text: "arrived") }
+            return .endless(headers: [("Location", "/end")]).with(status: 302)
+        }
+        #expect(try await makeClient().text("\(server.origin)/") == "arrived")
+    }
+
+    @Test func `the time limit is for all hops together`() async throws {
+        let server = try LoopbackServer { request in
+            LoopbackResponse(
+                steps: [.pause(.milliseconds(300))] + LoopbackResponse.redirect(to: "/").steps)
+        }
+        let client = makeClient(makeLimits { $0.redirects = 100 })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
+        #expect(await client.failure(of: request) == .failed)
+        #expect(server.requests.value.count <= 4)
+    }
+}
+
+extension LoopbackResponse {
+    /// The same with another status line.
+    fileprivate func with(status: Int) -> LoopbackResponse {
+        guard case .send(let head) = steps.first else { return self }
+        let text = String(decoding: head, as: UTF8.self)
+        let changed = "HTTP/1.1 \(status) Elsewhere" + text.drop { $0 != "\r\n" }
+        return LoopbackResponse(steps: [.send(Array(changed.utf8))] + steps.dropFirst())
+    }
+}

@@ -1,0 +1,126 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct SecureTests {
+    @Test func `a certificate that nobody vouches for is a failure`() async throws {
+        let server = try await SecureServer()
+        #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .failed)
+    }
+
+    @Test func `https is spoken by HTTP 2 where the server can`() async throws {
+        let server = try await SecureServer()
+        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        #expect(try await client.text(server.origin) == "h2 1")
+        // On one connection, all at once.
+        let texts = try await client.texts([String](repeating: server.origin, count: 20))
+        #expect(texts == ["h2 1"])
+    }
+
+    @Test func `a redirect does not lead from https to http`() async throws {
+        let plain = try LoopbackServer(LoopbackResponse())
+        let server = try await SecureServer(redirect: plain.origin)
+        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        let request = HTTPRequest(.get, server.origin).with {
+            $0.allowsLoopback = true
+        }
+        #expect(await client.failure(of: request) == .forbiddenAddress)
+        #expect(plain.connections.value.accepted == 0)
+    }
+
+    @Test func `a redirect may lead from http to https`() async throws {
+        let server = try await SecureServer()
+        let client = makeClient(makeLimits { $0.certificates = server.certificate })
+        let plain = try LoopbackServer(.redirect(to: server.origin))
+        let request = HTTPRequest(.get, plain.origin).with { $0.allowsLoopback = true }
+        #expect(try await client.send(request).body == Array("h2 1".utf8))
+    }
+
+    @Test func `a server that does not answer to TLS is unreachable`() async throws {
+        let server = try LoopbackServer(LoopbackResponse())
+        let request = HTTPRequest(.get, "https://127.0.0.1:\(server.port)/")
+        let client = makeClient(makeLimits { $0.connecting = .seconds(1) })
+        #expect(await client.failure(of: request) == .unreachable)
+    }
+}
+
+/// A server of HTTP/2 over TLS, with a certificate of its own making. It tells the protocol and the number of
+/// the connection, or leads elsewhere.
+private struct SecureServer {
+    let origin: String
+    let certificate: String
+    private let directory: TemporaryDirectory
+    private let process: ChildProcess
+
+    init(redirect: String = "") async throws {
+        directory = try TemporaryDirectory()
+        certificate = directory.appending("certificate.pem")
+        let key = directory.appending("key.pem")
+        let maker = try ChildProcess(
+            "/usr/bin/openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                "-keyout", key, "-out", certificate,
+            ], environment: directory.environment)
+        try #require(try await maker.result().exit == .code(0))
+        process = try ChildProcess(
+            "/usr/bin/python3", ["-c", script, certificate, key, redirect],
+            environment: directory.environment
+        )
+        let port = try await process.firstLine()
+        try #require(!port.isEmpty, "\(process.standardError.value.text)")
+        origin = "https://127.0.0.1:\(port)"
+    }
+}
+
+/// Source: RFC 9113 §4.1; RFC 7541 for the fields, none of them compressed.
+private let script = #"""
+    import socket, ssl, struct, sys, threading
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[1], sys.argv[2])
+    context.set_alpn_protocols(["h2"])
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+
+    def frame(kind, flags, stream, payload=b""):
+        return struct.pack(">IBBI", len(payload), kind, flags, stream)[1:] + payload
+
+    def fields():
+        if not sys.argv[3]:
+            return b"\x88"
+        location = sys.argv[3].encode()
+        return b"\x08\x03302\x0f\x1f" + bytes([len(location)]) + location
+
+    def serve(raw, number):
+        with context.wrap_socket(raw, server_side=True) as client:
+            stream = client.makefile("rb")
+            assert stream.read(24).startswith(b"PRI * HTTP/2")
+            client.sendall(frame(4, 0, 0))
+            while header := stream.read(9):
+                payload = stream.read(int.from_bytes(header[:3], "big"))
+                kind, flags, request = header[3], header[4], int.from_bytes(header[5:], "big")
+                if kind == 4 and not flags & 1:
+                    client.sendall(frame(4, 1, 0))
+                if kind == 1:
+                    body = f"{client.selected_alpn_protocol()} {number}".encode()
+                    client.sendall(frame(1, 4, request, fields()) + frame(0, 1, request, body))
+
+    def attempt(raw, number):
+        try:
+            serve(raw, number)
+        except (OSError, AssertionError):
+            pass
+
+    number = 0
+    while True:
+        raw, _ = listener.accept()
+        number += 1
+        threading.Thread(target=attempt, args=(raw, number), daemon=True).start()
+    """#
