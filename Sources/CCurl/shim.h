@@ -35,6 +35,12 @@ static inline const char *shim_curl_load(struct shim_curl *curl, const char *nam
     return NULL;
 }
 
+// Options that a library may lack, or the headers of one from before 7.85 and 7.87. The last one is
+// deprecated, and here for such a library.
+static const CURLoption SHIM_CURLOPT_PROTOCOLS_STR = (CURLoption)10318;
+static const CURLoption SHIM_CURLOPT_QUICK_EXIT = (CURLoption)322;
+static const CURLoption SHIM_CURLOPT_PROTOCOLS = (CURLoption)181;
+
 // Swift calls no function with a variable number of arguments: one for each type of value.
 #define SHIM_CURL_EASY_OPTION(name, type) \
     static inline CURLcode shim_curl_easy_set_##name( \

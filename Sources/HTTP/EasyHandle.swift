@@ -55,25 +55,25 @@ final class EasyHandle {
     // MARK: What is asked
 
     private func restrict(_ proxy: String?, _ limits: Limits) {
-        if shim_curl_easy_set_string(
-            library.table, pointer, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK
-        {
-            // Before 7.85.
-            set(CURLoption(rawValue: 181), 1 << 0 | 1 << 1)
+        let takesNames = shim_curl_easy_set_string(
+            library.table, pointer, SHIM_CURLOPT_PROTOCOLS_STR, "http,https")
+        if takesNames != CURLE_OK {
+            set(SHIM_CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         }
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_PROXY, proxy ?? "")
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
-        set(CURLOPT_SSLVERSION, 6)  // TLS 1.2 or later
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let file = limits.certificates { set(CURLOPT_CAINFO, file) }
         for name in limits.names { names = library.functions.slist_append(names, name) ?? names }
         if names != nil { set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(names)) }
         // No signals: there are threads.
         set(CURLOPT_NOSIGNAL, 1)
-        // A name that takes its time is not waited for when nobody is interested any more. Since 7.87.
-        _ = shim_curl_easy_set_long(library.table, pointer, CURLOPT_QUICK_EXIT, 1)
+        // A name that takes its time is not waited for, which libcurl would do at the end of a
+        // transfer.
+        _ = shim_curl_easy_set_long(library.table, pointer, SHIM_CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(limits.connecting / .milliseconds(1))))
         // For a connection that can be shared it waits until that is known.
         set(CURLOPT_PIPEWAIT, 1)
