@@ -23,7 +23,7 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
-            name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+            name: "CSecret", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CSwiftRuntime"),
 
         // MARK: BusAPI
@@ -117,6 +117,12 @@ let package = Package(
             ],
             exclude: ["Recordings"]),
 
+        // MARK: Secrets
+
+        .target(name: "Secrets", dependencies: ["CLinux", "CSecret", "DBus", "ProviderKit"]),
+        .testTarget(
+            name: "SecretsTests", dependencies: ["DBus", "ProviderKit", "Secrets", "TestSupport"]),
+
         // MARK: Storage
 
         .target(name: "Storage", dependencies: ["CSQLite"]),
@@ -124,7 +130,8 @@ let package = Package(
 
         // MARK: TestSupport
 
-        .target(name: "TestSupport", dependencies: ["CLinux", "ChildProcesses", "DBus"]),
+        .target(
+            name: "TestSupport", dependencies: ["CLinux", "ChildProcesses", "DBus", "ProviderKit"]),
 
         // MARK: imagefeedctl
 

@@ -1,2 +1,122 @@
 #pragma once
-#include <libsecret/secret.h>
+// libsecret, loaded when it is first needed: it brings GIO and libgcrypt along, which a daemon without secrets
+// shall not pay for. Its headers cannot be had without linking to it, since their path comes from pkg-config, so
+// what is used of them is declared here; dist/test holds it against them. GIO's headers are GLib's.
+
+#include <dlfcn.h>
+#include <gio/gio.h>
+#include <stddef.h>
+
+typedef struct _SecretCollection SecretCollection;
+typedef struct _SecretItem SecretItem;
+typedef struct _SecretService SecretService;
+typedef struct _SecretValue SecretValue;
+#ifndef __SECRET_H__
+typedef struct shim_secret_schema SecretSchema;
+#endif
+
+enum {
+    SHIM_SECRET_COLLECTION_CREATE_NONE = 0,
+    SHIM_SECRET_COLLECTION_NONE = 0,
+    SHIM_SECRET_ERROR_IS_LOCKED = 2,
+    SHIM_SECRET_ITEM_CREATE_REPLACE = 2,
+    SHIM_SECRET_SEARCH_ALL = 2,
+    SHIM_SECRET_SERVICE_OPEN_SESSION = 2,
+};
+
+// Flags are unsigned, as the enumerations of the headers are. No schema is ever given: it would only check the
+// attributes and add its name to them.
+void secret_collection_create(
+    SecretService *service, const gchar *label, const gchar *alias, unsigned flags, GCancellable *cancellable,
+    GAsyncReadyCallback callback, gpointer context);
+SecretCollection *secret_collection_create_finish(GAsyncResult *result, GError **error);
+void secret_collection_for_alias(
+    SecretService *service, const gchar *alias, unsigned flags, GCancellable *cancellable,
+    GAsyncReadyCallback callback, gpointer context);
+SecretCollection *secret_collection_for_alias_finish(GAsyncResult *result, GError **error);
+gboolean secret_collection_get_locked(SecretCollection *self);
+GQuark secret_error_get_quark(void);
+void secret_item_create(
+    SecretCollection *collection, const SecretSchema *schema, GHashTable *attributes, const gchar *label,
+    SecretValue *value, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
+    gpointer context);
+SecretItem *secret_item_create_finish(GAsyncResult *result, GError **error);
+void secret_item_delete(
+    SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
+gboolean secret_item_delete_finish(SecretItem *self, GAsyncResult *result, GError **error);
+gboolean secret_item_get_locked(SecretItem *self);
+guint64 secret_item_get_modified(SecretItem *self);
+SecretValue *secret_item_get_secret(SecretItem *self);
+void secret_item_load_secret(
+    SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
+gboolean secret_item_load_secret_finish(SecretItem *self, GAsyncResult *result, GError **error);
+GType secret_service_get_type(void);
+void secret_service_open(
+    GType type, const gchar *name, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
+    gpointer context);
+SecretService *secret_service_open_finish(GAsyncResult *result, GError **error);
+void secret_service_search(
+    SecretService *service, const SecretSchema *schema, GHashTable *attributes, unsigned flags,
+    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
+GList *secret_service_search_finish(SecretService *service, GAsyncResult *result, GError **error);
+void secret_service_unlock(
+    SecretService *service, GList *objects, GCancellable *cancellable, GAsyncReadyCallback callback,
+    gpointer context);
+gint secret_service_unlock_finish(
+    SecretService *service, GAsyncResult *result, GList **unlocked, GError **error);
+const gchar *secret_value_get(SecretValue *value, gsize *length);
+SecretValue *secret_value_new(const gchar *secret, gssize length, const gchar *content_type);
+void secret_value_unref(gpointer value);
+
+#define SHIM_SECRET_FUNCTIONS(each) \
+    each(g_bus_get) each(g_bus_get_finish) \
+    each(g_cancellable_cancel) each(g_cancellable_new) \
+    each(g_dbus_connection_set_exit_on_close) each(g_dbus_error_quark) \
+    each(g_dbus_error_strip_remote_error) each(g_dbus_proxy_get_object_path) \
+    each(g_error_free) each(g_hash_table_insert) each(g_hash_table_new) each(g_hash_table_unref) \
+    each(g_io_error_quark) each(g_list_append) each(g_list_free) each(g_log_set_always_fatal) \
+    each(g_main_context_iteration) each(g_main_context_new) \
+    each(g_main_context_pop_thread_default) each(g_main_context_push_thread_default) \
+    each(g_main_context_unref) each(g_object_ref) each(g_object_unref) \
+    each(g_source_attach) each(g_source_destroy) each(g_source_set_callback) each(g_source_unref) \
+    each(g_str_equal) each(g_str_hash) each(g_timeout_source_new) each(g_utf8_validate) \
+    each(secret_collection_create) each(secret_collection_create_finish) \
+    each(secret_collection_for_alias) each(secret_collection_for_alias_finish) \
+    each(secret_collection_get_locked) each(secret_error_get_quark) \
+    each(secret_item_create) each(secret_item_create_finish) \
+    each(secret_item_delete) each(secret_item_delete_finish) \
+    each(secret_item_get_locked) each(secret_item_get_modified) each(secret_item_get_secret) \
+    each(secret_item_load_secret) each(secret_item_load_secret_finish) \
+    each(secret_service_get_type) each(secret_service_open) each(secret_service_open_finish) \
+    each(secret_service_search) each(secret_service_search_finish) \
+    each(secret_service_unlock) each(secret_service_unlock_finish) \
+    each(secret_value_get) each(secret_value_new) each(secret_value_unref)
+
+#define SHIM_SECRET_FIELD(name) __typeof__(&name) name;
+
+// The functions of libsecret and of the libraries that it brings along.
+struct shim_secret {
+    SHIM_SECRET_FUNCTIONS(SHIM_SECRET_FIELD)
+};
+
+// Fills the table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
+static inline const char *shim_secret_load(struct shim_secret *secret, const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) return dlerror();
+#define SHIM_SECRET_FIND(name) \
+    secret->name = (__typeof__(secret->name))dlsym(library, #name); \
+    if (!secret->name) return "it lacks " #name;
+    SHIM_SECRET_FUNCTIONS(SHIM_SECRET_FIND)
+#undef SHIM_SECRET_FIND
+    return NULL;
+}
+
+#ifdef __SECRET_H__
+#define SHIM_SECRET_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");
+SHIM_SECRET_SAME(SECRET_COLLECTION_CREATE_NONE)
+SHIM_SECRET_SAME(SECRET_COLLECTION_NONE)
+SHIM_SECRET_SAME(SECRET_ERROR_IS_LOCKED)
+SHIM_SECRET_SAME(SECRET_ITEM_CREATE_REPLACE)
+SHIM_SECRET_SAME(SECRET_SEARCH_ALL)
+SHIM_SECRET_SAME(SECRET_SERVICE_OPEN_SESSION)
+#endif

@@ -1,0 +1,264 @@
+internal import CSecret
+internal import ProviderKit
+
+/// A connection to the Secret Service, for one thread and a moment.
+///
+/// Source: freedesktop Secret Service API, draft 0.2.
+final class Keyring {
+    let limits: KeyringLimits
+    private let functions: shim_secret
+    // In this order: what the service leaves behind is for the loop to clear away.
+    private let service: Held
+    private let loop: CallLoop
+
+    /// Connects to the service that the session bus has, or can start, and begins a session.
+    ///
+    /// Keeps the references that make the connection last; the last one closes it.
+    ///
+    /// - Throws: ``KeyringFailure``.
+    init(_ library: SecretLibrary, _ limits: KeyringLimits) throws {
+        let functions = library.functions
+        let loop = CallLoop(functions, limits)
+        self.functions = functions
+        self.loop = loop
+        self.limits = limits
+        let bus = try Self.connect(loop, functions)
+        defer { functions.g_object_unref(UnsafeMutableRawPointer(bus)) }
+        // GLib would end the program with the bus.
+        functions.g_dbus_connection_set_exit_on_close(bus, 0)
+        // Not the one that libsecret keeps: it does not notice when another service takes over.
+        let service = try loop.call {
+            functions.secret_service_open(
+                functions.secret_service_get_type(), nil,
+                UInt32(SHIM_SECRET_SERVICE_OPEN_SESSION), $0, $1, $2)
+        } finish: {
+            functions.secret_service_open_finish($0, $1)
+        }
+        guard let service else { throw KeyringFailure.noAnswer }
+        self.service = Held(service, functions)
+    }
+
+    /// The connection to the session bus that libsecret will use.
+    private static func connect(
+        _ loop: CallLoop, _ functions: shim_secret
+    ) throws -> OpaquePointer {
+        do {
+            let bus = try loop.call {
+                functions.g_bus_get(G_BUS_TYPE_SESSION, $0, $1, $2)
+            } finish: {
+                functions.g_bus_get_finish($0, $1)
+            }
+            if let bus { return bus }
+        } catch KeyringFailure.refused(let reason) {
+            throw KeyringFailure.noBus(reason)
+        }
+        throw KeyringFailure.noAnswer
+    }
+
+    /// Gives the calls that follow so much time together.
+    func allow(_ duration: Duration) { loop.allow(duration) }
+
+    // MARK: Items
+
+    /// All items of a key, locked ones too, the one that was changed last first.
+    func items(_ key: SecretKey) throws -> [KeyringItem] {
+        try withAttributes(key) { attributes in
+            let list = try loop.call {
+                functions.secret_service_search(
+                    service.pointer, nil, attributes, UInt32(SHIM_SECRET_SEARCH_ALL), $0, $1, $2
+                )
+            } finish: {
+                functions.secret_service_search_finish(service.pointer, $0, $1)
+            }
+            return take(list).sorted { $0.modified > $1.modified }
+        }
+    }
+
+    /// The secret of an item that is not locked; nil if it has gone meanwhile.
+    func secret(of item: KeyringItem) throws -> Secret? {
+        _ = try loop.call {
+            functions.secret_item_load_secret(item.held.pointer, $0, $1, $2)
+        } finish: {
+            functions.secret_item_load_secret_finish(item.held.pointer, $0, $1)
+        }
+        guard let value = functions.secret_item_get_secret(item.held.pointer) else { return nil }
+        defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
+        var count: gsize = 0
+        let bytes = functions.secret_value_get(value, &count)
+        return Secret(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    /// Creates the item of a key, or changes the one that the collection has.
+    ///
+    /// - Returns: The item; nil if the keyring's user said no.
+    func create(
+        _ secret: Secret, _ key: SecretKey, label: String, in collection: KeyringCollection
+    ) throws -> KeyringItem? {
+        guard let value = makeValue(secret) else { throw KeyringFailure.refused("no memory") }
+        defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
+        return try withAttributes(key) { attributes in
+            let item = try loop.call {
+                functions.secret_item_create(
+                    collection.held.pointer, nil, attributes, label, value,
+                    UInt32(SHIM_SECRET_ITEM_CREATE_REPLACE), $0, $1, $2)
+            } finish: {
+                functions.secret_item_create_finish($0, $1)
+            }
+            return item.map { KeyringItem(Held($0, functions), functions) }
+        }
+    }
+
+    func delete(_ item: KeyringItem) throws {
+        _ = try loop.call {
+            functions.secret_item_delete(item.held.pointer, $0, $1, $2)
+        } finish: {
+            functions.secret_item_delete_finish(item.held.pointer, $0, $1)
+        }
+    }
+
+    // MARK: Collections
+
+    /// The collection that new items go to; nil if there is none.
+    func defaultCollection() throws -> KeyringCollection? {
+        let collection = try loop.call {
+            functions.secret_collection_for_alias(
+                service.pointer, "default", UInt32(SHIM_SECRET_COLLECTION_NONE), $0, $1, $2)
+        } finish: {
+            functions.secret_collection_for_alias_finish($0, $1)
+        }
+        return collection.map { KeyringCollection(Held($0, functions), functions) }
+    }
+
+    /// Has a default collection made. Prompts for its password.
+    ///
+    /// - Returns: Whether the user did so.
+    func createDefaultCollection() throws -> Bool {
+        allow(limits.prompting)
+        defer { allow(limits.reading) }
+        let collection = try loop.call {
+            functions.secret_collection_create(
+                service.pointer, "Default keyring", "default",
+                UInt32(SHIM_SECRET_COLLECTION_CREATE_NONE), $0,
+                $1, $2)
+        } finish: {
+            functions.secret_collection_create_finish($0, $1)
+        }
+        guard let collection else { return false }
+        functions.g_object_unref(UnsafeMutableRawPointer(collection))
+        return true
+    }
+
+    /// Unlocks collections or items. Prompts if need be.
+    ///
+    /// - Returns: Whether at least one of them was unlocked. No prompt at all counts as one that was dismissed.
+    func unlock(_ objects: [UnsafeMutableRawPointer]) throws -> Bool {
+        var list: UnsafeMutablePointer<GList>?
+        for object in objects { list = functions.g_list_append(list, object) }
+        defer { functions.g_list_free(list) }
+        allow(limits.prompting)
+        defer { allow(limits.reading) }
+        let count = try loop.call {
+            functions.secret_service_unlock(service.pointer, list, $0, $1, $2)
+        } finish: {
+            functions.secret_service_unlock_finish(service.pointer, $0, nil, $1)
+        }
+        return count > 0
+    }
+
+    // MARK: Values of C
+
+    private func take(_ list: UnsafeMutablePointer<GList>?) -> [KeyringItem] {
+        defer { functions.g_list_free(list) }
+        var items: [KeyringItem] = []
+        var node = list
+        while let current = node {
+            if let data = current.pointee.data {
+                items.append(KeyringItem(Held(OpaquePointer(data), functions), functions))
+            }
+            node = current.pointee.next
+        }
+        return items
+    }
+
+    /// Text is said to be text: KeePassXC keeps that as a password, and anything else as an attachment.
+    private func makeValue(_ secret: Secret) -> OpaquePointer? {
+        secret.withBytes { bytes in
+            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let isText = start.map { functions.g_utf8_validate($0, bytes.count, nil) != 0 } ?? true
+            return functions.secret_value_new(
+                start, bytes.count, isText ? "text/plain" : "application/octet-stream")
+        }
+    }
+
+    private func withAttributes<Value>(
+        _ key: SecretKey, _ body: (OpaquePointer?) throws -> Value
+    ) rethrows -> Value {
+        let (name, id) =
+            switch key {
+            case .account(let id): ("account", id)
+            case .provider(let id): ("provider", id)
+            }
+        let table = functions.g_hash_table_new(functions.g_str_hash, functions.g_str_equal)
+        defer { functions.g_hash_table_unref(table) }
+        func insert(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) {
+            _ = functions.g_hash_table_insert(
+                table, UnsafeMutableRawPointer(mutating: name),
+                UnsafeMutableRawPointer(mutating: value))
+        }
+        return try name.withCString { name in
+            try id.withCString { id in
+                try "xdg:schema".withCString { schemaName in
+                    try "org.imagefeed.ImageFeed1".withCString { schema in
+                        insert(name, id)
+                        insert(schemaName, schema)
+                        return try body(table)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One reference to an object of GLib.
+final class Held {
+    let pointer: OpaquePointer
+    private let functions: shim_secret
+
+    /// Takes over a reference.
+    init(_ pointer: OpaquePointer, _ functions: shim_secret) {
+        self.pointer = pointer
+        self.functions = functions
+    }
+
+    deinit { functions.g_object_unref(UnsafeMutableRawPointer(pointer)) }
+}
+
+/// An item as it was when it was found.
+struct KeyringItem {
+    let held: Held
+    let isLocked: Bool
+    let modified: UInt64
+    /// Names it within the service.
+    let path: String
+
+    init(_ held: Held, _ functions: shim_secret) {
+        self.held = held
+        isLocked = functions.secret_item_get_locked(held.pointer) != 0
+        modified = UInt64(functions.secret_item_get_modified(held.pointer))
+        path =
+            functions.g_dbus_proxy_get_object_path(
+                UnsafeMutableRawPointer(held.pointer).assumingMemoryBound(to: GDBusProxy.self)
+            ).map { String(cString: $0) } ?? ""
+    }
+}
+
+/// A collection as it was when it was found.
+struct KeyringCollection {
+    let held: Held
+    let isLocked: Bool
+
+    init(_ held: Held, _ functions: shim_secret) {
+        self.held = held
+        isLocked = functions.secret_collection_get_locked(held.pointer) != 0
+    }
+}

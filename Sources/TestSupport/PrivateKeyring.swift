@@ -1,0 +1,145 @@
+package import DBus
+internal import Glibc
+package import Testing
+
+/// A gnome-keyring on the bus of one test, with a default collection that is unlocked.
+///
+/// Its prompts are dismissed at once: there is nobody to see them.
+package struct PrivateKeyring: Sendable {
+    /// The keyring of the running test, which has the traits ``Testing/Trait/privateBus`` and
+    /// ``Testing/Trait/privateKeyring``, in this order.
+    package static var current: PrivateKeyring {
+        get throws { try #require(running, "the test lacks the trait .privateKeyring") }
+    }
+    @TaskLocal fileprivate static var running: PrivateKeyring?
+
+    package let bus: PrivateBus
+    package let daemon: ChildProcess
+
+    private static let program = "/usr/bin/gnome-keyring-daemon"
+    private static let password = "open sesame"
+
+    /// Starts it on a bus that has none yet.
+    package init(on bus: PrivateBus) async throws {
+        self.bus = bus
+        daemon = try await Self.start(address: bus.address, environment: bus.environment)
+    }
+
+    /// Starts one on any bus, and waits until it is there.
+    @MainActor
+    package static func start(
+        address: String, environment: [String: String]
+    ) async throws -> ChildProcess {
+        let connection = try BusConnection(address: address)
+        let isThere = Observed(false)
+        let watch = try await connection.watchOwner(of: KeyringControl.service) { owner in
+            isThere.update { $0 = owner != nil }
+        }
+        let daemon = try ChildProcess(
+            program, ["--foreground", "--unlock", "--components=secrets"],
+            environment: environment, input: password)
+        try await isThere.wait { $0 ? true : nil }
+        withExtendedLifetime((connection, watch)) {}
+        return daemon
+    }
+
+    /// Locks and unlocks it, over a connection of its own.
+    @MainActor
+    package func connect() throws -> KeyringControl { KeyringControl(try bus.connect()) }
+
+    /// Ends it and waits for its end.
+    package func stop() async throws {
+        daemon.kill(SIGKILL)
+        _ = try await daemon.exitStatus()
+    }
+}
+
+/// A client that does with the keyring what its user would do.
+@MainActor
+package struct KeyringControl {
+    nonisolated static let service: BusName = "org.freedesktop.secrets"
+    private let connection: BusConnection
+    private let root: BusProxy
+    private let collection: ObjectPath = "/org/freedesktop/secrets/collection/login"
+
+    package init(_ connection: BusConnection) {
+        self.connection = connection
+        root = BusProxy(connection, Self.service, "/org/freedesktop/secrets")
+    }
+
+    package func lock() async throws {
+        let _: ([ObjectPath], ObjectPath) = try await root.call(
+            "org.freedesktop.Secret.Service", "Lock", [collection])
+    }
+
+    /// Gives it its password, without a prompt.
+    ///
+    /// Source: gnome-keyring's `org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface`.
+    package func unlock(password: String = "open sesame") async throws {
+        let (_, session): (Variant, ObjectPath) = try await root.call(
+            "org.freedesktop.Secret.Service", "OpenSession", "plain", Variant.string(""))
+        let secret = BusStruct(session, [UInt8](), Array(password.utf8), "text/plain")
+        try await root.perform(
+            "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "UnlockWithMasterPassword",
+            collection, secret)
+    }
+
+    package var isLocked: Bool {
+        get async throws {
+            try await BusProxy(connection, Self.service, collection)
+                .property("org.freedesktop.Secret.Collection", "Locked").bool == true
+        }
+    }
+
+    /// The items with these attributes: what is unlocked, then what is locked.
+    package func search(_ attributes: [String: String]) async throws -> (
+        [ObjectPath], [ObjectPath]
+    ) {
+        try await root.call("org.freedesktop.Secret.Service", "SearchItems", attributes)
+    }
+
+    /// A property of an item.
+    package func property(_ item: ObjectPath, _ name: MemberName) async throws -> Variant {
+        try await BusProxy(connection, Self.service, item)
+            .property("org.freedesktop.Secret.Item", name)
+    }
+
+    /// Adds an item beside those that there are.
+    package func add(_ text: String, _ attributes: [String: String], schema: String) async throws {
+        let (_, session): (Variant, ObjectPath) = try await root.call(
+            "org.freedesktop.Secret.Service", "OpenSession", "plain", Variant.string(""))
+        let entries = attributes.merging(["xdg:schema": schema]) { $1 }
+            .map { Variant.Entry(key: .string($0.key), value: .string($0.value)) }
+        let properties: [String: Variant] = [
+            "org.freedesktop.Secret.Item.Label": .string("another"),
+            "org.freedesktop.Secret.Item.Attributes": .dictionary(
+                entries, key: String.signature, value: String.signature),
+        ]
+        let _: (ObjectPath, ObjectPath) = try await BusProxy(connection, Self.service, collection)
+            .call(
+                "org.freedesktop.Secret.Collection", "CreateItem", properties,
+                BusStruct(session, [UInt8](), Array(text.utf8), "text/plain"), false)
+    }
+}
+
+/// Gives every test a keyring of its own.
+package struct PrivateKeyringTrait: TestTrait, SuiteTrait, TestScoping {
+    package var isRecursive: Bool { true }
+
+    @concurrent
+    package func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable @concurrent () async throws -> Void
+    ) async throws {
+        let keyring = try await PrivateKeyring(on: PrivateBus.current)
+        defer { keyring.daemon.kill(SIGKILL) }
+        try await PrivateKeyring.$running.withValue(keyring) { try await function() }
+        // Not in the task of the test, which may be cancelled: nothing is left behind.
+        try await Task { try await keyring.stop() }.value
+    }
+}
+
+extension Trait where Self == PrivateKeyringTrait {
+    /// A keyring of its own for each test, found in ``PrivateKeyring/current``. After `.privateBus`.
+    package static var privateKeyring: PrivateKeyringTrait { PrivateKeyringTrait() }
+}

@@ -1,0 +1,249 @@
+import DBus
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Secrets
+
+/// With a real gnome-keyring.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1)))
+struct KeyringStoreTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+
+    @Test func `a secret is stored, found, replaced and deleted`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let store = KeyringStore()
+            let key = SecretKey.account("unsplash_ada")
+            #expect(try await store.text(key) == nil)
+            try await store.store(Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
+            #expect(try await store.text(key) == "first")
+            try await store.store(Secret("second"), for: key, label: "Image Feed: ada at Unsplash")
+            #expect(try await store.text(key) == "second")
+            #expect(try await store.text(.provider("unsplash_ada")) == nil)
+            #expect(try await store.text(.account("unsplash_adam")) == nil)
+            let control = try await surroundings.control()
+            let (items, _) = try await control.search(["account": "unsplash_ada"])
+            #expect(items.count == 1)
+            let item = try #require(items.first)
+            #expect(
+                try await control.property(item, "Label").string == "Image Feed: ada at Unsplash")
+            try await store.delete(key)
+            #expect(try await store.text(key) == nil)
+            #expect(try await control.search(["account": "unsplash_ada"]).0.isEmpty)
+            try await store.delete(key)
+        }
+    }
+
+    @Test func `any bytes survive`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let store = KeyringStore()
+            let all = (0...255).map { UInt8($0) }
+            let samples: [[UInt8]] = [
+                [], [0], all, Array("{\"access_token\":\"\u{e4}\u{1f511}\"}".utf8),
+                (0..<256).flatMap { _ in all },
+            ]
+            for (number, sample) in samples.enumerated() {
+                let key = SecretKey.provider("bytes \(number)")
+                try await store.store(Secret(sample), for: key, label: "bytes")
+                #expect(try await store.bytes(key) == sample, "sample \(number)")
+            }
+        }
+    }
+
+    @Test func `secret-tool finds the item by its schema`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            try await KeyringStore().store(
+                Secret("token"), for: .account("a"), label: "Image Feed: a")
+        }
+        let tool = try ChildProcess(
+            "/usr/bin/secret-tool",
+            ["lookup", "xdg:schema", "org.imagefeed.ImageFeed1", "account", "a"],
+            environment: try PrivateBus.current.environment)
+        #expect(try await tool.result().output == "token")
+    }
+
+    @Test func `of duplicates one is left after a store, and none after a delete`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let control = try await surroundings.control()
+            let store = KeyringStore()
+            func addDuplicates() async throws {
+                for text in ["one", "two", "three"] {
+                    try await control.add(
+                        text, ["account": "a"], schema: "org.imagefeed.ImageFeed1")
+                }
+            }
+            try await addDuplicates()
+            #expect(try await control.search(["account": "a"]).0.count == 3)
+            try await store.store(Secret("new"), for: .account("a"), label: "a")
+            #expect(try await control.search(["account": "a"]).0.count == 1)
+            #expect(try await store.text(.account("a")) == "new")
+            try await addDuplicates()
+            try await store.delete(.account("a"))
+            #expect(try await control.search(["account": "a"]).0.isEmpty)
+        }
+    }
+
+    @Test func `items of others are let alone`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let control = try await surroundings.control()
+            let store = KeyringStore()
+            try await control.add("theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
+            #expect(try await store.text(.account("a")) == nil)
+            try await store.store(Secret("ours"), for: .account("a"), label: "a")
+            try await store.delete(.account("a"))
+            #expect(try await control.search(["account": "a"]).0.count == 1)
+        }
+    }
+
+    @Test func `a locked keyring is locked, not empty, and heals by itself`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let control = try await surroundings.control()
+            let store = KeyringStore()
+            let key = SecretKey.account("a")
+            try await store.store(Secret("token"), for: key, label: "a")
+            try await control.lock()
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            #expect(await failure { try await store.delete(.account("none")) }?.isLocked == true)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                    .isLocked == true)
+            #expect(try await control.isLocked)
+            try await control.unlock()
+            #expect(try await store.text(key) == "token")
+        }
+    }
+
+    @Test func `a prompt that nobody answers is dismissed`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let control = try await surroundings.control()
+            let store = KeyringStore()
+            try await store.store(Secret("token"), for: .account("a"), label: "a")
+            try await store.unlock()
+            try await control.lock()
+            #expect(await failure { try await store.unlock() }?.isDismissed == true)
+            for id in ["a", "none"] {
+                #expect(
+                    await failure { _ = try await store.text(.account(id), unlocking: true) }?
+                        .isDismissed == true)
+            }
+        }
+    }
+
+    @Test func `the connection is closed after each call`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let bus = try await surroundings.connect()
+            let names = Observed<[String: Bool]>([:])
+            let watch = try await bus.subscribe(
+                MatchRule(
+                    sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
+            ) { signal in
+                guard let change: (String, String, String) = try? signal.read(),
+                    change.0.hasPrefix(":")
+                else { return }
+                names.update { $0[change.0] = !change.2.isEmpty }
+            }
+            let store = KeyringStore()
+            _ = try await store.text(.account("a"))
+            _ = try await store.text(.account("a"))
+            try await names.wait { $0.count == 2 && !$0.values.contains(true) ? true : nil }
+            withExtendedLifetime((bus, watch)) {}
+        }
+    }
+
+    @Test func `a watch tells of an unlocked keyring, and not of items`() async throws {
+        await #expect(processExitsWith: .success) {
+            @MainActor [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let control = try surroundings.control()
+            let changes = Observed(0)
+            let watch = try await KeyringWatch(try surroundings.connect()) {
+                changes.update { $0 += 1 }
+            }
+            try await control.add("text", ["account": "a"], schema: "x")
+            try await control.lock()
+            try await changes.wait { $0 == 1 ? true : nil }
+            try await control.unlock()
+            try await changes.wait { $0 >= 2 ? true : nil }
+            withExtendedLifetime(watch) {}
+        }
+    }
+}
+
+/// With keyrings that come and go.
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct KeyringLifeTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+
+    @Test func `without a keyring one is told to install one`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let store = KeyringStore()
+            let expected = SecretStoreError.unavailable(
+                "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
+            #expect(await failure { _ = try await store.text(.account("a")) } == expected)
+            #expect(await failure { try await store.delete(.account("a")) } == expected)
+            #expect(await failure { try await store.unlock() } == expected)
+            #expect(
+                await failure { try await store.store(Secret("b"), for: .account("a"), label: "b") }
+                    == expected)
+        }
+    }
+
+    @Test func `without libsecret one is told to install it`() async throws {
+        let store = KeyringStore(libraryName: "libsecret-of-nobody.so.0")
+        let error = await failure { _ = try await store.text(.account("a")) }
+        #expect(error?.isUnavailable == true)
+        #expect(error?.message.contains("install it") == true)
+        // It has none of the functions.
+        let other = KeyringStore(libraryName: "libm.so.6")
+        #expect(await failure { try await other.unlock() }?.isUnavailable == true)
+    }
+
+    @Test func `without a bus the keyring cannot be had`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
+            #expect(
+                await failure { _ = try await KeyringStore().text(.account("a")) }?.isUnavailable
+                    == true)
+        }
+    }
+
+    @Test func `a keyring that is started anew is used at once`() async throws {
+        await #expect(processExitsWith: .success) {
+            @MainActor [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let appearances = Observed(0)
+            let watch = try await KeyringWatch(try surroundings.connect()) {
+                appearances.update { $0 += 1 }
+            }
+            let store = KeyringStore()
+            #expect(
+                await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true)
+            let first = try await surroundings.startKeyring()
+            try await appearances.wait { $0 >= 1 ? true : nil }
+            try await store.store(Secret("token"), for: .account("a"), label: "a")
+            first.kill(SIGTERM)
+            _ = try await first.exitStatus()
+            let second = try await surroundings.startKeyring()
+            #expect(try await store.text(.account("a")) == "token")
+            second.kill(SIGKILL)
+            withExtendedLifetime(watch) {}
+        }
+    }
+}
