@@ -73,6 +73,10 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["CCurl", "CLinux", "ProviderKit"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "ProviderKit", "TestSupport"]),
 
+        // MARK: LoopbackHTTP
+
+        .target(name: "LoopbackHTTP", dependencies: ["CLinux"]),
+
         // MARK: NetworkState
 
         .target(name: "NetworkState", dependencies: ["CLinux"]),
@@ -131,7 +135,8 @@ let package = Package(
         // MARK: TestSupport
 
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "ChildProcesses", "DBus", "ProviderKit"]),
+            name: "TestSupport",
+            dependencies: ["ChildProcesses", "DBus", "LoopbackHTTP", "ProviderKit"]),
 
         // MARK: imagefeedctl
 

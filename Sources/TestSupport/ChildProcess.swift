@@ -1,5 +1,6 @@
 internal import ChildProcesses
 internal import Glibc
+package import LoopbackHTTP
 internal import Synchronization
 
 /// A program that a test has started, with what it writes.

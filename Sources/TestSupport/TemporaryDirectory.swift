@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import LoopbackHTTP
 
 /// A directory of a test's own, with a home and the XDG directories in it. Removed with the last
 /// reference.
@@ -56,14 +57,5 @@ package final class TemporaryDirectory: Sendable {
             "XDG_RUNTIME_DIR": appending("run"),
             "XDG_STATE_HOME": appending("home/.local/state"),
         ]
-    }
-}
-
-/// A call of the system that failed.
-package struct SystemError: Error, CustomStringConvertible {
-    package let description: String
-
-    init(_ function: String, _ code: Int32) {
-        description = "\(function): \(String(cString: strerror(code)))"
     }
 }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Runs `work` on a thread of its own: it blocks, which no thread of a pool may.
-func onThread(_ work: @escaping @Sendable () -> Void) {
+package func onThread(_ work: @escaping @Sendable () -> Void) {
     final class Box {
         let work: @Sendable () -> Void
         init(_ work: @escaping @Sendable () -> Void) { self.work = work }
