@@ -138,6 +138,14 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["ChildProcesses", "DBus", "LoopbackHTTP", "ProviderKit"]),
 
+        // MARK: UnsplashSimulator
+
+        .target(name: "UnsplashSimulator", dependencies: ["LoopbackHTTP"]),
+        .testTarget(
+            name: "UnsplashSimulatorTests",
+            dependencies: ["LoopbackHTTP", "TestSupport", "UnsplashSimulator"]),
+        .executableTarget(name: "unsplash-simulator", dependencies: ["UnsplashSimulator"]),
+
         // MARK: imagefeedctl
 
         .executableTarget(name: "imagefeedctl", dependencies: ["ControlCommands"]),

@@ -1,0 +1,50 @@
+/// What the simulated service has: users, photos, topics, collections.
+package struct Catalogue: Sendable {
+    package internal(set) var users: [String: SimulatedUser] = [:]
+    package internal(set) var photos: [SimulatedPhoto.ID: SimulatedPhoto] = [:]
+    /// The editorial feed, the newest first.
+    package internal(set) var feed: [SimulatedPhoto.ID] = []
+    package internal(set) var topics: [SimulatedTopic] = []
+    package internal(set) var collections: [SimulatedCollection] = []
+    /// Photos that their authors have deleted: lists may still have them, their images are gone.
+    package internal(set) var deleted: Set<SimulatedPhoto.ID> = []
+
+    /// The photos of ids, in their order.
+    func photos(_ ids: [SimulatedPhoto.ID]) -> [SimulatedPhoto] { ids.compactMap { photos[$0] } }
+
+    func photos(of username: String) -> [SimulatedPhoto] {
+        photos(feed).filter { $0.owner == username }
+    }
+
+    /// The photo of an id, or of a slug, which ends with one.
+    func photo(_ name: String) -> SimulatedPhoto? {
+        let photo = photos[name] ?? photos[String(name.suffix(11))]
+        return photo.flatMap { deleted.contains($0.id) ? nil : $0 }
+    }
+
+    func collections(of username: String) -> [SimulatedCollection] {
+        collections.filter { $0.owner == username }
+    }
+
+    /// How many users like a photo.
+    func likes(of photo: SimulatedPhoto) -> Int {
+        photo.otherLikes + users.values.count { $0.likes.contains(photo.id) }
+    }
+
+    /// Puts a photo on top of the feed.
+    mutating func publish(_ photo: SimulatedPhoto) {
+        photos[photo.id] = photo
+        feed.removeAll { $0 == photo.id }
+        feed.insert(photo.id, at: 0)
+        for index in topics.indices where photo.topics.contains(topics[index].slug) {
+            topics[index].photos.insert(photo.id, at: 0)
+        }
+    }
+
+    /// Takes a photo out of the feed and the topics; likes and collections still name it.
+    mutating func delete(_ id: SimulatedPhoto.ID) {
+        deleted.insert(id)
+        feed.removeAll { $0 == id }
+        for index in topics.indices { topics[index].photos.removeAll { $0 == id } }
+    }
+}

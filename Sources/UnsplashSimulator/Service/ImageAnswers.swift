@@ -1,0 +1,59 @@
+/// The images, and the places that nobody should ask.
+///
+/// Source: unsplash.com/documentation, "Dynamically resizable images"; the parameters of imgix.
+extension ServiceState {
+    func answerImage(_ request: RecordedRequest) -> Reply {
+        guard request.method == "GET" else { return Reply(405, text: "") }
+        let query = request.query
+        let isProfile =
+            request.path.hasPrefix("/profile-") || request.path.hasPrefix("/placeholder-avatars/")
+        let photo = catalogue.photos.values.first { $0.imagePath == request.path }
+        guard isProfile || photo.map({ !catalogue.deleted.contains($0.id) }) ?? false else {
+            return Reply(404, html: "<html><body><h1>404 Not Found</h1></body></html>")
+        }
+        // The real service does not insist, but nobody is credited then.
+        guard isProfile || query["ixid"].map({ !$0.isEmpty }) ?? false else {
+            return Reply(400, text: "ixid is missing")
+        }
+        let size = Self.size(
+            of: (photo?.width ?? 1024, photo?.height ?? 1024), query)
+        let image = JPEGImage(width: size.width, height: size.height, color: photo?.color)
+        return Reply(
+            200,
+            headers: [
+                ("Content-Type", "image/jpeg"), ("Server", "imgix"),
+                ("Cache-Control", "public, max-age=31536000"), ("Accept-Ranges", "bytes"),
+                ("Access-Control-Allow-Origin", "*"), ("Date", now.http), ("Age", "1234"),
+                ("X-Cache", "HIT, HIT"), ("Vary", "Accept, User-Agent"),
+            ],
+            body: image.file)
+    }
+
+    /// What becomes of a size by `w`, `h`, `fit` and `dpr`.
+    private static func size(
+        of original: (width: Int, height: Int), _ query: FormFields
+    ) -> (width: Int, height: Int) {
+        let scale = min(max(Int(query["dpr"] ?? "") ?? 1, 1), 5)
+        let width = Int(query["w"] ?? "").map { $0 * scale }
+        let height = Int(query["h"] ?? "").map { $0 * scale }
+        if query["fit"] == "crop", let width, let height { return (width, height) }
+        let factors = [
+            width.map { Double($0) / Double(original.width) },
+            height.map { Double($0) / Double(original.height) },
+        ].compactMap(\.self)
+        guard var factor = factors.min() else { return original }
+        if query["fit"] == "max" { factor = min(factor, 1) }
+        return (
+            Int((Double(original.width) * factor).rounded()),
+            Int((Double(original.height) * factor).rounded())
+        )
+    }
+
+    /// What is asked here is recorded, as everywhere: a test that finds a request has found a fault.
+    func answerElsewhere(_ request: RecordedRequest) -> Reply {
+        guard request.host == .storage else { return Reply(200, json: [:]) }
+        return Reply(
+            200, headers: [("Content-Type", "image/jpeg"), ("Server", "AmazonS3")],
+            body: JPEGImage(width: 400, height: 300, color: nil).file)
+    }
+}

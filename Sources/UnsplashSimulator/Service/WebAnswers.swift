@@ -1,0 +1,214 @@
+/// The website, as far as users log in there: `unsplash.com/oauth`.
+///
+/// Source: unsplash.com/documentation/user-authentication-workflow; Doorkeeper 5, which it runs on.
+extension ServiceState {
+    private static let scopes: Set = [
+        "public", "read_user", "write_user", "read_photos", "write_photos", "write_likes",
+        "write_followers", "read_collections", "write_collections",
+    ]
+    static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+
+    mutating func answerWeb(_ request: RecordedRequest) -> Reply {
+        switch (request.method, request.path) {
+        case ("GET", "/oauth/authorize"):
+            return refusedAuthorization(request) ?? consentPage(request)
+        case ("POST", "/oauth/authorize"):
+            return refusedAuthorization(request) ?? decide(request)
+        case ("GET", "/oauth/authorize/native"):
+            return Reply(
+                200,
+                html: Page.document(
+                    "<code id=\"code\">\(Page.escape(request.query["code"]))</code>"))
+        case ("POST", "/oauth/token"): return token(request)
+        case ("POST", "/oauth/revoke"): return revoke(request)
+        default: return Reply(404, html: Page.document("<h1>Page not found</h1>"))
+        }
+    }
+
+    // MARK: Authorization
+
+    /// Why nobody is asked for consent; nil if somebody is.
+    private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
+        let fields = request.fields
+        guard fields["client_id"] == clientID else {
+            return Reply(401, html: Page.document(Page.escape(Self.invalidClient)))
+        }
+        // Not redirected: the address may be anybody's.
+        guard let uri = fields["redirect_uri"], settings.redirectURIs.contains(uri) else {
+            return Reply(400, html: Page.document("The redirect uri included is not valid."))
+        }
+        guard fields["response_type"] == "code" else {
+            return redirect(
+                request, error: "unsupported_response_type",
+                "The authorization server does not support this response type.")
+        }
+        guard scopes(fields).allSatisfy(Self.scopes.contains) else {
+            return redirect(
+                request, error: "invalid_scope",
+                "The requested scope is invalid, unknown, or malformed.")
+        }
+        return nil
+    }
+
+    private func scopes(_ fields: FormFields) -> [String] {
+        let scopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        return scopes.isEmpty ? ["public"] : scopes
+    }
+
+    private func consentPage(_ request: RecordedRequest) -> Reply {
+        let hidden = request.query.fields.map { field in
+            "<input type=\"hidden\" name=\"\(Page.escape(field.name))\" value=\"\(Page.escape(field.value))\">"
+        }
+        let users = catalogue.users.keys.sorted().map { name in
+            "<option\(name == "ada" ? " selected" : "")>\(Page.escape(name))</option>"
+        }
+        let scopes = scopes(request.query).map { "<li>\(Page.escape($0))</li>" }
+        return Reply(
+            200,
+            html: Page.document(
+                """
+                <h1>Authorize an application</h1>
+                <p>It would like to:</p>
+                <ul>\(scopes.joined())</ul>
+                <form method="post" action="/oauth/authorize">
+                \(hidden.joined(separator: "\n"))
+                <label>You are <select name="username">\(users.joined())</select></label>
+                <button name="decision" value="approve">Authorize</button>
+                <button name="decision" value="deny">Deny</button>
+                </form>
+                """))
+    }
+
+    private mutating func decide(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        guard fields["decision"] == "approve", let username = fields["username"],
+            catalogue.users[username] != nil, let uri = fields["redirect_uri"]
+        else {
+            return redirect(
+                request, error: "access_denied",
+                "The resource owner or authorization server denied the request.")
+        }
+        let code = tokens.makeCode(
+            TokenStore.Grant(username: username, scopes: scopes(fields)), redirectURI: uri, now: now
+        )
+        return redirect(request, [("code", code)])
+    }
+
+    private func redirect(
+        _ request: RecordedRequest, error: String, _ description: String
+    ) -> Reply {
+        if request.fields["redirect_uri"] == Self.outOfBand {
+            return Reply(400, html: Page.document(Page.escape(description)))
+        }
+        return redirect(request, [("error", error), ("error_description", description)])
+    }
+
+    private func redirect(
+        _ request: RecordedRequest, _ parameters: [(name: String, value: String)]
+    ) -> Reply {
+        let fields = request.fields
+        let uri = fields["redirect_uri"] ?? ""
+        if uri == Self.outOfBand {
+            return .redirect(
+                to: "\(origins.web)/oauth/authorize/native?\(FormFields.encode(parameters))")
+        }
+        let state = fields["state"].map { [(name: "state", value: $0)] } ?? []
+        let query = FormFields.encode(parameters + state)
+        return .redirect(to: uri + (uri.contains("?") ? "&" : "?") + query)
+    }
+
+    // MARK: Tokens
+
+    private static let invalidClient =
+        "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
+
+    private func isClient(_ fields: FormFields) -> Bool {
+        fields["client_id"] == clientID && fields["client_secret"] == clientSecret
+    }
+
+    private func error(_ status: Int, _ error: String, _ description: String) -> Reply {
+        Reply(
+            status, json: ["error": .string(error), "error_description": .string(description)],
+            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    private mutating func token(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        guard isClient(fields) else { return error(401, "invalid_client", Self.invalidClient) }
+        let grant: TokenStore.Grant?
+        switch fields["grant_type"] {
+        case "authorization_code":
+            grant = tokens.redeem(
+                fields["code"] ?? "", redirectURI: fields["redirect_uri"], now: now)
+        case "refresh_token": grant = tokens.refresh(fields["refresh_token"] ?? "")
+        default:
+            return error(
+                400, "unsupported_grant_type",
+                "The authorization grant type is not supported by the authorization server.")
+        }
+        guard let grant else {
+            return error(
+                400, "invalid_grant",
+                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+            )
+        }
+        let token = tokens.makeToken(grant, lifetime: settings.tokenLifetimeSeconds, now: now)
+        return Reply(
+            200, json: document(token),
+            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    private func document(_ token: TokenStore.Token) -> JSON {
+        let scope = JSON.string(token.grant.scopes.joined(separator: " "))
+        let created = JSON.integer(token.created.secondsSince1970)
+        let lifetime = settings.tokenLifetimeSeconds.map { JSON.integer($0) }
+        var document: JSON =
+            switch settings.tokenShape {
+            case .documented:
+                ["access_token": .string(token.access), "token_type": "bearer"]
+            case .current:
+                ["access_token": .string(token.access), "token_type": "Bearer"]
+            }
+        if let lifetime { document = document + ["expires_in": lifetime] }
+        if settings.tokenShape == .current || lifetime != nil {
+            document = document + ["refresh_token": .string(token.refresh)]
+        }
+        document = document + ["scope": scope, "created_at": created]
+        guard settings.tokenShape == .current, let user = catalogue.users[token.grant.username]
+        else { return document }
+        return document + [
+            "user_id": .integer(user.numericID), "username": .string(user.username),
+        ]
+    }
+
+    private mutating func revoke(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        guard isClient(fields) else {
+            return error(
+                403, "unauthorized_client", "You are not authorized to revoke this token")
+        }
+        tokens.revoke(fields["token"] ?? "")
+        return Reply(200, json: [:])
+    }
+}
+
+/// The little HTML there is.
+private enum Page {
+    static func document(_ body: String) -> String {
+        "<!DOCTYPE html>\n<html><head><title>Simulated Unsplash</title></head>\n<body>\n\(body)\n</body></html>\n"
+    }
+
+    static func escape(_ text: String?) -> String {
+        var escaped = ""
+        for character in text ?? "" {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}

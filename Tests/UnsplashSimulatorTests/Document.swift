@@ -1,0 +1,75 @@
+import FoundationEssentials
+
+/// Any JSON, as tests look at it.
+enum Document: Equatable, Decodable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([Document])
+    case object([String: Document])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([Document].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: Document].self))
+        }
+    }
+
+    /// A recorded answer.
+    init(recording name: String, file: String = #filePath) throws {
+        let text = try recording(name + ".json", file: file)
+        self = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
+    }
+
+    subscript(name: String) -> Document? {
+        guard case .object(let members) = self else { return nil }
+        return members[name]
+    }
+
+    var elements: [Document] {
+        guard case .array(let elements) = self else { return [] }
+        return elements
+    }
+
+    var string: String? {
+        guard case .string(let value) = self else { return nil }
+        return value
+    }
+
+    /// What another document lacks of this one, or has of another type, as paths. Anything may be null; of
+    /// lists the first members are compared.
+    func missing(in other: Document, at path: String = "") -> [String] {
+        switch (self, other) {
+        case (.null, _), (_, .null), (.bool, .bool), (.number, .number), (.string, .string): []
+        case (.array(let mine), .array(let others)):
+            if let mine = mine.first, let other = others.first {
+                mine.missing(in: other, at: path + "[]")
+            } else {
+                []
+            }
+        case (.object(let mine), .object(let others)):
+            mine.sorted { $0.key < $1.key }.flatMap { name, value in
+                others[name].map { value.missing(in: $0, at: "\(path).\(name)") }
+                    ?? ["\(path).\(name)"]
+            }
+        default: ["\(path): another type"]
+        }
+    }
+}
+
+/// The text of a file beside the tests.
+func recording(_ name: String, file: String = #filePath) throws -> String {
+    let folder = file.prefix(through: file.lastIndex(of: "/") ?? file.startIndex)
+    return try String(contentsOf: URL(filePath: folder + "Recordings/" + name), encoding: .utf8)
+}
