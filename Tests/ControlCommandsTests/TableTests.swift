@@ -46,6 +46,12 @@ struct TableTests {
         #expect(table([["a", "", "t", ""]]).text(for: wide) == "ID  TITLE\na   t\n")
     }
 
+    @Test func `no line ends in spaces`() {
+        let text = table([["a", "", "t", ""], ["b", "1", "", "n"], ["c", "", "", ""]]).text(
+            for: wide)
+        #expect(text == "ID  N  TITLE  NOTE\na      t\nb   1         n\nc\n")
+    }
+
     @Test func `a pipe gets every field, separated by tabs, and no heading`() {
         #expect(table([["a", "1", "日本", ""]]).text(for: .pipe) == "a\t1\t日本\t\n")
     }

@@ -38,6 +38,10 @@ struct Table {
         for (index, width) in layout.widths {
             let cell = cells[index]
             let text = columns[index].minimum == nil ? cell.text : cell.text.truncated(to: width)
+            guard !text.isEmpty else {
+                padding += width + Layout.gap
+                continue
+            }
             let missing = max(0, width - text.displayWidth)
             let before = columns[index].isNumber ? missing : 0
             // Nothing is padded on the right before something follows there.
