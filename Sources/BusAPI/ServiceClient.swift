@@ -13,6 +13,10 @@ package struct ServiceClient {
 
     package var manager: ManagerClient { ManagerClient(proxy: proxy(ServiceName.root)) }
 
+    package func provider(_ path: ObjectPath) -> ProviderClient {
+        ProviderClient(proxy: proxy(path))
+    }
+
     package func account(_ path: ObjectPath) -> AccountClient { AccountClient(proxy: proxy(path)) }
 
     package func login(_ path: ObjectPath) -> LoginClient { LoginClient(proxy: proxy(path)) }
@@ -51,6 +55,22 @@ package struct ManagerClient {
     }
 }
 
+/// `org.imagefeed.ImageFeed1.Provider`.
+@MainActor
+package struct ProviderClient {
+    let proxy: BusProxy
+
+    package func properties() async throws -> [String: Variant] {
+        try await proxy.properties(.provider)
+    }
+
+    /// Changes the settings that are given; without any it tells whether there could be some.
+    package func configure(_ settings: [ProviderSetting: Variant]) async throws {
+        let named = Dictionary(uniqueKeysWithValues: settings.map { ($0.key.rawValue, $0.value) })
+        try await proxy.perform(.provider, "Configure", named)
+    }
+}
+
 /// `org.imagefeed.ImageFeed1.Login`.
 @MainActor
 package struct LoginClient {
@@ -59,6 +79,14 @@ package struct LoginClient {
     package func properties() async throws -> [String: Variant] {
         try await proxy.properties(.login)
     }
+
+    /// Calls `handler` with the properties that change, until the result is dropped.
+    package func watch(
+        _ handler: @escaping ([String: Variant]) -> Void
+    ) async throws -> SignalSubscription {
+        try await proxy.watch(.login, handler)
+    }
+
     package func openBrowser() async throws { try await proxy.perform(.login, "OpenBrowser") }
     package func submitCode(_ code: String) async throws {
         try await proxy.perform(.login, "SubmitCode", code)
@@ -71,7 +99,7 @@ package struct LoginClient {
     }
 }
 
-/// `org.imagefeed.ImageFeed1.Account`, `.Feed` and `.Profile`.
+/// `org.imagefeed.ImageFeed1.Account`, `.Feed`, `.Like` and `.Profile`.
 @MainActor
 package struct AccountClient {
     let proxy: BusProxy

@@ -9,6 +9,7 @@ package enum ServiceName {
     package static let providers = root.appending("providers")
     package static let accounts = root.appending("accounts")
     package static let logins = root.appending("logins")
+    package static let transfers = root.appending("transfers")
 }
 
 extension InterfaceName {
@@ -17,7 +18,9 @@ extension InterfaceName {
     package static let login: InterfaceName = "org.imagefeed.ImageFeed1.Login"
     package static let account: InterfaceName = "org.imagefeed.ImageFeed1.Account"
     package static let feed: InterfaceName = "org.imagefeed.ImageFeed1.Feed"
+    package static let like: InterfaceName = "org.imagefeed.ImageFeed1.Like"
     package static let profile: InterfaceName = "org.imagefeed.ImageFeed1.Profile"
+    package static let transfer: InterfaceName = "org.imagefeed.ImageFeed1.Transfer"
 }
 
 /// The errors of our contract: `org.imagefeed.ImageFeed1.Error.` and the case's name, capitalised.
@@ -97,4 +100,20 @@ package enum LoginOption: String, CaseIterable, Sendable {
     case register
     case server
     case manual
+}
+
+/// The settings of `Provider.Configure`.
+package enum ProviderSetting: String, CaseIterable, Sendable {
+    case clientID = "client_id"
+    case clientSecret = "client_secret"
+}
+
+/// How far a like, or the end of one, has come when `Like.Like` and its sisters reply.
+package enum LikeOutcome: String, CaseIterable, Sendable {
+    /// The service confirmed it.
+    case done
+    /// No network, or rate limited: kept durably, sent later.
+    case queued
+    /// The service offers no likes: kept here.
+    case local
 }

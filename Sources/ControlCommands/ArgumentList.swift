@@ -1,9 +1,11 @@
 /// The words of the command line, before they are parsed.
 enum ArgumentList {
     /// The commands whose argument is a photo.
-    private static let photoCommands: Set = ["image", "open", "photo"]
+    private static let photoCommands: Set = [
+        "download", "image", "like", "open", "photo", "share", "toggle", "unlike",
+    ]
     /// Their options that are followed by a value.
-    private static let valueOptions: Set = ["--size"]
+    private static let valueOptions: Set = ["--output", "--size", "-o"]
 
     /// Lets the ids of photos begin with `-`, as those of some services do.
     ///

@@ -17,10 +17,12 @@ package struct ImageFeedControl: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            StatusCommand.self, ProvidersCommand.self, AccountsCommand.self, DefaultCommand.self,
-            LoginCommand.self, LogoutCommand.self, RemoveCommand.self, FeedCommand.self,
-            SourcesCommand.self, PhotoCommand.self, ImageCommand.self, OpenCommand.self,
-            RefreshCommand.self, MonitorCommand.self,
+            StatusCommand.self, ProvidersCommand.self, ConfigureCommand.self,
+            AccountsCommand.self, DefaultCommand.self, LoginCommand.self, LogoutCommand.self,
+            RemoveCommand.self, FeedCommand.self, SourcesCommand.self, PhotoCommand.self,
+            LikeCommand.self, UnlikeCommand.self, ToggleCommand.self, LikesCommand.self,
+            ProfileCommand.self, ImageCommand.self, OpenCommand.self,
+            ShareCommand.self, RefreshCommand.self, MonitorCommand.self,
         ])
 
     package init() {}

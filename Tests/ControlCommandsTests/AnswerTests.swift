@@ -1,3 +1,4 @@
+import BusAPI
 import DBus
 import Foundation
 import Testing
@@ -18,10 +19,51 @@ struct AnswerTests {
         let text = screen.text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
         #expect(text.contains("*  local_ada     Ada     Pictures  ready\n"))
+        #expect(text.contains("ready         山田 花子\n     2 likes are not sent yet.\n"))
         #expect(text.contains("   unsplash_bob  Bob[2J  Unsplash  rate-limited\n     The hour's"))
         #expect(text.contains("2 of 50 requests left."))
         #expect(text.contains("Next try"))
-        #expect(text.hasSuffix("\nNot configured: Unsplash.\n"))
+        #expect(
+            text.hasSuffix(
+                "\nNot configured: Unsplash. Run “imagefeedctl configure unsplash”.\n"))
+    }
+
+    @Test(arguments: [
+        ("offline", "The service cannot be reached.", 0 as Int64, "The service cannot be reached."),
+        ("locked", "The keyring is locked.", 0, "The keyring is locked."),
+        ("rate-limited", "Too many.", 1_795_273_200, "Too many. Next try 2026-11-21 "),
+        (
+            "needs-login", "The service refused the token.", 0,
+            "token. Log in with “imagefeedctl login p --account p_a”."
+        ),
+        ("needs-login", "Run imagefeedctl login p.", 0, "\tRun imagefeedctl login p.\t"),
+        ("failed", "Three answers were nonsense.", 0, "Three answers were nonsense."),
+        ("logged-out", "", 0, "\tlogged-out\t\t\t\n"),
+    ])
+    func `the status tells why an account is not ready`(
+        state: String, reason: String, retryAt: Int64, expected: String
+    ) {
+        var account = Samples.account("p_a", "p", label: "a", state: state, reason: reason)
+        account["RetryAt"] = .int64(retryAt)
+        account["RateLimit"] = nil
+        let snapshot = ServiceSnapshot(
+            manager: [:],
+            objects: [ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account]])
+        let screen = StatusScreen(snapshot: snapshot, now: Timestamp(0))
+        let text = screen.text(for: .pipe)
+        #expect(text.contains("account\tp_a\ta\tp\t\(state)\t"))
+        #expect(text.contains(expected))
+        let lines = screen.text(for: terminal(80)).split(separator: "\n")
+        #expect(lines.contains { $0.hasSuffix("  \(state)") })
+    }
+
+    @Test func `accounts carry the user's name and unsent likes`() throws {
+        let list = AccountList(snapshot: Samples.snapshot)
+        #expect(list.text(for: .pipe).contains("\tlocal_ada_2\t山田\tPictures\tready\t山田 花子\t2\n"))
+        #expect(
+            lines(list, 80)[0]
+                == "   ACCOUNT       LABEL   PROVIDER  STATE         NAME       UNSENT")
+        #expect(list.json.text.contains(#""Name":"山田 花子","Pending":["1","2"]}"#))
     }
 
     @Test func `the status without accounts says what to do`() {
@@ -78,8 +120,11 @@ struct AnswerTests {
     }
 
     @Test func `the question before logging out counts unsent likes`() throws {
-        let question = LogoutCommand.question(try Samples.snapshot.account("local_ada_2"))
-        #expect(question == "Log out of 山田? 2 likes that are not sent yet will be dropped.")
+        let account = try Samples.snapshot.account("local_ada_2")
+        #expect(
+            account.question("Log out of 山田")
+                == "Log out of 山田 and drop 2 likes that are not sent yet?")
+        #expect(try Samples.snapshot.account("local_ada").question("Go") == "Go?")
     }
 
     @Test(arguments: [("y", true), ("Yes ", true), ("", false), ("no", false), (nil, false)])

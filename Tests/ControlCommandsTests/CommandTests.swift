@@ -10,7 +10,10 @@ struct CommandTests {
     @Test(arguments: [
         ["status"], ["providers"], ["accounts"], ["default", "uns"], ["feed"], ["sources"],
         ["photo", "7"], ["image", "local_ada/7"], ["refresh"], ["logout", "--yes"],
-        ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"],
+        ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"], ["like", "7"],
+        ["unlike", "7"], ["toggle", "queued"], ["likes"], ["profile"],
+        ["profile", "--set-avatar", "7"], ["share", "7"],
+        ["configure", "unsplash", "--client-id", "a"],
     ])
     func `every command answers with one JSON document`(arguments: [String]) async throws {
         try await FakeService.run { _ in
@@ -26,8 +29,8 @@ struct CommandTests {
             let result = try await Control.run(["accounts"])
             #expect(
                 result.output == """
-                    *\tlocal_ada\tAda[2J\tPictures\tready
-                    \tunsplash_bob\tAda[2J\tUnsplash\tready
+                    *\tlocal_ada\tAda[2J\tPictures\tready\tAda Lovelace\t
+                    \tunsplash_bob\tAda[2J\tUnsplash\tready\t\t
 
                     """)
             #expect(result.error == "")
@@ -77,10 +80,8 @@ struct CommandTests {
     @Test func `a photo is opened with the program of the desktop`() async throws {
         try await FakeService.run { service in
             let folder = try PrivateBus.current.directory
-            let script = try folder.write(
-                "#!/bin/sh\necho noise\nprintf %s \"$1\" > \(folder.path)/opened\n",
-                to: "bin/xdg-open")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            try await Control.install(
+                "xdg-open", "echo noise\nprintf %s \"$1\" > \(folder.path)/opened")
             let result = try await Control.run(["open", "7"], path: folder.appending("bin"))
             #expect(result.exit == .code(0))
             #expect(result.output == "")

@@ -9,6 +9,13 @@ final class FakeAccount {
     let provider: String
     let calls = Observed<[String]>()
     var imagePath = "/tmp/image file.jpg"
+    /// The links of the photos; nil: they have none.
+    var link: String? = "https://photos.example/7?utm_source=imagefeed"
+    var state = "ready"
+    var stateReason = ""
+    var pending: [String] = []
+    var avatar = ""
+    var profileState = "ready"
 
     init(_ id: String, _ provider: String) {
         self.id = id
@@ -23,8 +30,8 @@ final class FakeAccount {
             .property("Username") { $0.id },
             .property("Server") { _ in "" },
             .property("Label") { _ in "Ada\u{1B}[2J" },
-            .property("State") { _ in "ready" },
-            .property("StateReason") { _ in "" },
+            .property("State") { $0.state },
+            .property("StateReason") { $0.stateReason },
             .property("RetryAt") { _ in 0 as Int64 },
             .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
             .method("Logout") { $0.calls.append("Logout") },
@@ -43,6 +50,7 @@ final class FakeAccount {
                 if let error = failure(source) { throw error }
                 guard 1...100 ~= count else { throw ErrorReply(.invalidArgs, "1 to 100") }
                 if source == "empty" { return ([], "") }
+                if source == "likes" { return ([Samples.photo("42", title: "liked")], "") }
                 let start = Int(cursor) ?? 0
                 let end = min(250, start + Int(count))
                 let photos = (start..<end).map {
@@ -51,9 +59,11 @@ final class FakeAccount {
                 return (photos, end < 250 ? "\(end)" : "")
             },
             .method("GetPhoto", in: ["photo"], out: ["photo"]) {
-                (_, id: String) -> [String: Variant] in
+                (account, id: String) -> [String: Variant] in
                 if let error = failure(id) { throw error }
-                return Samples.photo(id, title: "t")
+                var photo = Samples.photo(id, title: "t")
+                photo["url"] = account.link.map { .string($0) }
+                return photo
             },
             .method("ListSources", out: ["sources"]) { _ -> [[String: Variant]] in
                 [
@@ -72,6 +82,54 @@ final class FakeAccount {
             .property("DefaultSource") { _ in "all" },
             .signal("Updated", ["source", "new"], String.self, UInt32.self),
         ])
+
+    /// The outcome of a like is the id of the photo, if it is one; else `done`.
+    static let likeInterface = BusInterface<FakeAccount>(
+        .like,
+        [
+            .method("Like", in: ["photo"], out: ["outcome"]) { (account, photo: String) -> String in
+                try account.outcome("Like", photo)
+            },
+            .method("Unlike", in: ["photo"], out: ["outcome"]) {
+                (account, photo: String) -> String in
+                try account.outcome("Unlike", photo)
+            },
+            .method("Toggle", in: ["photo"], out: ["liked", "outcome"]) {
+                (account, photo: String) -> (Bool, String) in
+                (photo != "liked", try account.outcome("Toggle", photo))
+            },
+            .property("Pending") { $0.pending },
+            .property("Count") { _ in 1 as UInt32 },
+            .signal("Changed", ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),
+            .signal(
+                "Failed", ["photo", "wanted", "error", "message"], String.self, Bool.self,
+                String.self, String.self),
+        ])
+
+    static let profileInterface = BusInterface<FakeAccount>(
+        .profile,
+        [
+            .method("Refresh") { $0.calls.append("Profile.Refresh") },
+            .method("SetAvatar", in: ["photo"]) { (account, photo: String) in
+                if let error = failure(photo) { throw error }
+                account.calls.append("SetAvatar \(photo)")
+                account.avatar = "/avatars/\(photo)"
+            },
+            .property("State") { $0.profileState },
+            .property("Username") { _ in "ada" },
+            .property("Name") { _ in "Ada Lovelace" },
+            .property("Bio") { _ in "First\u{1B}[1m programmer,\nand poet of science." },
+            .property("Location") { _ in "" },
+            .property("Url") { _ in "https://photos.example/@ada" },
+            .property("Avatar") { $0.avatar },
+            .property("Editable") { _ in true },
+        ])
+
+    private func outcome(_ method: String, _ photo: String) throws -> String {
+        if let error = Self.failure(photo) { throw error }
+        calls.append("\(method) \(photo)")
+        return LikeOutcome(rawValue: photo)?.rawValue ?? "done"
+    }
 
     private static func failure(_ name: String) -> ErrorReply? {
         ServiceError(rawValue: name).map { ErrorReply($0.name, "It did not work.") }

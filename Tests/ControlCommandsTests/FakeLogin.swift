@@ -14,18 +14,35 @@ final class FakeLogin {
     let code = Observed<String?>(nil)
     let browsers = Observed(0)
     let result: Observed<Result<ObjectPath, ErrorReply>?>
-    private let isLocal: Bool
+    private var addresses: [String]
+    private unowned let object: ExportedObject
 
-    init(isLocal: Bool, _ options: [String: Variant]) {
-        self.isLocal = isLocal
+    /// - Parameters:
+    ///   - addresses: What the login tells of itself from reading to reading, which is a change each; only an
+    ///     empty one for a login that needs no browser, and ends at once.
+    ///   - options: As they were given.
+    ///   - object: The login on the bus.
+    init(addresses: [String], _ options: [String: Variant], _ object: ExportedObject) {
+        self.addresses = addresses
         self.options = options
-        result = Observed(isLocal ? .success(ServiceName.accounts.appending("local_ada")) : nil)
+        self.object = object
+        result = Observed(
+            addresses == [""] ? .success(ServiceName.accounts.appending("local_ada")) : nil)
         if case .fileDescriptor(let descriptor)? = options["password"] {
             let file = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
             password = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
         } else {
             password = nil
         }
+    }
+
+    /// The address now; the next one comes as a change.
+    private func nextAddress() -> String {
+        let address = addresses[0]
+        guard addresses.count > 1 else { return address }
+        addresses.removeFirst()
+        object.noteChange()
+        return address
     }
 
     func succeed() {
@@ -50,6 +67,6 @@ final class FakeLogin {
                 }
             },
             .property("State") { _ in "waiting" },
-            .property("AuthorizationUrl") { $0.isLocal ? "" : FakeLogin.address },
+            .property("AuthorizationUrl") { $0.nextAddress() },
         ])
 }

@@ -19,17 +19,20 @@ final class FakeService {
         let root = ExportedObject(ServiceName.root)
         root.add(FakeManager.interface, on: manager)
         tree.export(root)
-        for (id, name) in [("local", "Pictures"), ("unsplash", "Unsplash")] {
-            let object = ExportedObject(ServiceName.providers.appending(id))
-            object.add(FakeProvider.interface, on: FakeProvider(id, name))
+        for provider in [manager.local, manager.unsplash] {
+            let object = ExportedObject(ServiceName.providers.appending(provider.id))
+            object.add(FakeProvider.interface, on: provider)
             tree.export(object)
         }
         let loggedOut = ExportedObject(ServiceName.accounts.appending("unsplash_bob"))
-        loggedOut.add(FakeAccount.interface, on: FakeAccount("unsplash_bob", "unsplash"))
+        let bob = FakeAccount("unsplash_bob", "unsplash")
+        loggedOut.add(FakeAccount.interface, on: bob)
         tree.export(loggedOut)
         accountObject = ExportedObject(ServiceName.accounts.appending("local_ada"))
         accountObject.add(FakeAccount.interface, on: account)
         accountObject.add(FakeAccount.feedInterface, on: account)
+        accountObject.add(FakeAccount.likeInterface, on: account)
+        accountObject.add(FakeAccount.profileInterface, on: account)
         tree.export(accountObject)
         manager.tree = tree
         tree.start()
@@ -37,6 +40,12 @@ final class FakeService {
     }
 
     var logins: Observed<[FakeLogin]> { manager.logins }
+    var unsplash: FakeProvider { manager.unsplash }
+    /// The addresses that the next logins in a browser have, one after the other; the last one stays.
+    var loginAddresses: [String] {
+        get { manager.loginAddresses }
+        set { manager.loginAddresses = newValue }
+    }
     var defaultAccount: ObjectPath { manager.defaultAccount }
 
     /// Runs `body` while a fake service is on the bus of the test.
@@ -54,6 +63,9 @@ final class FakeManager {
     var defaultAccount = ServiceName.accounts.appending("local_ada")
     weak var tree: ObjectTree?
     let logins = Observed<[FakeLogin]>([])
+    var loginAddresses = [FakeLogin.address]
+    let local = FakeProvider("local", "Pictures")
+    let unsplash = FakeProvider("unsplash", "Unsplash")
 
     static let interface = BusInterface<FakeManager>(
         .manager,
@@ -63,9 +75,13 @@ final class FakeManager {
                 guard ["local", "unsplash"].contains(provider) else {
                     throw ErrorReply(ServiceError.notFound.name, "There is no such provider.")
                 }
+                if provider == "unsplash", !manager.unsplash.isConfigured {
+                    throw ErrorReply(ServiceError.notConfigured.name, FakeProvider.help)
+                }
                 let path = ServiceName.logins.appending("\(manager.logins.value.count + 1)")
-                let login = FakeLogin(isLocal: provider == "local", options)
                 let object = ExportedObject(path)
+                let login = FakeLogin(
+                    addresses: provider == "local" ? [""] : manager.loginAddresses, options, object)
                 object.add(FakeLogin.interface, on: login)
                 manager.tree?.export(object)
                 manager.logins.append(login)
@@ -75,28 +91,5 @@ final class FakeManager {
             .property(
                 "DefaultAccount", { $0.defaultAccount }, set: { $0.defaultAccount = $1 }),
             .property("Online") { _ in true },
-        ])
-}
-
-@MainActor
-final class FakeProvider {
-    let id: String
-    let name: String
-
-    init(_ id: String, _ name: String) {
-        self.id = id
-        self.name = name
-    }
-
-    static let interface = BusInterface<FakeProvider>(
-        .provider,
-        [
-            .property("Id") { $0.id },
-            .property("Name") { $0.name },
-            .property("IconName") { _ in "image" },
-            .property("Authentication") { $0.id == "local" ? "password" : "oauth2" },
-            .property("Capabilities") { _ in ["feed"] },
-            .property("Configured") { _ in true },
-            .property("RedirectUri") { _ in "" },
         ])
 }

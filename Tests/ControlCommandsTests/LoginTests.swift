@@ -87,6 +87,71 @@ struct LoginTests {
         }
     }
 
+    @Test func `where the port is taken the code is asked for`() async throws {
+        let address = FakeLogin.address + "&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
+        try await FakeService.run { service in
+            service.loginAddresses = [address]
+            let result = try await Control.run(oauth, input: " right \n")
+            #expect(result.exit == .code(0))
+            #expect(result.output == "\(address)\nunsplash_bob\n")
+            #expect(try await login(service).code.value == "right")
+        }
+    }
+
+    @Test func `an address that comes later is shown once it is there`() async throws {
+        try await FakeService.run { service in
+            service.loginAddresses = ["", FakeLogin.address]
+            let control = try Control.start(oauth)
+            #expect(try await control.firstLine() == FakeLogin.address)
+            let login = try await login(service)
+            try await login.browsers.wait { $0 == 1 ? true : nil }
+            login.succeed()
+            let result = try await control.result()
+            #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+            #expect(login.browsers.value == 1)
+        }
+    }
+
+    @Test func `an address that cannot be printed cancels the login`() async throws {
+        try await FakeService.run { service in
+            let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full")
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("No space left"))
+            let login = try await login(service)
+            #expect(throws: ErrorReply.self) { try login.result.value?.get() }
+        }
+    }
+
+    @Test func `a provider that is not configured says what to run`() async throws {
+        try await FakeService.run { service in
+            service.unsplash.isConfigured = false
+            let result = try await Control.run(oauth)
+            #expect(result.exit == .code(78))
+            #expect(
+                result.error == """
+                    imagefeedctl: \(FakeProvider.help). Run “imagefeedctl configure unsplash”.
+
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        (ServiceError.loginDenied, Int32(1)), (.loginTimedOut, 1), (.offline, 75),
+        (.secretStoreLocked, 75),
+    ])
+    func `how a login failed is told`(error: ServiceError, status: Int32) async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(oauth)
+            _ = try await control.firstLine()
+            try await login(service).result.update {
+                $0 = .failure(ErrorReply(error.name, "It is so."))
+            }
+            let result = try await control.result()
+            #expect(result.exit == .code(status))
+            #expect(result.error.hasSuffix("imagefeedctl: It is so.\n"))
+        }
+    }
+
     @Test func `without a code the login is cancelled`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(oauth + ["--manual", "--no-browser"])

@@ -42,6 +42,64 @@ struct MonitorEventTests {
             text.hasSuffix("local_ada  account changed: State offline, StateReason “No net.”\n"))
     }
 
+    @Test func `a confirmed like is an event`() throws {
+        let signal = try BusMessage(.signal(account, .like, "Changed"), "7", true, 12 as UInt32)
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(
+            json(event) == """
+                {"event":"like-confirmed","time":7,"account":"\(account)",\
+                "photo":"7","liked":true,"likes":12}
+                """)
+        #expect(event.text(for: .pipe).hasSuffix("\tlike-confirmed\tlocal_ada\tphoto 7 is liked\n"))
+    }
+
+    @Test func `a like that failed is an event`() throws {
+        let signal = try BusMessage(
+            .signal(account, .like, "Failed"), "7", false, ServiceError.notFound.name.text,
+            "It is gone.")
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(
+            json(event) == """
+                {"event":"like-failed","time":7,"account":"\(account)","photo":"7","wanted":false,\
+                "error":"org.imagefeed.ImageFeed1.Error.NotFound","message":"It is gone."}
+                """)
+        #expect(event.sentence == "photo 7 could not be unliked: It is gone.")
+    }
+
+    @Test func `a changed photo is an event`() throws {
+        let signal = try BusMessage(
+            .signal(account, .feed, "PhotoChanged"), "7",
+            ["pending": Variant.bool(true), "liked": .bool(false)])
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(event.sentence == "photo 7 changed: liked, pending")
+        #expect(json(event).hasSuffix(#""photo":"7","changes":{"liked":false,"pending":true}}"#))
+    }
+
+    @Test func `likes on their way and profiles are told`() throws {
+        let likes = try change(
+            .like, ["Count": .uint32(2), "Pending": .array([.string("1"), .string("2")], of: "s")])
+        #expect(likes.name == "like-changed")
+        #expect(likes.sentence == "like changed: Pending 1 2, Count 2")
+        #expect(json(likes).hasSuffix(#""Pending":["1","2"],"Count":2}"#))
+        let sent = try change(.like, ["Pending": .array([], of: "s")])
+        #expect(sent.sentence == "like changed: Pending none")
+        let profile = try change(
+            .profile, ["Name": .string("Ada L."), "Avatar": .string(""), "State": .string("ready")])
+        #expect(profile.name == "profile-changed")
+        #expect(profile.sentence == "profile changed: State ready, Name “Ada L.”")
+        let avatar = try change(.profile, ["Avatar": .string("")])
+        #expect(avatar.sentence == "profile changed: Avatar")
+    }
+
+    private func change(
+        _ interface: InterfaceName, _ values: [String: Variant]
+    ) throws -> MonitorEvent {
+        let signal = try BusMessage(
+            .signal(account, "org.freedesktop.DBus.Properties", "PropertiesChanged"),
+            interface.text, values, [String]())
+        return try #require(MonitorEvent.events(in: signal).first)
+    }
+
     @Test func `accounts come and go`() throws {
         let manager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
         let added = try BusMessage(

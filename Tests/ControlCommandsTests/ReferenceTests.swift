@@ -25,6 +25,8 @@ struct ReferenceTests {
         (["image", "--size", "-abc", "-abc"], ["image", "--size", "-abc", "/-abc"]),
         (["image", "--size=full", "-abc"], ["image", "--size=full", "/-abc"]),
         (["photo", "--", "-abc"], ["photo", "--", "-abc"]),
+        (["like", "-abc"], ["like", "/-abc"]),
+        (["download", "-o", "-abc", "-abc"], ["download", "-o", "-abc", "/-abc"]),
         (["feed", "-abc"], ["feed", "-abc"]),
         ([], []),
     ])

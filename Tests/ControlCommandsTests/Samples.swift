@@ -29,6 +29,7 @@ enum Samples {
                 "org.imagefeed.ImageFeed1.Like": [
                     "Pending": .array([.string("1"), .string("2")], of: "s")
                 ],
+                "org.imagefeed.ImageFeed1.Profile": ["Name": .string("山田 花子")],
             ],
             ServiceName.accounts.appending("unsplash_bob"): [
                 "org.imagefeed.ImageFeed1.Account": account(

@@ -44,6 +44,20 @@ struct TerminalTests {
         }
     }
 
+    @Test func `the question before logging out counts what is not sent`() async throws {
+        try await FakeService.run { service in
+            service.account.pending = ["1", "2"]
+            for (command, deed) in [
+                ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
+            ] {
+                let (exit, screen) = try await type("$CTL \(command)", input: "n\n")
+                #expect(exit == .code(1))
+                #expect(screen.contains("\(deed) and drop 2 likes that are not sent yet? [y/N] "))
+            }
+            #expect(service.account.calls.value == [])
+        }
+    }
+
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
     func `logging out asks`(input: String, status: Int32, calls: [String]) async throws {
         try await FakeService.run { service in

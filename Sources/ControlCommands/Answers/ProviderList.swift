@@ -25,4 +25,13 @@ struct ProviderList: Answer {
             })
         return table.text(for: medium)
     }
+
+    /// What to type before one can log in to all of them; nil if nothing is to be done.
+    var advice: String? {
+        let unready = providers.filter { !$0.isConfigured }
+        guard let first = unready.first else { return nil }
+        let names = unready.map(\.name).joined(separator: ", ")
+        let argument = unready.count == 1 ? first.id : "PROVIDER"
+        return "Not configured: \(names). Run “imagefeedctl configure \(argument)”."
+    }
 }

@@ -35,6 +35,7 @@ struct StatusScreen: Answer {
             [
                 "account", account.id, account.label, account.providerID, account.state,
                 account.path == snapshot.defaultAccount ? "default" : "", details(account),
+                account.name,
             ]
         }
         let providers = snapshot.providers.map { provider in
@@ -47,7 +48,8 @@ struct StatusScreen: Answer {
 
     /// The table of the accounts, what is to be said of one below its line.
     private func accounts(_ medium: Medium, _ columns: Int) -> String {
-        let lines = AccountList(snapshot: snapshot).text(for: medium)
+        // The details tell what is unsent.
+        let lines = AccountList(snapshot: snapshot, countsUnsent: false).text(for: medium)
             .split(separator: "\n", omittingEmptySubsequences: false)
         var text = lines[0] + "\n"
         for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
@@ -69,6 +71,15 @@ struct StatusScreen: Answer {
                 limit.reset > 0 ? " until \(Timestamp(limit.reset).clock(now: now))" : ""
             sentences.append("\(limit.remaining) of \(limit.limit) requests left\(until).")
         }
+        switch account.pendingLikes?.count ?? 0 {
+        case 0: break
+        case 1: sentences.append("A like is not sent yet.")
+        case let count: sentences.append("\(count) likes are not sent yet.")
+        }
+        if account.state == "needs-login", !account.stateReason.contains("imagefeedctl ") {
+            sentences.append(
+                "Log in with “imagefeedctl login \(account.providerID) --account \(account.id)”.")
+        }
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
@@ -78,9 +89,8 @@ struct StatusScreen: Answer {
     }
 
     private func unconfigured(_ columns: Int) -> String {
-        let names = snapshot.providers.filter { !$0.isConfigured }.map(\.name)
-        guard !names.isEmpty else { return "" }
-        return "\n" + paragraph("Not configured: \(names.joined(separator: ", ")).", columns)
+        let advice = ProviderList(providers: snapshot.providers).advice
+        return advice.map { "\n" + paragraph($0, columns) } ?? ""
     }
 
     private func paragraph(_ text: String, _ columns: Int) -> String {

@@ -28,32 +28,9 @@ struct FeedCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let client = try await ServiceSession().feed(account).client
-        let wanted = all ? Int.max : count ?? 30
-        var listing = FeedListing(medium: .standardOutput)
-        var photos = PhotoPage(photos: [], next: cursor)
-        var listed = 0
-        repeat {
-            let (page, next) = try await client.page(
-                source, cursor: photos.next, count: UInt32(min(100, wanted - listed)))
-            listed += page.count
-            if output.json {
-                photos.photos += page
-            } else {
-                try Console.write(listing.text(of: PhotoPage(photos: page, next: next)))
-            }
-            photos.next = next
-            // An empty page that has a next one breaks the contract; walking on might never end.
-            if page.isEmpty { break }
-        } while listed < wanted && !photos.next.isEmpty
-        if output.json { try output.show(photos) }
-        if !output.json { explainEnd(listed, photos.next) }
-    }
-
-    @MainActor private func explainEnd(_ listed: Int, _ next: String) {
-        if listed == 0 {
-            Console.note(cursor.isEmpty ? "There are no photos." : "There are no more photos.")
-        } else if !next.isEmpty, Medium.standardOutput != .pipe {
-            Console.note("There are more: add --count or --all.")
-        }
+        let walk = FeedWalk(
+            source: source, start: cursor, wanted: all ? nil : count ?? 30,
+            advice: "There are more: add --count or --all.")
+        try await walk.run(client, output)
     }
 }

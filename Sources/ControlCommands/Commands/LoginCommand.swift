@@ -33,7 +33,13 @@ struct LoginCommand: AsyncParsableCommand {
         let dialogue = LoginDialogue(
             session.client, addressOnStandardError: output.json, opensBrowser: !noBrowser,
             asksForCode: manual)
-        let path = try await dialogue.logIn(to: provider, try await options(session))
+        let options = try await options(session)
+        let path: ObjectPath
+        do {
+            path = try await dialogue.logIn(to: provider, options)
+        } catch let error as BusError where error.isReply(.notConfigured) {
+            throw CommandFailure(error, advice: "Run “imagefeedctl configure \(provider)”.")
+        }
         let properties = try await session.client.account(path).properties(.account)
         try output.show(
             LoggedIn(id: AccountRecord.id(of: path), properties: properties))
@@ -59,7 +65,8 @@ struct LoginCommand: AsyncParsableCommand {
         options[.register] = register ? .bool(true) : nil
         options[.manual] = manual ? .bool(true) : nil
         if let passwordFile {
-            options[.password] = .fileDescriptor(try PasswordFile(passwordFile).descriptor())
+            options[.password] = .fileDescriptor(
+                try await SecretFile(passwordFile, "password").descriptor())
         }
         return options
     }

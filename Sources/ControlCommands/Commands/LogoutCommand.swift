@@ -15,20 +15,11 @@ struct LogoutCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
-        try await agree(to: Self.question(account), unless: yes)
+        try await agree(to: account.question("Log out of \(account.label)"), unless: yes)
         let client = session.client.account(account.path)
         try await client.logout()
         Console.note("Logged out of \(account.label).")
         let properties = try await client.properties(.account)
         try output.show(Confirmation(JSON(properties, order: ContractOrder.account)))
-    }
-
-    static func question(_ account: AccountRecord) -> String {
-        switch account.pendingLikes {
-        case 0: "Log out of \(account.label)?"
-        case 1: "Log out of \(account.label)? A like that is not sent yet will be dropped."
-        default:
-            "Log out of \(account.label)? \(account.pendingLikes) likes that are not sent yet will be dropped."
-        }
     }
 }

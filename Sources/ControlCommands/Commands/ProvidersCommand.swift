@@ -7,6 +7,10 @@ struct ProvidersCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try output.show(ProviderList(providers: try await ServiceSession().snapshot().providers))
+        let list = ProviderList(providers: try await ServiceSession().snapshot().providers)
+        try output.show(list)
+        if !output.json, Medium.standardOutput != .pipe, let advice = list.advice {
+            Console.note(advice)
+        }
     }
 }

@@ -15,7 +15,8 @@ struct RemoveCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
-        try await agree(to: "Remove \(account.label) (\(account.id))?", unless: yes)
+        try await agree(
+            to: account.question("Remove \(account.label) (\(account.id))"), unless: yes)
         try await session.client.account(account.path).remove()
         Console.note("Removed \(account.label).")
         try output.show(Confirmation([.init("Id", .string(account.id))]))

@@ -13,3 +13,14 @@ func agree(to question: String, unless isGiven: Bool) async throws(CommandFailur
     }
     guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
 }
+
+extension AccountRecord {
+    /// Asks whether to do something that ends the login, and with it the likes that are not sent yet.
+    func question(_ deed: String) -> String {
+        switch pendingLikes?.count ?? 0 {
+        case 0: "\(deed)?"
+        case 1: "\(deed) and drop a like that is not sent yet?"
+        case let count: "\(deed) and drop \(count) likes that are not sent yet?"
+        }
+    }
+}

@@ -26,6 +26,12 @@ enum Console {
         _ = write(PlainText.line(question) + " ", to: STDERR_FILENO)
     }
 
+    /// Replaces the line of standard error that the cursor is on.
+    static func redraw(_ line: String) {
+        // Source: ECMA-48, 8.3.41: erases the line.
+        _ = write("\r\u{1B}[2K" + PlainText.line(line), to: STDERR_FILENO)
+    }
+
     /// Says on standard error why the program ends.
     static func complain(_ message: String) { note("imagefeedctl: " + message) }
 

@@ -3,9 +3,16 @@ internal import Glibc
 extension Medium {
     /// What standard output leads to.
     static var standardOutput: Medium {
-        guard isatty(STDOUT_FILENO) != 0 else { return .pipe }
+        medium(of: STDOUT_FILENO)
+    }
+
+    /// What standard error leads to.
+    static var standardError: Medium { medium(of: STDERR_FILENO) }
+
+    private static func medium(of descriptor: Int32) -> Medium {
+        guard isatty(descriptor) != 0 else { return .pipe }
         var size = winsize()
-        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
         // Source: https://no-color.org: set and not empty.
         let isColoured = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
         return .terminal(columns: isKnown ? Int(size.ws_col) : 80, isColoured: isColoured)

@@ -17,7 +17,7 @@ extension MonitorEvent {
                 return changed(path, try signal.read())
             case (InterfaceName.feed.text, _):
                 return try feed(path, member, signal)
-            case ("\(ServiceName.bus).Like", _):
+            case (InterfaceName.like.text, _):
                 return try like(path, member, signal)
             default:
                 return []
@@ -54,7 +54,9 @@ extension MonitorEvent {
         let prefix = "\(ServiceName.bus)."
         guard change.0.hasPrefix(prefix), !change.1.isEmpty else { return [] }
         let name = change.0.dropFirst(prefix.count).lowercased()
-        let order = objectKinds.first { $0.interface == change.0 }?.order ?? ContractOrder.manager
+        let order =
+            orders[change.0] ?? objectKinds.first { $0.interface == change.0 }?.order
+            ?? ContractOrder.manager
         let members = members(change.1, order)
         let facts = members.compactMap { member in
             change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
@@ -62,7 +64,10 @@ extension MonitorEvent {
         return [
             MonitorEvent(
                 name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
-                members: members, sentence: "\(name) changed: \(facts.joined(separator: ", "))")
+                members: members,
+                sentence:
+                    "\(name) changed: \((facts.isEmpty ? members.map(\.name) : facts).joined(separator: ", "))"
+            )
         ]
     }
 
@@ -74,6 +79,9 @@ extension MonitorEvent {
         case .objectPath(.root): "none"
         case .objectPath(let path): AccountRecord.id(of: path)
         case .bool(let flag): flag ? "yes" : "no"
+        case .array([], _): "none"
+        case .array(let elements, String.signature):
+            elements.compactMap(word).joined(separator: " ")
         default: JSON(value).text
         }
     }
@@ -159,6 +167,12 @@ extension MonitorEvent {
         (InterfaceName.account.text, "account", ContractOrder.account),
         (InterfaceName.login.text, "login", ContractOrder.login),
         (InterfaceName.provider.text, "provider", ContractOrder.provider),
-        ("\(ServiceName.bus).Transfer", "transfer", ["State", "Received", "Total", "Error"]),
+        (InterfaceName.transfer.text, "transfer", ContractOrder.transfer),
+    ]
+
+    /// The order of the properties of the other interfaces.
+    private static let orders = [
+        InterfaceName.like.text: ContractOrder.like,
+        InterfaceName.profile.text: ContractOrder.profile,
     ]
 }

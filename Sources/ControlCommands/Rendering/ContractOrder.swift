@@ -11,6 +11,11 @@ enum ContractOrder {
         "RateLimit",
     ]
     static let login = ["State", "Provider", "AuthorizationUrl", "Account", "Error"]
+    static let like = ["Pending", "Count"]
+    static let profile = [
+        "State", "Username", "Name", "Bio", "Location", "Url", "Avatar", "Editable",
+    ]
+    static let transfer = ["State", "Received", "Total", "Error"]
     static let photo = PhotoKey.allCases.map(\.rawValue)
     static let source = SourceKey.allCases.map(\.rawValue)
 }

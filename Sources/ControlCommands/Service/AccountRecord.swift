@@ -8,8 +8,10 @@ struct AccountRecord {
     /// Whether it has a feed, which an account has as long as it is logged in.
     let isLoggedIn: Bool
     let defaultSource: String?
-    /// How many likes wait to be sent.
-    let pendingLikes: Int
+    /// The photos whose likes wait to be sent; nil where there are no likes, as while logged out.
+    let pendingLikes: [String]?
+    /// Who the user is; nil where that is not known.
+    let profile: [String: Variant]?
 
     init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
         guard let properties = interfaces[InterfaceName.account.text] else { return nil }
@@ -18,13 +20,23 @@ struct AccountRecord {
         let feed = interfaces[InterfaceName.feed.text]
         isLoggedIn = feed != nil
         defaultSource = feed?["DefaultSource"]?.string
-        pendingLikes = interfaces["\(ServiceName.bus).Like"]?["Pending"]?.strings?.count ?? 0
+        pendingLikes = interfaces[InterfaceName.like.text].map { $0["Pending"]?.strings ?? [] }
+        profile = interfaces[InterfaceName.profile.text]
     }
 
     var id: String { properties["Id"]?.string ?? Self.id(of: path) }
     var label: String {
         let label = properties["Label"]?.string ?? ""
         return label.isEmpty ? id : label
+    }
+    /// The user's name, for people; empty if it is not known.
+    var name: String { profile?["Name"]?.string ?? "" }
+    /// The properties of the account, the name and the likes that wait to be sent: all that is no page of its own.
+    var json: JSON {
+        var all = properties
+        all["Name"] = profile?["Name"]
+        all["Pending"] = pendingLikes.map { .array($0.map { .string($0) }, of: "s") }
+        return JSON(all, order: ContractOrder.account + ["Name", "Pending"])
     }
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }

@@ -3,7 +3,11 @@ internal import DBus
 
 extension CommandFailure {
     /// What an error of the bus, or of the daemon, means to a person at a terminal.
-    init(_ error: BusError) {
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - advice: What to type next after one of our errors, if more is known than its name tells.
+    init(_ error: BusError, advice: String? = nil) {
         switch error {
         case .noBus(let reason):
             self.init(
@@ -13,7 +17,7 @@ extension CommandFailure {
         case .disconnected:
             self.init(.unavailable, "The session bus has closed the connection.")
         case .reply(let reply):
-            self.init(reply)
+            self.init(reply, advice)
         case .invalidName(_, let text):
             self.init(.usage, "“\(text)” cannot be sent over the bus.")
         case .invalidValue(let reason):
@@ -23,11 +27,13 @@ extension CommandFailure {
         }
     }
 
-    private init(_ reply: ErrorReply) {
+    private init(_ reply: ErrorReply, _ advice: String?) {
         let message = Self.sentence(reply.message)
         if let error = ServiceError(reply.name) {
+            // The daemon may know the command that helps, and then knows it better.
+            let advice = message.contains("imagefeedctl ") ? nil : advice ?? error.advice
             self.init(
-                error.exitStatus, [message, error.advice].compactMap(\.self).joined(separator: " "))
+                error.exitStatus, [message, advice].compactMap(\.self).joined(separator: " "))
         } else if Self.isUnreachable(reply.name) {
             self.init(
                 .unavailable,
@@ -55,6 +61,13 @@ extension CommandFailure {
     }
 }
 
+extension BusError {
+    /// Whether the daemon answered with this error.
+    func isReply(_ error: ServiceError) -> Bool {
+        if case .reply(let reply) = self { ServiceError(reply.name) == error } else { false }
+    }
+}
+
 extension ServiceError {
     fileprivate var exitStatus: ProgramStatus {
         switch self {
@@ -68,6 +81,7 @@ extension ServiceError {
     /// What to type next, which the daemon cannot know.
     fileprivate var advice: String? {
         switch self {
+        case .notConfigured: "Run “imagefeedctl configure PROVIDER”."
         case .needsLogin: "Log in with “imagefeedctl login PROVIDER”."
         case .noSuchUser: "To create a user, add --register."
         case .userExists: "To log in, leave out --register."

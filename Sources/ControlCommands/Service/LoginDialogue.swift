@@ -10,6 +10,9 @@ final class LoginDialogue {
     private let opensBrowser: Bool
     private let asksForCode: Bool
     private var login: LoginClient?
+    /// Leads through what the browser is needed for.
+    private var guidance: Task<Void, Never>?
+    private var failure: (any Error)?
     private var isInterrupted = false
     private var hasNoCode = false
 
@@ -42,21 +45,44 @@ final class LoginDialogue {
             return try await finish(login)
         } catch {
             if isInterrupted { throw CancellationError() }
+            if let failure { throw failure }
             if hasNoCode { throw CommandFailure(.failed, "The login was cancelled: no code came.") }
             throw error
         }
     }
 
     private func finish(_ login: LoginClient) async throws -> ObjectPath {
-        let address = try await login.properties()["AuthorizationUrl"]?.string ?? ""
-        guard !address.isEmpty else { return try await login.wait() }
-        try show(address)
-        if opensBrowser { await openBrowser(login) }
-        let asking =
-            asksForCode || Self.isOutOfBand(address) ? Task { await askForCode(login) } : nil
-        defer { asking?.cancel() }
-        if asking == nil { Console.note("Waiting for the browser. Ctrl-C cancels the login.") }
-        return try await login.wait()
+        // Where the service has to be asked for it, the address comes later.
+        let addresses = try await login.watch { [weak self] changes in
+            self?.present(changes["AuthorizationUrl"]?.string ?? "", login)
+        }
+        present(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
+        defer {
+            withExtendedLifetime(addresses) {}
+            guidance?.cancel()
+        }
+        let account = try await login.wait()
+        if let failure { throw failure }
+        return account
+    }
+
+    /// Shows the address, once there is one, and guides the person from there.
+    private func present(_ address: String, _ login: LoginClient) {
+        guard !address.isEmpty, guidance == nil else { return }
+        guidance = Task {
+            do {
+                try show(address)
+            } catch {
+                failure = error
+                return await cancel(login)
+            }
+            if opensBrowser { await openBrowser(login) }
+            if asksForCode || Self.isOutOfBand(address) {
+                await askForCode(login)
+            } else {
+                Console.note("Waiting for the browser. Ctrl-C cancels the login.")
+            }
+        }
     }
 
     private func show(_ address: String) throws {
@@ -79,11 +105,11 @@ final class LoginDialogue {
     private func askForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
             Console.ask("Paste the code, or the address that the browser ended on:")
-            guard let code = await StandardInput.line() else {
+            guard let code = await StandardInput.line()?.trimmed else {
                 hasNoCode = true
                 return await cancel(login)
             }
-            guard code.contains(where: { !$0.isWhitespace }) else { continue }
+            guard !code.isEmpty else { continue }
             do {
                 return try await login.submitCode(code)
             } catch {
@@ -109,7 +135,12 @@ final class LoginDialogue {
     /// daemon's port was taken.
     nonisolated static func isOutOfBand(_ address: String) -> Bool {
         let address = address.lowercased()
-        return address.contains("urn%3aietf%3awg%3aoauth%3a2.0%3aoob")
-            || address.contains("urn:ietf:wg:oauth:2.0:oob")
+        return address.contains(outOfBandAddress.replacing(":", with: "%3a"))
+            || address.contains(outOfBandAddress)
     }
+
+    /// The redirect address of a login whose code is pasted.
+    ///
+    /// Source: the contract; it is what services agree on.
+    nonisolated static let outOfBandAddress = "urn:ietf:wg:oauth:2.0:oob"
 }

@@ -48,4 +48,15 @@ extension ServiceSnapshot {
         }
         return account
     }
+
+    /// The provider with this id.
+    ///
+    /// - Throws: ``CommandFailure``, which says where the ids are.
+    func provider(_ id: String) throws(CommandFailure) -> ProviderRecord {
+        guard let provider = providers.first(where: { $0.id == id }) else {
+            throw CommandFailure(
+                .failed, "There is no provider “\(id)”; “imagefeedctl providers” lists them.")
+        }
+        return provider
+    }
 }

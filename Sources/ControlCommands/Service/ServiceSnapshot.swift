@@ -17,7 +17,7 @@ struct ServiceSnapshot {
     ) {
         self.manager = manager
         let sorted = objects.sorted { $0.key.text < $1.key.text }
-        providers = sorted.compactMap { ProviderRecord(interfaces: $0.value) }
+        providers = sorted.compactMap { ProviderRecord(path: $0.key, interfaces: $0.value) }
         accounts = sorted.compactMap { AccountRecord(path: $0.key, interfaces: $0.value) }
     }
 
@@ -36,10 +36,12 @@ struct ServiceSnapshot {
 
 /// A provider, as the daemon describes it.
 struct ProviderRecord {
+    let path: ObjectPath
     let properties: [String: Variant]
 
-    init?(interfaces: [String: [String: Variant]]) {
+    init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
         guard let properties = interfaces[InterfaceName.provider.text] else { return nil }
+        self.path = path
         self.properties = properties
     }
 
@@ -48,4 +50,6 @@ struct ProviderRecord {
     var authentication: String { properties["Authentication"]?.string ?? "" }
     var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
+    /// Where a browser returns to after a login; empty where there is no such thing.
+    var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
 }

@@ -1,0 +1,16 @@
+internal import ArgumentParser
+internal import BusAPI
+
+struct LikeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "like", abstract: "Like a photo.")
+
+    @OptionGroup var photo: PhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try await changeLike(of: photo.reference, output) { client, photo in
+            (true, try await client.like(photo))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import ArgumentParser
+internal import BusAPI
+
+struct ToggleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "toggle", abstract: "Like a photo, or take the like back.")
+
+    @OptionGroup var photo: PhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try await changeLike(of: photo.reference, output) { client, photo in
+            try await client.toggleLike(photo)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import ArgumentParser
+internal import BusAPI
+
+struct UnlikeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unlike", abstract: "Take a like back.")
+
+    @OptionGroup var photo: PhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try await changeLike(of: photo.reference, output) { client, photo in
+            (false, try await client.unlike(photo))
+        }
+    }
+}

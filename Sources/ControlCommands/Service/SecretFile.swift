@@ -1,0 +1,87 @@
+internal import DBus
+internal import Glibc
+
+/// A file with a password or another secret, which goes to the daemon as a descriptor and nowhere else.
+struct SecretFile {
+    /// As much as the daemon reads.
+    static let limitBytes = 65536
+
+    let path: String
+    /// What is in it: "password".
+    let noun: String
+
+    /// - Parameters:
+    ///   - path: `-` is standard input.
+    ///   - noun: What is in it, for people.
+    init(_ path: String, _ noun: String) {
+        self.path = path
+        self.noun = noun
+    }
+
+    /// The secret, in a pipe.
+    ///
+    /// One line feed at its end is no part of it. `-` at a terminal asks for it.
+    ///
+    /// - Throws: ``CommandFailure`` when the file cannot be read or is too long.
+    @MainActor func descriptor() async throws(CommandFailure) -> FileDescriptor {
+        try piped(path == "-" && Console.canAsk ? await ask() : read())
+    }
+
+    /// Asks a person at the terminal.
+    ///
+    /// - Returns: The secret, in a pipe; nil when nothing was typed.
+    @MainActor static func ask(
+        for noun: String
+    ) async throws(CommandFailure) -> FileDescriptor? {
+        let file = SecretFile("-", noun)
+        let bytes = try await file.ask()
+        return bytes.isEmpty ? nil : try file.piped(bytes)
+    }
+
+    @MainActor private func ask() async throws(CommandFailure) -> [UInt8] {
+        try await UnseenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst()):")
+    }
+
+    /// - Returns: The end of a pipe from which the bytes are read, but for a line feed at the end.
+    private func piped(_ secret: consuming [UInt8]) throws(CommandFailure) -> FileDescriptor {
+        var bytes = secret
+        defer { UnseenInput.erase(&bytes) }
+        var count = bytes.count
+        if bytes.last == UInt8(ascii: "\n") { count -= 1 }
+        guard count <= Self.limitBytes else {
+            throw CommandFailure(.failed, "The \(noun) in \(name) is longer than 64 KiB.")
+        }
+        guard let pipe = FileDescriptor.pipe(holding: bytes, count) else { throw failure(errno) }
+        return pipe
+    }
+
+    private var name: String { path == "-" ? "standard input" : path }
+
+    /// All bytes, or enough of them to see that they are too many.
+    private func read() throws(CommandFailure) -> [UInt8] {
+        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        // Never grows: a copy of the secret would stay behind.
+        var bytes = [UInt8](repeating: 0, count: Self.limitBytes + 2)
+        var count = 0
+        while count < bytes.count {
+            let more = bytes.withUnsafeMutableBytes {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: $0[count...])
+                return Glibc.read(descriptor, rest.baseAddress, rest.count)
+            }
+            if more < 0, errno == EINTR { continue }
+            guard more >= 0 else { throw failure(errno) }
+            if more == 0 { break }
+            count += more
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    private func failure(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .failed,
+            "The \(noun) cannot be read from \(name): \(String(cString: strerror(number))).")
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct ConfigureTests {
+    private let configure = ["configure", "unsplash"]
+
+    @Test(arguments: [("geheim\n", "geheim"), ("geheim", "geheim"), ("a\nb\n\n", "a\nb\n")])
+    func `id and secret are handed over, the secret without its last line feed`(
+        input: String, secret: String
+    ) async throws {
+        try await FakeService.run { service in
+            service.unsplash.isConfigured = false
+            let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
+            let result = try await Control.run(arguments + ["-"], input: input)
+            #expect(result.exit == .code(0))
+            #expect(result.output == "")
+            #expect(result.error.contains("imagefeedctl login unsplash"))
+            let file = try PrivateBus.current.directory.write(input, to: "secret")
+            #expect(try await Control.run(arguments + [file]).exit == .code(0))
+            let both = ["client_id": "-id", "client_secret": secret]
+            #expect(service.unsplash.settings.value == [both, both])
+        }
+    }
+
+    @Test func `one setting changes alone`() async throws {
+        try await FakeService.run { service in
+            service.unsplash.isConfigured = false
+            let result = try await Control.run(configure + ["--client-id", "a", "--json"])
+            #expect(result.output.contains(#""Configured":false"#))
+            #expect(result.error == "Unsplash needs more before it is configured.\n")
+            #expect(service.unsplash.settings.value == [["client_id": "a"]])
+        }
+    }
+
+    @Test(arguments: [
+        (["unsplash"], Int32(64), "--client-id"), (["local"], 1, "no settings"),
+        (["local", "--client-id", "a"], 1, "no settings"), (["nobody"], 1, "providers"),
+        (["unsplash", "--client-id", ""], 64, "empty"),
+        (["unsplash", "--client-id", "locked"], 75, "locked"),
+        (["unsplash", "--client-secret-file", "/nonexistent"], 1, "No such file"),
+    ])
+    func `what cannot be configured is one line`(
+        arguments: [String], status: Int32, message: String
+    ) async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(["configure"] + arguments)
+            #expect(result.exit == .code(status))
+            #expect(result.output == "")
+            #expect(result.error.contains(message))
+            #expect(result.error.split(separator: "\n").count == 1)
+            #expect(service.unsplash.settings.value == [])
+        }
+    }
+
+    @Test func `a person is told where to register, and types the secret unseen`() async throws {
+        try await FakeService.run { service in
+            service.unsplash.isConfigured = false
+            let terminal = try Terminal("$CTL configure unsplash")
+            try await terminal.wait(for: "Client ID: ")
+            terminal.type("my id\n")
+            try await terminal.wait(for: "Client secret: ")
+            terminal.type("geheim\n")
+            let result = try await terminal.result()
+            #expect(result.exit == .code(0))
+            #expect(
+                result.screen == """
+                    \(FakeProvider.help).
+                    Redirect addresses to enter there:  \(FakeProvider.redirect)
+                                                        urn:ietf:wg:oauth:2.0:oob
+                    Client ID: my id
+                    Client secret: \n\
+                    Unsplash is configured. Log in with “imagefeedctl login unsplash”.
+
+                    """)
+            let both = ["client_id": "my id", "client_secret": "geheim"]
+            #expect(service.unsplash.settings.value == [both])
+            #expect(service.logins.value.isEmpty)
+        }
+    }
+
+    @Test func `what is configured is not logged in to for its help, and kept if nothing is typed`()
+        async throws
+    {
+        try await FakeService.run { service in
+            let terminal = try Terminal("$CTL configure unsplash")
+            try await terminal.wait(for: "Client ID: ")
+            terminal.type("\n")
+            try await terminal.wait(for: "Client secret: ")
+            terminal.type("\n")
+            let result = try await terminal.result()
+            #expect(result.exit == .code(1))
+            #expect(result.screen.contains("Unsplash is configured already"))
+            #expect(service.unsplash.settings.value == [])
+            #expect(service.logins.value.isEmpty)
+        }
+    }
+
+    @Test func `Ctrl-C at the secret gives the terminal back as it was`() async throws {
+        try await FakeService.run { service in
+            let terminal = try Terminal(
+                "trap : INT; $CTL configure unsplash; echo $?; stty -a", isShell: true)
+            try await terminal.wait(for: "Client ID: ")
+            terminal.type("a\n")
+            try await terminal.wait(for: "Client secret: ")
+            terminal.type("\u{3}")
+            let screen = try await terminal.result().screen
+            #expect(screen.contains("130\n"))
+            #expect(screen.contains(" echo "))
+            #expect(service.unsplash.settings.value == [])
+        }
+    }
+}

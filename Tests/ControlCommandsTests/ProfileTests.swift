@@ -1,0 +1,63 @@
+import TestSupport
+import Testing
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct ProfileTests {
+    @Test func `a profile is one fact a line`() async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(["profile"])
+            #expect(result.exit == .code(0))
+            #expect(result.error == "")
+            #expect(
+                result.output == """
+                    State\tready
+                    Username\tada
+                    Name\tAda Lovelace
+                    Bio\tFirst[1m programmer, and poet of science.
+                    Url\thttps://photos.example/@ada
+                    Editable\tyes
+
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        ["profile", "--set-avatar", "7"], ["profile", "local", "--set-avatar", "7"],
+        ["profile", "--set-avatar", "local_ada/7"],
+        ["profile", "local", "--set-avatar", "local/7"],
+    ])
+    func `a photo becomes the avatar`(arguments: [String]) async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(arguments)
+            #expect(result.exit == .code(0))
+            #expect(result.output.contains("Avatar\t/avatars/7\n"))
+            #expect(service.account.calls.value == ["SetAvatar 7"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["profile", "unsplash"], Int32(77)),
+            (["profile", "unsplash", "--set-avatar", "local_ada/7"], 64),
+            (["profile", "--set-avatar", "NotSupported"], 1),
+            (["profile", "--set-avatar", ""], 64),
+        ] as [([String], Int32)])
+    func `what cannot be is an error`(arguments: [String], status: Int32) async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(arguments)
+            #expect(result.exit == .code(status))
+            #expect(result.output == "")
+            #expect(service.account.calls.value == [])
+        }
+    }
+
+    @Test func `a profile that did not come says so`() async throws {
+        try await FakeService.run { service in
+            service.account.profileState = "failed"
+            let result = try await Control.run(["profile"])
+            #expect(result.exit == .code(0))
+            #expect(result.error.contains("did not answer"))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ControlCommands
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct ShareTests {
+    private let link = "https://photos.example/7?utm_source=imagefeed"
+
+    @Test func `the link is printed`() async throws {
+        try await FakeService.run { _ in
+            #expect(try await Control.run(["share", "7"]).output == link + "\n")
+            let json = try await Control.run(["share", "7", "--json"])
+            #expect(json.output == #"{"url":"\#(link)"}"# + "\n")
+        }
+    }
+
+    @Test(arguments: [
+        nil, "", "file:///etc/passwd", "https://a.example/\nrm -rf", "javascript:alert(1)",
+        "--help", "https://a.example/ b",
+    ])
+    func `what is no address of the web is no link`(url: String?) async throws {
+        try await FakeService.run { service in
+            service.account.link = url
+            let result = try await Control.run(["share", "7", "--open"])
+            #expect(result.exit == .code(1))
+            #expect(result.output == "")
+            #expect(result.error.contains("no link"))
+        }
+    }
+
+    @Test(arguments: [
+        (["WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"], "wl-copy", ""),
+        (["WAYLAND_DISPLAY": "wayland-0"], "wl-copy", ""),
+        (["DISPLAY": ":0", "WAYLAND_DISPLAY": ""], "xclip", "-selection clipboard"),
+    ])
+    func `the link goes to the clipboard of the session`(
+        settings: [String: String], program: String, arguments: String
+    ) async throws {
+        try await FakeService.run { _ in
+            let folder = try PrivateBus.current.directory
+            for name in ["wl-copy", "xclip"] {
+                // It stays behind, as the real ones do, with whatever files it was given.
+                try await Control.install(
+                    name,
+                    """
+                    echo noise; echo noise >&2
+                    { echo "\(name) $*"; /bin/cat; } > \(folder.path)/copied
+                    exec /bin/sleep 60 &
+                    """)
+            }
+            let result = try await Control.run(
+                ["share", "7", "--copy"], path: folder.appending("bin"), settings)
+            #expect(result.exit == .code(0))
+            #expect(result.output == link + "\n")
+            #expect(result.error == "The link is on the clipboard.\n")
+            let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
+            #expect(copied == "\(program) \(arguments)\n\(link)")
+        }
+    }
+
+    @Test(arguments: [
+        (["DISPLAY": ":0"], "install xclip or xsel"),
+        (["WAYLAND_DISPLAY": "wayland-0"], "install wl-copy"), ([:], "WAYLAND_DISPLAY nor DISPLAY"),
+    ])
+    func `without a program for the clipboard it says what is missing`(
+        settings: [String: String], message: String
+    ) async throws {
+        try await FakeService.run { _ in
+            let result = try await Control.run(
+                ["share", "7", "--copy"], path: "/nonexistent", settings)
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains(message))
+            #expect(result.output == link + "\n")
+        }
+    }
+
+    @Test func `a clipboard that does not take it is an error`() async throws {
+        try await FakeService.run { _ in
+            try await Control.install("xsel", "exit 3")
+            let result = try await Control.run(
+                ["share", "7", "--copy"], path: try PrivateBus.current.directory.appending("bin"),
+                ["DISPLAY": ":0"])
+            #expect(result.exit == .code(1))
+            #expect(result.error.contains("xsel exited with 3"))
+        }
+    }
+
+    @Test func `the link is opened with the program of the desktop`() async throws {
+        try await FakeService.run { _ in
+            let folder = try PrivateBus.current.directory
+            try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")
+            let result = try await Control.run(
+                ["share", "7", "--open"], path: folder.appending("bin"))
+            #expect(result.exit == .code(0))
+            #expect(
+                try String(contentsOfFile: folder.appending("opened"), encoding: .utf8) == link)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// A program with a terminal in front of it, which `script(1)` makes, at which a test types.
+final class Terminal {
+    private let process: ChildProcess
+    private let keyboard: Int32
+
+    /// Starts a program of the running test.
+    ///
+    /// - Parameters:
+    ///   - line: A line of a shell in which `$CTL` is `imagefeedctl`.
+    ///   - isShell: Whether the shell goes on after the program.
+    ///   - columns: How wide the terminal is.
+    /// - Throws: What keeps it from being started.
+    init(_ line: String, isShell: Bool = false, columns: Int = 80) throws {
+        let bus = try PrivateBus.current
+        var environment = bus.environment
+        environment["CTL"] = Control.path
+        environment["TERM"] = "xterm"
+        environment["SHELL"] = "/bin/sh"
+        environment["TZ"] = "UTC"
+        let pipe = bus.directory.appending("keyboard")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        // Open for both, so that nobody waits for the other end.
+        keyboard = open(pipe, O_RDWR | O_CLOEXEC)
+        let command = "stty cols \(columns); \(isShell ? line : "exec " + line)"
+        process = try ChildProcess(
+            "/bin/sh", ["-c", "exec script -qec '\(command)' /dev/null < \(pipe)"],
+            environment: environment)
+    }
+
+    deinit { close(keyboard) }
+
+    /// Waits until `text` stands on the screen.
+    func wait(for text: String) async throws {
+        try await process.standardOutput.wait {
+            $0.text.contains(text) || $0.isComplete ? true : nil
+        }
+    }
+
+    func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
+
+    /// Waits for the end of the program.
+    func result() async throws -> (exit: ChildProcess.Exit, screen: String) {
+        let result = try await process.result()
+        return (result.exit, result.output.replacing("\r\n", with: "\n"))
+    }
+}
