@@ -21,6 +21,10 @@ package struct ServiceClient {
 
     package func login(_ path: ObjectPath) -> LoginClient { LoginClient(proxy: proxy(path)) }
 
+    package func transfer(_ path: ObjectPath) -> TransferClient {
+        TransferClient(proxy: proxy(path))
+    }
+
     /// Every provider, account and login with its interfaces and their properties.
     package func objects() async throws -> [ObjectPath: [String: [String: Variant]]] {
         try await proxy(ServiceName.root).managedObjects()
@@ -141,6 +145,15 @@ package struct AccountClient {
     }
     package func openImage(_ photo: String, size: String) async throws -> FileDescriptor {
         try await proxy.call(.feed, "OpenImage", photo, size, timeout: nil)
+    }
+
+    /// Starts to write the best quality of a photo into an open file.
+    ///
+    /// - Returns: The path of the transfer, for ``ServiceClient/transfer(_:)``.
+    package func download(
+        _ photo: String, to destination: FileDescriptor
+    ) async throws -> ObjectPath {
+        try await proxy.call(.feed, "Download", photo, destination)
     }
 
     /// - Returns: How many photos were not known before.

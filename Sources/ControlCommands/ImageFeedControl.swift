@@ -21,7 +21,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
             AccountsCommand.self, DefaultCommand.self, LoginCommand.self, LogoutCommand.self,
             RemoveCommand.self, FeedCommand.self, SourcesCommand.self, PhotoCommand.self,
             LikeCommand.self, UnlikeCommand.self, ToggleCommand.self, LikesCommand.self,
-            ProfileCommand.self, ImageCommand.self, OpenCommand.self,
+            ProfileCommand.self, ImageCommand.self, OpenCommand.self, DownloadCommand.self,
             ShareCommand.self, RefreshCommand.self, MonitorCommand.self,
         ])
 

@@ -15,6 +15,8 @@ final class FakeAccount {
     var stateReason = ""
     var pending: [String] = []
     var avatar = ""
+    let transfers = Observed<[FakeTransfer]>([])
+    weak var tree: ObjectTree?
     var profileState = "ready"
 
     init(_ id: String, _ provider: String) {
@@ -63,6 +65,7 @@ final class FakeAccount {
                 if let error = failure(id) { throw error }
                 var photo = Samples.photo(id, title: "t")
                 photo["url"] = account.link.map { .string($0) }
+                photo["media_type"] = .string("image/jpeg")
                 return photo
             },
             .method("ListSources", out: ["sources"]) { _ -> [[String: Variant]] in
@@ -77,6 +80,18 @@ final class FakeAccount {
                 (account, _: String, size: String) -> String in
                 account.calls.append("GetImage \(size)")
                 return account.imagePath
+            },
+            .method("Download", in: ["photo", "destination"], out: ["transfer"]) {
+                (account, photo: String, destination: FileDescriptor) -> ObjectPath in
+                if let error = failure(photo) { throw error }
+                let number = account.transfers.value.count + 1
+                let object = ExportedObject(ServiceName.transfers.appending("\(number)"))
+                let transfer = FakeTransfer(destination, object)
+                object.add(FakeTransfer.interface, on: transfer)
+                account.tree?.export(object)
+                account.transfers.append(transfer)
+                if photo != "slow" { transfer.succeed() }
+                return object.path
             },
             .method("Refresh", in: ["source"], out: ["new"]) { (_, _: String) -> UInt32 in 3 },
             .property("DefaultSource") { _ in "all" },

@@ -35,6 +35,7 @@ final class FakeService {
         accountObject.add(FakeAccount.profileInterface, on: account)
         tree.export(accountObject)
         manager.tree = tree
+        account.tree = tree
         tree.start()
         _ = try await connection.requestName(ServiceName.bus, replacing: false, onLost: {})
     }

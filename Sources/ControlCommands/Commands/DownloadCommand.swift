@@ -1,0 +1,37 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+
+struct DownloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "download", abstract: "Save a photo in the best quality, and print its path.",
+        discussion: "Ctrl-C cancels the download and leaves nothing behind.")
+
+    @OptionGroup var photo: PhotoArgument
+    @Option(
+        name: [.short, .long], parsing: .unconditional,
+        help: .init(
+            "A file, or a folder for a file that is named after the photo's ID.",
+            valueName: "path"))
+    var output = "."
+    @Flag(help: "Replace a file that exists.")
+    var force = false
+    @OptionGroup var format: OutputOptions
+
+    func validate() throws {
+        guard !output.isEmpty else { throw ValidationError("--output is empty.") }
+    }
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let client = try await session.feed(photo.reference.account).client
+        let id = photo.reference.id
+        let type = try await client.photo(id)[photo: .mediaType]?.string
+        let path = PartFile.target(output, name: FileName.photo(id, mediaType: type))
+        let part = try PartFile(beside: path, replaces: force)
+        defer { part.discard() }
+        try await PhotoDownload(session.client, to: part).run(id, of: client)
+        try part.finish()
+        try format.show(FilePath(path: path))
+    }
+}

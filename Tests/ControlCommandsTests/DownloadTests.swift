@@ -1,0 +1,168 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ControlCommands
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct DownloadTests {
+    /// A folder of the running test, in which the program runs.
+    private func folder() throws -> String {
+        let path = try PrivateBus.current.directory.appending("downloads")
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+        return path
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: try folder()).sorted()
+    }
+
+    private func content(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(try folder())/\(name)", encoding: .utf8)
+    }
+
+    private func download(
+        _ words: String
+    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+        try await Control.shell("cd '\(try folder())' && exec \"$CTL\" download \(words)")
+    }
+
+    @Test(arguments: [
+        ("7", "7.jpg", "7.jpg"), ("local_ada/7 -o .", "7.jpg", "7.jpg"),
+        ("7 -o photo", "photo", "photo"), ("-Xy -o ./", "./_2dXy.jpg", "_2dXy.jpg"),
+        ("local_ada/../../x", "_2e._2f.._2fx.jpg", "_2e._2f.._2fx.jpg"),
+    ])
+    func `a photo is saved under its id`(words: String, path: String, name: String) async throws {
+        try await FakeService.run { _ in
+            let result = try await download(words)
+            #expect(result.exit == .code(0))
+            #expect(result.output == path + "\n")
+            #expect(result.error == "")
+            #expect(try files() == [name])
+            #expect(try content(name) == FakeTransfer.bytes)
+        }
+    }
+
+    @Test func `it has the rights of any file`() async throws {
+        try await FakeService.run { _ in
+            _ = try await Control.shell(
+                "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
+            var status = stat()
+            #expect(stat(try folder() + "/7.jpg", &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o640)
+        }
+    }
+
+    @Test func `nothing is replaced without --force`() async throws {
+        try await FakeService.run { service in
+            let path = try folder() + "/7.jpg"
+            try "mine".write(toFile: path, atomically: false, encoding: .utf8)
+            let refused = try await download("7")
+            #expect(refused.exit == .code(1))
+            #expect(refused.error.contains("--force"))
+            #expect(service.account.transfers.value.isEmpty)
+            #expect(try content("7.jpg") == "mine")
+            #expect(try await download("7 --force").exit == .code(0))
+            #expect(try content("7.jpg") == FakeTransfer.bytes)
+            #expect(try files() == ["7.jpg"])
+        }
+    }
+
+    @Test func `what comes meanwhile is not replaced either`() async throws {
+        try await FakeService.run { service in
+            let path = try folder() + "/slow.jpg"
+            let control = try Control.start(["download", "slow", "-o", path])
+            let transfer = try await service.account.transfers.wait { $0.first }
+            try "mine".write(toFile: path, atomically: false, encoding: .utf8)
+            transfer.succeed()
+            #expect(try await control.exitStatus() == .code(1))
+            #expect(try content("slow.jpg") == "mine")
+            #expect(try files() == ["slow.jpg"])
+        }
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func `Ctrl-C cancels it and leaves nothing`(signal: Int32) async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(["download", "slow", "-o", try folder()])
+            let transfer = try await service.account.transfers.wait { $0.first }
+            #expect(try files().count == 1)
+            control.kill(signal)
+            #expect(try await control.exitStatus() == .code(130))
+            #expect(throws: ErrorReply.self) { try transfer.result.value?.get() }
+            #expect(try files() == [])
+        }
+    }
+
+    @Test(arguments: [(ServiceError.offline, Int32(75)), (.storageFull, 1), (.serviceFailed, 1)])
+    func `a download that fails leaves nothing`(error: ServiceError, status: Int32) async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(["download", "slow", "-o", try folder()])
+            try await service.account.transfers.wait { $0.first }.fail(error)
+            let result = try await control.result()
+            #expect(result.exit == .code(status))
+            #expect(result.output == "")
+            #expect(result.error == "imagefeedctl: It did not work.\n")
+            #expect(try files() == [])
+        }
+    }
+
+    @Test(arguments: ["7 -o /nonexistent/x", "7 -o /nonexistent/", "7 -o /proc/x", "NotFound"])
+    func `where nothing can be saved nothing is asked for`(words: String) async throws {
+        try await FakeService.run { service in
+            let result = try await download(words)
+            #expect(result.exit == .code(1))
+            #expect(result.error.split(separator: "\n").count == 1)
+            #expect(service.account.transfers.value.isEmpty)
+            #expect(try files() == [])
+        }
+    }
+
+    @Test func `a terminal shows how far it has come`() async throws {
+        try await FakeService.run { service in
+            let terminal = try Terminal("$CTL download slow -o \(try folder())")
+            try await terminal.wait(for: "  0%  0 B of 3.0 MB")
+            let transfer = try await service.account.transfers.wait { $0.first }
+            transfer.advance()
+            try await terminal.wait(for: " 50%  1.5 MB of 3.0 MB")
+            transfer.succeed()
+            let result = try await terminal.result()
+            #expect(result.exit == .code(0))
+            #expect(result.screen.hasSuffix("\r\u{1B}[2K\(try folder())/slow.jpg\n"))
+        }
+    }
+
+    @Test(arguments: [(0, 40), (1, 40), (1_500_000, 80), (3_000_000, 20), (9_000_000, 200)])
+    func `the bar fits the window`(received: Int, columns: Int) {
+        var progress = TransferProgress()
+        #expect(progress.line(columns) == "0 B")
+        progress.apply(["Received": .uint64(UInt64(received)), "Total": .uint64(3_000_000)])
+        let line = progress.line(columns)
+        #expect(line.count < columns)
+        #expect(line.contains("% "))
+        #expect(line.filter { $0 == "#" || $0 == "." }.count <= 44)
+    }
+
+    @Test(arguments: [
+        (UInt64(0), "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"),
+        (1_000_000, "1.0 MB"), (.max, "18.4 EB"),
+    ])
+    func `bytes are told in a unit that fits`(bytes: UInt64, text: String) {
+        #expect(TransferProgress.size(bytes) == text)
+    }
+
+    @Test(arguments: [
+        ("7", "image/png", "7.png"), ("a b/ü", "image/svg+xml", "a_20b_2f_c3_bc"),
+        ("..", nil, "_2e."), ("-rf", "../../x", "_2drf"),
+    ])
+    func `no service decides on the name of a file`(id: String, type: String?, name: String) {
+        #expect(FileName.photo(id, mediaType: type) == name)
+        #expect(
+            FileName.photo(String(repeating: "é", count: 999), mediaType: type).utf8.count < 210)
+    }
+}
