@@ -64,9 +64,18 @@ let package = Package(
 
         // MARK: Engine
 
-        .target(name: "Engine", dependencies: ["ProviderKit", "Storage"]),
+        .target(
+            name: "Engine",
+            dependencies: [
+                "OAuth", "ProviderKit", "Storage",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
-            name: "EngineTests", dependencies: ["Engine", "ProviderKit", "Storage", "TestSupport"]),
+            name: "EngineTests",
+            dependencies: [
+                "Engine", "ProviderKit", "Storage", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // MARK: HTTP
 
@@ -155,13 +164,17 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "CSwiftRuntime", "Configuration", "DBus", "Engine",
-                "LocalProvider", "NetworkState", "ProviderKit", "Storage",
+                "BusAPI", "BusService", "CSwiftRuntime", "ChildProcesses", "Configuration", "DBus",
+                "Engine", "HTTP", "LocalProvider", "NetworkState", "ProviderKit", "Secrets",
+                "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "imagefeeddTests",
-            dependencies: ["BusAPI", "DBus", "TestSupport", "imagefeedctl", "imagefeedd"]),
+            dependencies: [
+                "BusAPI", "DBus", "LoopbackHTTP", "ProviderKit", "TestSupport", "UnsplashSimulator",
+                "imagefeedctl", "imagefeedd",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -197,4 +210,8 @@ for target in package.targets where target.type != .system {
         settings.append(.defaultIsolation(MainActor.self))
     }
     target.swiftSettings = settings
+    // A library that is loaded when it is first needed is not loaded at the start: pkg-config names those, too.
+    if target.type == .executable {
+        target.linkerSettings = [.unsafeFlags(["-Xlinker", "--as-needed"])]
+    }
 }

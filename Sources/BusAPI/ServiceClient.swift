@@ -80,6 +80,8 @@ package struct ProviderClient {
 package struct LoginClient {
     let proxy: BusProxy
 
+    package var path: ObjectPath { proxy.path }
+
     package func properties() async throws -> [String: Variant] {
         try await proxy.properties(.login)
     }

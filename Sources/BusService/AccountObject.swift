@@ -19,17 +19,17 @@ final class AccountObject {
         showFeed()
     }
 
-    /// Puts `Feed` on the bus or takes it off, and tells what else has changed.
+    /// Puts `Feed` and `Like` on the bus or takes them off, and tells what else has changed.
     func update() {
         showFeed()
         exported.noteChange()
     }
 
     private func showFeed() {
-        if account.isLoggedIn, !exported.has(.feed) {
-            exported.add(Self.feedInterface, on: self)
-        } else if !account.isLoggedIn {
-            exported.remove([.feed])
+        guard account.isLoggedIn else { return exported.remove([.feed, .like]) }
+        if !exported.has(.feed) { exported.add(Self.feedInterface, on: self) }
+        if account.offersLikes, !exported.has(.like) {
+            exported.add(Self.likeInterface, on: self)
         }
     }
 
@@ -48,9 +48,17 @@ final class AccountObject {
             .property("Label", { $0.account.label }) { try await $0.account.setLabel($1) },
             .property("State") { $0.account.state.name },
             .property("StateReason") { $0.account.state.reason },
-            .property("RetryAt") { _ in 0 as Int64 },
-            .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
+            .property("RetryAt") { $0.account.retryAt?.secondsSince1970 ?? 0 },
+            .property("RateLimit") { $0.rateLimit },
         ])
+
+    /// Remaining, limit, Unix seconds of the reset; zeros for what is not known.
+    private var rateLimit: BusStruct<UInt32, UInt32, Int64> {
+        guard let limit = account.rateLimit else { return BusStruct(0, 0, 0) }
+        return BusStruct(
+            UInt32(clamping: limit.remaining), UInt32(clamping: limit.limit),
+            limit.reset?.secondsSince1970 ?? 0)
+    }
 
     // MARK: Profile
 
@@ -62,7 +70,7 @@ final class AccountObject {
                 throw EngineError.notSupported(
                     "\(object.account.provider.info.name) keeps no avatars.")
             },
-            .property("State") { _ in "ready" },
+            .property("State") { $0.account.profileState.rawValue },
             .property("Username") { $0.account.profile.username },
             .property("Name") { $0.account.profile.name },
             .property("Bio") { $0.account.profile.bio },
@@ -126,25 +134,5 @@ final class AccountObject {
             reply, KeptPages.Key(source: source, cursor: cursor, count: count),
             askedAt: generation, now: account.generation)
         return reply
-    }
-}
-
-extension AccountState {
-    /// The word that clients know the state by.
-    fileprivate var name: String {
-        switch self {
-        case .ready: "ready"
-        case .loading: "loading"
-        case .failed: "failed"
-        case .loggedOut: "logged-out"
-        }
-    }
-
-    fileprivate var reason: String {
-        switch self {
-        case .ready: ""
-        case .loading(let reason), .failed(let reason): reason
-        case .loggedOut: "Logged out."
-        }
     }
 }

@@ -9,8 +9,10 @@ package import ProviderKit
 package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree
+    private let openURL: (String) async throws -> Void
     private let manager = ExportedObject(ServiceName.root)
     private var accounts: [AccountID: AccountObject] = [:]
+    private var providers: [String: ExportedObject] = [:]
     private var logins: [Int: ExportedObject] = [:]
 
     /// Exports what the engine has, and what it will have.
@@ -19,14 +21,20 @@ package final class BusService: EngineObserver {
     ///   - engine: Gets this as its observer.
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - version: The version of the program.
-    package init(_ engine: Engine, _ tree: ObjectTree, version: String) {
+    ///   - openURL: Shows an address in the user's browser.
+    package init(
+        _ engine: Engine, _ tree: ObjectTree, version: String,
+        openURL: @escaping (String) async throws -> Void
+    ) {
+        self.openURL = openURL
         self.engine = engine
         self.tree = tree
         manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version))
         tree.export(manager)
         for provider in engine.providers {
             let object = ExportedObject(provider.info.path)
-            object.add(ProviderObject.interface, on: ProviderObject(provider))
+            object.add(ProviderObject.interface, on: ProviderObject(provider, engine))
+            providers[provider.info.id] = object
             tree.export(object)
         }
         for account in engine.accounts { accountAdded(account) }
@@ -74,9 +82,26 @@ package final class BusService: EngineObserver {
         emit(account, "PhotosRemoved", photos.map(\.text))
     }
 
+    package func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
+        accounts[account.id]?.exported.emit(
+            .like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
+    }
+
+    package func likeFailed(
+        _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error
+    ) {
+        let reply = ErrorTable.reply(error)
+        accounts[account.id]?.exported.emit(
+            .like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
+    }
+
+    package func providerChanged(_ provider: any Provider) {
+        providers[provider.info.id]?.noteChange()
+    }
+
     package func loginAdded(_ login: Login) {
         let object = ExportedObject(login.path)
-        object.add(LoginObject.interface, on: LoginObject(login))
+        object.add(LoginObject.interface, on: LoginObject(login, openURL: openURL))
         logins[login.number] = object
         tree.export(object)
     }

@@ -1,6 +1,7 @@
 internal import BusAPI
 internal import DBus
 internal import Engine
+internal import Glibc
 internal import ProviderKit
 internal import Storage
 
@@ -8,52 +9,67 @@ internal import Storage
 enum ErrorTable {
     nonisolated static func reply(_ error: any Error) -> ErrorReply {
         switch error {
-        case let error as EngineError: reply(error)
-        case let error as ProviderError: reply(error)
-        case StorageError.full: reply(.storageFull, "\(StorageError.full)")
-        case is CancellationError: reply(.cancelled, "The call was cancelled.")
+        case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
+            ErrorReply(.invalidArgs, text)
+        case EngineError.tooManyLogins: ErrorReply(.limitsExceeded, "\(error)")
+        case let error as EngineError: ErrorReply(name(error).name, "\(error)")
+        case let error as ProviderError: ErrorReply(name(error).name, "\(error)")
+        case let error as HTTPError: ErrorReply(name(error).name, "\(error)")
+        case let error as SecretStoreError: ErrorReply(name(error).name, error.message)
+        case StorageError.full: ErrorReply(ServiceError.storageFull.name, "\(StorageError.full)")
+        case is CancellationError:
+            ErrorReply(ServiceError.cancelled.name, "The call was cancelled.")
         default: ErrorReply(.failed, "\(error)")
         }
     }
 
-    nonisolated private static func reply(_ error: EngineError) -> ErrorReply {
+    nonisolated private static func name(_ error: EngineError) -> ServiceError {
         switch error {
-        case .notFound(let text): reply(.notFound, text)
-        case .invalidArgument(let text): ErrorReply(.invalidArgs, text)
-        case .notSupported(let text): reply(.notSupported, text)
-        case .needsLogin(let text): reply(.needsLogin, text)
-        case .alreadyLoggedIn(let text): reply(.alreadyLoggedIn, text)
-        case .loginFailed(let text): reply(.loginFailed, text)
-        case .loginTimedOut:
-            reply(.loginTimedOut, "The login took more than ten minutes; start anew.")
-        case .tooManyLogins:
-            ErrorReply(
-                .limitsExceeded,
-                "\(Login.maximumUnfinished) logins are unfinished; finish or cancel one first.")
-        case .cancelled(let text): reply(.cancelled, text)
+        case .notFound: .notFound
+        // Have names of the bus itself, see above.
+        case .invalidArgument, .tooManyLogins, .notSupported: .notSupported
+        case .needsLogin: .needsLogin
+        case .notConfigured: .notConfigured
+        case .alreadyLoggedIn: .alreadyLoggedIn
+        case .loginFailed: .loginFailed
+        case .loginDenied: .loginDenied
+        case .loginTimedOut: .loginTimedOut
+        case .cancelled: .cancelled
+        case .tooLarge: .tooLarge
         }
     }
 
-    nonisolated private static func reply(_ error: ProviderError) -> ErrorReply {
+    nonisolated private static func name(_ error: ProviderError) -> ServiceError {
         switch error {
-        case .notFound(let text): reply(.notFound, text)
-        case .invalidArgument(let text): ErrorReply(.invalidArgs, text)
-        case .notSupported(let text): reply(.notSupported, text)
-        case .notConfigured(let text): reply(.notConfigured, text)
-        case .staleCursor:
-            reply(.staleCursor, "The place of the cursor is lost; start from the top.")
-        case .noSuchUser(let text): reply(.noSuchUser, text)
-        case .userExists(let text): reply(.userExists, text)
-        case .wrongPassword: reply(.wrongPassword, "The password is wrong.")
-        case .failed(let text): reply(.serviceFailed, text)
-        case .storageFull: reply(.storageFull, "\(StorageError.full)")
-        case .rateLimited: reply(.rateLimited, "The service asks to be left alone for a while.")
-        case .unauthorized: reply(.needsLogin, "The service refused the login; log in again.")
-        case .denied(let text): reply(.serviceFailed, text)
+        case .notFound: .notFound
+        // Has a name of the bus itself, see above.
+        case .invalidArgument, .notSupported: .notSupported
+        case .notConfigured: .notConfigured
+        case .staleCursor: .staleCursor
+        case .noSuchUser: .noSuchUser
+        case .userExists: .userExists
+        case .wrongPassword: .wrongPassword
+        case .failed, .denied: .serviceFailed
+        case .storageFull: .storageFull
+        case .rateLimited: .rateLimited
+        case .unauthorized: .needsLogin
         }
     }
 
-    nonisolated private static func reply(_ error: ServiceError, _ message: String) -> ErrorReply {
-        ErrorReply(error.name, message)
+    nonisolated private static func name(_ error: HTTPError) -> ServiceError {
+        switch error {
+        case .unreachable: .offline
+        case .failed, .invalidAddress, .forbiddenAddress: .serviceFailed
+        case .tooLarge: .tooLarge
+        case .cannotWrite(let code):
+            [ENOSPC, EDQUOT].contains(code) ? .storageFull : .serviceFailed
+        }
+    }
+
+    nonisolated private static func name(_ error: SecretStoreError) -> ServiceError {
+        switch error {
+        case .unavailable, .failed: .secretStoreUnavailable
+        case .locked, .dismissed: .secretStoreLocked
+        }
     }
 }

@@ -7,16 +7,22 @@ internal import ProviderKit
 final class LoginObject {
     private let login: Login
 
-    init(_ login: Login) { self.login = login }
+    private let openURL: (String) async throws -> Void
+
+    /// - Parameters:
+    ///   - login: What is shown.
+    ///   - openURL: Shows an address in the user's browser.
+    init(_ login: Login, openURL: @escaping (String) async throws -> Void) {
+        self.login = login
+        self.openURL = openURL
+    }
 
     static let interface = BusInterface<LoginObject>(
         .login,
         [
-            .method("OpenBrowser") { _ in
-                throw EngineError.notSupported("This login needs no browser.")
-            },
-            .method("SubmitCode", in: ["code"]) { (_: LoginObject, _: String) in
-                throw EngineError.notSupported("This login takes no code.")
+            .asyncMethod("OpenBrowser") { try await $0.openBrowser() },
+            .method("SubmitCode", in: ["code"]) { (object: LoginObject, code: String) in
+                try object.login.submit(code)
             },
             .asyncMethod("Wait", out: ["account"]) { (object) -> ObjectPath in
                 try await object.login.wait().path
@@ -24,10 +30,17 @@ final class LoginObject {
             .asyncMethod("Cancel") { await $0.login.cancel() },
             .property("State") { $0.login.state.rawValue },
             .property("Provider", emits: .constant) { $0.login.provider.info.path },
-            .property("AuthorizationUrl") { _ in "" },
+            .property("AuthorizationUrl") { $0.login.authorizationURL },
             .property("Account") { $0.login.account?.path ?? .root },
             .property("Error") { $0.error },
         ])
+
+    private func openBrowser() async throws {
+        guard !login.authorizationURL.isEmpty else {
+            throw EngineError.notSupported("This login needs no browser.")
+        }
+        try await openURL(login.authorizationURL)
+    }
 
     /// Name and message; both empty unless the login has failed.
     private var error: BusStruct<String, String> {

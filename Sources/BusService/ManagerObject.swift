@@ -58,7 +58,7 @@ final class ManagerObject {
         parsed.hasPassword = try option(.password, "h", \.fileDescriptor) != nil
         parsed.registers = try option(.register, "b", \.bool) ?? false
         parsed.server = try option(.server, "s", \.string)
-        _ = try option(.manual, "b", \.bool)
+        parsed.isManual = try option(.manual, "b", \.bool) ?? false
         return parsed
     }
 }

@@ -32,6 +32,9 @@ package struct Configuration: Sendable {
         }
     }
 
+    /// All that is set in a group, by key.
+    package func group(_ name: String) -> [String: String] { groups[name] ?? [:] }
+
     /// The value of a key; nil where it is not set, or set to nothing.
     package func string(_ group: String, _ key: String) -> String? {
         groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
@@ -44,6 +47,19 @@ package struct Configuration: Sendable {
         case "false": false
         default: nil
         }
+    }
+
+    /// The value of a key that is a number of bytes: `512M`, where `K`, `M` and `G` are powers of 1024. nil
+    /// where it is not set, or something else.
+    package func bytes(_ group: String, _ key: String) -> Int? {
+        guard let text = string(group, key) else { return nil }
+        let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+        let unit = text.last.flatMap { units[$0] }
+        guard let number = Int(unit == nil ? text[...] : text.dropLast()), number >= 0 else {
+            return nil
+        }
+        let (bytes, overflows) = number.multipliedReportingOverflow(by: unit ?? 1)
+        return overflows ? nil : bytes
     }
 
     private mutating func merge(_ file: KeyFile, from path: String) {

@@ -4,8 +4,21 @@ package import ProviderKit
 nonisolated package enum AccountState: Hashable, Sendable {
     case ready
     case loading(reason: String)
+    case offline(reason: String)
+    case rateLimited(until: Timestamp)
+    /// The secret store is locked, or not there.
+    case locked(reason: String)
+    /// The service refused the token.
+    case needsLogin(reason: String)
     case failed(reason: String)
     case loggedOut
+}
+
+/// Whether what is shown of a person is what their service says.
+package enum ProfileState: String {
+    case loading
+    case ready
+    case failed
 }
 
 /// An account: known for good, logged in for a while.
@@ -13,14 +26,14 @@ package final class Account {
     package let id: AccountID
     package let provider: any Provider
     package let identity: AccountIdentity
-    package private(set) var state: AccountState
     package private(set) var profile: Profile
+    package private(set) var profileState = ProfileState.loading
     /// Counts up with each change of what the account's pages may hold. A page that was asked for before a
     /// change may be older than it.
     package private(set) var generation = 0
     private(set) var record: AccountRecord
     private unowned let engine: Engine
-    private var session: (any Session)?
+    private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
 
     init(_ record: AccountRecord, _ provider: any Provider, in engine: Engine) {
@@ -30,45 +43,52 @@ package final class Account {
         id = record.id
         identity = record.identity
         profile = Profile(username: record.identity.username, name: record.identity.username)
-        state = Self.initialState(of: record)
     }
 
     package var isLoggedIn: Bool { record.isLoggedIn }
     package var label: String { record.label }
     package var defaultSource: SourceID { record.defaultSource ?? provider.info.defaultSource }
 
-    // MARK: Being logged in
-
-    /// The state before the session has told its own, which it does first of all.
-    private static func initialState(of record: AccountRecord) -> AccountState {
-        record.isLoggedIn ? .loading(reason: "The account is being opened.") : .loggedOut
+    package var state: AccountState {
+        guard isLoggedIn else { return .loggedOut }
+        return service?.state ?? .loading(reason: "The account is being opened.")
     }
+
+    /// When the account tries again by itself; nil if it has no reason to.
+    package var retryAt: Timestamp? { remote?.retryAt }
+    /// How many requests its service still takes; nil where it says nothing.
+    package var rateLimit: RateLimit? { remote?.rateLimit }
+
+    /// What there is of an account at a service of the network.
+    var remote: RemoteService? { service as? RemoteService }
+
+    // MARK: Being logged in
 
     /// Starts the session of an account that is logged in.
     func startSession() {
-        guard isLoggedIn, session == nil else { return }
-        let session = provider.makeSession(identity)
-        self.session = session
-        state = Self.initialState(of: record)
+        guard isLoggedIn, service == nil else { return }
+        let service = engine.makeService(for: self)
+        self.service = service
+        profileState = .loading
         listening = Task { [weak self] in
-            for await event in session.events {
+            for await event in service.session.events {
                 // The session may have ended while the event was on its way here.
                 guard !Task.isCancelled else { return }
                 self?.handle(event)
             }
         }
-        Task { try? await refreshProfile() }
+        service.start()
+        if service is DirectService { Task { try? await refreshProfile() } }
     }
 
     /// Ends the session, if there is one. What was asked for and is under way still gets its answer.
     func endSession() {
-        guard let session else { return }
-        session.close()
-        self.session = nil
+        guard let service else { return }
+        service.close()
+        self.service = nil
         listening?.cancel()
         listening = nil
         generation += 1
-        state = Self.initialState(of: record)
     }
 
     /// Takes over what was just stored, and starts or ends the session with it.
@@ -79,27 +99,16 @@ package final class Account {
     }
 
     private func handle(_ event: SessionEvent) {
-        let observer = engine.observer
         switch event {
         case .status(let status):
             let before = state
-            state =
-                switch status {
-                case .ready: .ready
-                case .loading(let reason): .loading(reason: reason)
-                case .failed(let reason): .failed(reason: reason)
-                }
-            if state != before { observer?.accountChanged(self) }
-        case .updated(let source, let new):
-            generation += 1
-            observer?.feedUpdated(self, source, new: new)
-        case .changed(let photos):
-            generation += 1
-            observer?.photosChanged(self, photos)
-        case .removed(let photos):
-            generation += 1
-            observer?.photosRemoved(self, photos)
-        case .rateLimit: break
+            service?.note(status)
+            if state != before { engine.observer?.accountChanged(self) }
+        case .updated(let source, let new): feedUpdated(source, new: new)
+        case .changed(let photos): photosChanged(photos)
+        case .removed(let photos): photosRemoved(photos)
+        case .rateLimit(let limit):
+            engine.accounts(sharingLimitsOf: self).forEach { $0.service?.note(limit) }
         }
     }
 
@@ -115,7 +124,9 @@ package final class Account {
 
     /// Changes what is shown first. A source that does not exist is `notFound`.
     package func setDefaultSource(_ source: SourceID) async throws {
-        guard try await feed().hasSource(source) else { throw Self.noSource(source) }
+        guard try await photos().hasSource(source) else {
+            throw EngineError.notFound("There is no source \"\(source)\".")
+        }
         try await engine.update(self) { $0.defaultSource = source }
     }
 
@@ -127,7 +138,7 @@ package final class Account {
     package func page(
         _ source: String, cursor: String, count: Int
     ) async throws -> (photos: [Photo], next: String) {
-        let feed = try feed()
+        let service = try photos()
         guard 1...100 ~= count else {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
@@ -135,62 +146,62 @@ package final class Account {
         let place =
             cursor.isEmpty
             ? nil : try FeedCursor(parsing: cursor, account: id, source: source).place
-        let page = try await feed.page(source, after: place, count: count)
+        let page = try await service.page(source, after: place, count: count)
         let next = page.next.map { FeedCursor($0, account: id, source: source).text }
         return (page.photos, next ?? "")
     }
 
     package func photo(_ photo: String) async throws -> Photo {
-        try await feed().photo(PhotoID(photo))
+        try await photos().photo(PhotoID(photo))
     }
 
-    package func sources() async throws -> [Source] { try await feed().sources() }
+    package func sources() async throws -> [Source] { try await photos().sources() }
 
     package func refreshFeed(_ source: String) async throws -> Int {
-        try await feed().refresh(resolve(source))
+        try await photos().refresh(resolve(source))
     }
 
     package func imagePath(_ photo: String, size: String) async throws -> String {
-        try await images().imagePath(PhotoID(photo), parse(size))
+        try await photos().imagePath(PhotoID(photo), parse(size))
     }
 
     /// The caller closes the descriptor.
     package func openImage(_ photo: String, size: String) async throws -> Int32 {
-        try await images().openImage(PhotoID(photo), parse(size))
+        try await photos().openImage(PhotoID(photo), parse(size))
     }
 
     // MARK: Profile
 
     /// Asks the service who the user is. Does nothing where it does not say.
     package func refreshProfile() async throws {
-        guard let session = session as? any ProfileSession else { return }
-        let profile = try await session.profile()
-        guard profile != self.profile else { return }
+        do {
+            guard let profile = try await service?.profile() else { return }
+            show(profile, .ready)
+        } catch {
+            show(profile, .failed)
+            throw error
+        }
+    }
+
+    private func show(_ profile: Profile, _ state: ProfileState) {
+        guard profile != self.profile || state != profileState else { return }
         self.profile = profile
+        profileState = state
         engine.observer?.accountChanged(self)
     }
 
-    /// Asks for the profile and the default feed, now.
+    /// Asks for the profile and the default feed, now. The user asked for it, so the keyring may prompt.
     package func refresh() async throws {
+        try await remote?.unlock()
         try await refreshProfile()
         _ = try await refreshFeed("")
     }
 
-    private func feed() throws -> any FeedSession {
-        guard let session else {
+    private func photos() throws -> any PhotoService {
+        guard let service else {
             throw EngineError.needsLogin("\(label) is logged out; log in first.")
         }
-        guard let feed = session as? any FeedSession else {
-            throw EngineError.notSupported("\(provider.info.name) has no photos to show.")
-        }
-        return feed
-    }
-
-    private func images() throws -> any ImageSession {
-        guard let images = try feed() as? any ImageSession else {
-            throw EngineError.notSupported("\(provider.info.name) has no images to show.")
-        }
-        return images
+        return service
     }
 
     private func parse(_ size: String) throws -> ImageSize {
@@ -204,8 +215,77 @@ package final class Account {
     private func resolve(_ source: String) -> SourceID {
         source.isEmpty ? defaultSource : SourceID(source)
     }
+}
 
-    private static func noSource(_ source: SourceID) -> EngineError {
-        .notFound("There is no source \"\(source)\".")
+// MARK: - Likes
+
+extension Account {
+    /// Whether photos can be liked.
+    package var offersLikes: Bool { remote?.likes != nil }
+    /// Photos whose like or unlike is on its way or queued.
+    package var pendingLikes: [PhotoID] { remote?.likes?.pending ?? [] }
+    /// How many photos the user likes, as far as that is known.
+    package var likeCount: Int { remote?.likeCount ?? 0 }
+
+    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
+        try await likes().set(PhotoID(photo), isWanted)
+    }
+
+    package func toggleLike(
+        _ photo: String
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await likes().toggle(PhotoID(photo))
+    }
+
+    private func likes() throws -> Likes {
+        guard let likes = remote?.likes else {
+            throw EngineError.notSupported("\(provider.info.name) has no likes.")
+        }
+        return likes
+    }
+}
+
+// MARK: - What its service tells
+
+extension Account: RemoteServiceOwner {
+    func serviceChanged() { engine.observer?.accountChanged(self) }
+
+    func rateLimited(until: Timestamp?) {
+        for account in engine.accounts(sharingLimitsOf: self) where account !== self {
+            account.remote?.limit(until: until)
+        }
+    }
+
+    func profileKnown(_ profile: Profile) { show(profile, .ready) }
+
+    func feedUpdated(_ source: SourceID, new: Int) {
+        generation += 1
+        engine.observer?.feedUpdated(self, source, new: new)
+    }
+
+    func feedGrew() { generation += 1 }
+
+    func photosChanged(_ photos: [Photo]) {
+        generation += 1
+        engine.observer?.photosChanged(self, photos)
+    }
+
+    func photosRemoved(_ photos: [PhotoID]) {
+        generation += 1
+        engine.observer?.photosRemoved(self, photos)
+    }
+
+    func likesChanged() {
+        generation += 1
+        engine.observer?.accountChanged(self)
+    }
+
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
+        engine.observer?.likeSettled(self, photo, isLiked: isLiked, likes: likes)
+        engine.observer?.accountChanged(self)
+    }
+
+    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
+        engine.observer?.likeFailed(self, photo, isWanted: isWanted, error)
     }
 }

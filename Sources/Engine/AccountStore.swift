@@ -35,7 +35,8 @@ nonisolated package struct AccountStore: Sendable {
             UNIQUE (provider, username, server)
         );
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        """
+        """,
+        LikeStore.migration,
     ]
 
     private let database: DatabaseQueue
@@ -80,6 +81,11 @@ nonisolated package struct AccountStore: Sendable {
     /// Stores which account is the default.
     package func saveDefaultAccount(_ id: AccountID?) async throws {
         try await database.run { try Self.write(id, to: $0) }
+    }
+
+    /// Where the likes of an account are kept: they go with it.
+    func likes(of account: AccountID) -> LikeStore {
+        LikeStore(database: database, account: account)
     }
 
     /// Stores what is under way, and closes the store. Blocks; only for the end of a program.

@@ -1,3 +1,4 @@
+internal import OAuth
 package import ProviderKit
 
 /// The accounts, and what can be done with them.
@@ -12,27 +13,35 @@ package final class Engine {
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
     package weak var observer: (any EngineObserver)?
-    let clock: any Clock<Duration>
+    let ports: EnginePorts
+    let redirects: RedirectListeners
     private let store: AccountStore
+    private let stores: RemoteStores
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
+    private var knownSettings: [String: ProviderSettings] = [:]
 
     /// - Parameters:
     ///   - providers: What can be logged in to.
     ///   - store: Where accounts are kept.
     ///   - contents: What the store held. An account whose provider is not there is left alone in it.
-    ///   - clock: Ends logins that nobody finishes.
+    ///   - ports: The world.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
-        clock: any Clock<Duration> = MainQueueClock()
+        ports: EnginePorts
     ) {
         self.providers = providers
         self.store = store
-        self.clock = clock
+        self.ports = ports
+        stores = RemoteStores(ports, store)
+        redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.compactMap { record in
             provider(record.provider).map { Account(record, $0, in: self) }
         }
         defaultAccount = accounts.first { $0.id == contents.defaultAccount }
+        for provider in providers where provider is any OAuthLogin {
+            knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
+        }
     }
 
     /// Starts the sessions of the accounts that are logged in.
@@ -44,6 +53,7 @@ package final class Engine {
     package func stop() {
         for account in accounts { account.endSession() }
         store.close()
+        stores.feeds.close()
     }
 
     /// Takes note of the network's coming or going.
@@ -51,6 +61,12 @@ package final class Engine {
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
         observer?.engineChanged()
+        if isOnline { tryAgain() }
+    }
+
+    /// Lets accounts go on that something has stood in the way of: the network, the keyring.
+    package func tryAgain() {
+        for account in accounts { account.remote?.tryAgain() }
     }
 
     /// Ends the sessions of a provider's accounts and makes new ones, after its settings have changed.
@@ -63,6 +79,18 @@ package final class Engine {
         }
     }
 
+    /// Lets what has changed in the configuration count: accounts whose provider has other settings begin anew.
+    package func settingsChanged() {
+        for provider in providers where provider is any OAuthLogin {
+            let settings = ports.settings.settings(of: provider.info.id)
+            guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
+                continue
+            }
+            restartSessions(of: provider.info.id)
+            observer?.providerChanged(provider)
+        }
+    }
+
     package func provider(_ id: String) -> (any Provider)? {
         providers.first { $0.info.id == id }
     }
@@ -71,48 +99,15 @@ package final class Engine {
 
     // MARK: Logging in
 
-    /// Starts a login.
-    ///
-    /// - Parameters:
-    ///   - id: The provider's id.
-    ///   - options: What the caller gave.
-    /// - Returns: The login, which goes on by itself.
-    /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/notSupported(_:)``,
-    ///   ``EngineError/invalidArgument(_:)``, ``EngineError/tooManyLogins``. All else is told by the login.
-    package func logIn(_ id: String, _ options: LoginOptions) throws -> Login {
-        guard let provider = self.provider(id) else {
-            throw EngineError.notFound("There is no provider \"\(id)\".")
-        }
-        var options = options
-        if let account = options.account {
-            guard account.provider.info.id == id else {
-                throw EngineError.invalidArgument("\(account.id) is no account of \(id).")
-            }
-            options.username = options.username ?? account.identity.username
-        }
-        guard options.server == nil else {
-            throw EngineError.notSupported("\(provider.info.name) has no servers to choose from.")
-        }
-        guard let passwordLogin = provider as? any PasswordLogin else {
-            throw EngineError.notSupported("\(provider.info.name) cannot be logged in to.")
-        }
-        let request = PasswordLoginRequest(
-            username: options.username ?? "", hasPassword: options.hasPassword,
-            registers: options.registers)
-        try passwordLogin.check(request)
-        guard logins.count(where: { !$0.hasEnded }) < Login.maximumUnfinished else {
-            throw EngineError.tooManyLogins
-        }
+    /// Shows a login that begins.
+    func makeLogin(
+        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil
+    ) -> Login {
         lastLoginNumber += 1
-        let login = Login(number: lastLoginNumber, provider, for: options.account, in: self)
+        let login = Login(
+            number: lastLoginNumber, provider, for: account, authorization, in: self)
         logins.append(login)
         observer?.loginAdded(login)
-        login.begin {
-            try await passwordLogin.logIn(request)
-        } undo: { identity in
-            guard request.registers else { return }
-            try await passwordLogin.removeUser(identity)
-        }
         return login
     }
 
@@ -121,27 +116,56 @@ package final class Engine {
     /// - Parameters:
     ///   - identity: Who it is.
     ///   - provider: Where they have logged in.
+    ///   - token: What is to be kept in the secret store; nil where there is none.
     ///   - isWanted: Asked when all is stored. If it says no, nothing is left of the login.
     /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` when the login is not wanted any more; what the store throws.
+    /// - Throws: `CancellationError` when the login is not wanted any more; what the stores throw.
     func admit(
-        _ identity: AccountIdentity, _ provider: any Provider, while isWanted: () -> Bool
+        _ identity: AccountIdentity, _ provider: any Provider, with token: OAuthToken? = nil,
+        while isWanted: () -> Bool
     ) async throws -> Account {
         try await changes.run {
-            guard let account = account(identity, of: provider) else {
-                return try await add(identity, provider, while: isWanted)
+            let known = account(identity, of: provider)
+            let id =
+                known?.id
+                ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
+            let wasLoggedIn = known?.isLoggedIn == true
+            // The secret first, the account after: there is none without its token.
+            if let token { try await keep(token, of: id, identity, provider) }
+            do {
+                guard let known else {
+                    return try await add(id, identity, provider, while: isWanted)
+                }
+                try await change(known, while: isWanted) { $0.isLoggedIn = true }
+                guard isWanted() || wasLoggedIn else { throw CancellationError() }
+                if let token { known.remote?.adopt(token) }
+                return known
+            } catch {
+                if token != nil, !wasLoggedIn { try? await ports.secrets.delete(.account(id.text)) }
+                throw error
             }
-            let wasLoggedIn = account.isLoggedIn
-            try await change(account, while: isWanted) { $0.isLoggedIn = true }
-            guard isWanted() || wasLoggedIn else { throw CancellationError() }
-            return account
         }
     }
 
+    private func keep(
+        _ token: OAuthToken, of id: AccountID, _ identity: AccountIdentity,
+        _ provider: any Provider
+    ) async throws {
+        try await ports.secrets.store(
+            token.encoded, for: .account(id.text), label: Self.secretLabel(identity, provider))
+    }
+
+    /// What a person reads in a keyring manager.
+    private static func secretLabel(
+        _ identity: AccountIdentity, _ provider: any Provider
+    ) -> String {
+        "Image Feed: \(identity.username) at \(provider.info.name)"
+    }
+
     private func add(
-        _ identity: AccountIdentity, _ provider: any Provider, while isWanted: () -> Bool
+        _ id: AccountID, _ identity: AccountIdentity, _ provider: any Provider,
+        while isWanted: () -> Bool
     ) async throws -> Account {
-        let id = AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
         let record = AccountRecord(
             id: id, provider: provider.info.id, identity: identity, label: identity.username,
             isLoggedIn: true)
@@ -164,23 +188,63 @@ package final class Engine {
         accounts.first { $0.provider.info.id == provider.info.id && $0.identity == identity }
     }
 
+    /// The accounts whose requests count together at their service.
+    func accounts(sharingLimitsOf account: Account) -> [Account] {
+        guard let provider = account.provider as? any OAuthLogin,
+            let description = try? provider.oauth(ports.settings.settings(of: provider.info.id)),
+            description.countsPerApplication
+        else { return [account] }
+        return accounts.filter { $0.provider.info.id == provider.info.id && $0.isLoggedIn }
+    }
+
     /// Forgets a login that has ended a while ago.
     func forget(_ login: Login) {
         logins.removeAll { $0 === login }
         observer?.loginRemoved(login)
     }
 
+    /// Makes what an account that is logged in gets its photos from.
+    func makeService(for account: Account) -> any PhotoService {
+        let settings = ports.settings.settings(of: account.provider.info.id)
+        guard let provider = account.provider as? any OAuthLogin else {
+            let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
+            return DirectService(
+                account.provider.makeSession(account.identity, ports),
+                name: account.provider.info.name)
+        }
+        // With settings that cannot be right, the session says so itself, and no request has a token.
+        let description = try? provider.oauth(settings)
+        let credentials = Credentials(
+            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
+            now: ports.now
+        ) { [unowned self] in try await tokenEndpoint(provider, settings) }
+        let client = AuthorizedClient(ports.http, credentials, description)
+        let session = provider.makeSession(
+            account.identity,
+            SessionPorts(http: client, settings: settings, logger: ports.logger))
+        let service = RemoteService(
+            account.id, session, credentials, ports, stores,
+            allowsLoopback: client.allowsLoopback, owner: account)
+        credentials.owner = service
+        return service
+    }
+
     // MARK: Logging out
 
     /// Logs an account out; it stays known. One that is logged out already stays so.
     package func logOut(_ account: Account) async throws {
-        try await update(account) { $0.isLoggedIn = false }
+        try await changes.run {
+            try checkKnown(account)
+            try await account.remote?.forget()
+            try await change(account) { $0.isLoggedIn = false }
+        }
     }
 
     /// Logs an account out and forgets it; a user whom the provider keeps is deleted.
     package func remove(_ account: Account) async throws {
         try await changes.run {
             try checkKnown(account)
+            try await account.remote?.forget()
             // First: if the account cannot be forgotten then, trying again does it.
             if let provider = account.provider as? any PasswordLogin {
                 try await provider.removeUser(account.identity)

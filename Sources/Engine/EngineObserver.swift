@@ -12,6 +12,12 @@ package protocol EngineObserver: AnyObject {
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int)
     func photosChanged(_ account: Account, _ photos: [Photo])
     func photosRemoved(_ account: Account, _ photos: [PhotoID])
+    /// Whether a photo is liked is settled; how many like it now.
+    func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int)
+    /// A like or unlike was refused; the old state stands.
+    func likeFailed(_ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error)
+    /// What is configured for a provider has changed.
+    func providerChanged(_ provider: any Provider)
     func loginAdded(_ login: Login)
     func loginChanged(_ login: Login)
     func loginRemoved(_ login: Login)

@@ -1,3 +1,4 @@
+internal import OAuth
 package import ProviderKit
 
 /// What the caller of a login gave.
@@ -8,6 +9,8 @@ package struct LoginOptions {
     package var hasPassword = false
     package var registers = false
     package var server: String?
+    /// Whether the code is pasted, instead of the browser bringing it.
+    package var isManual = false
 
     package init() {}
 }
@@ -29,58 +32,88 @@ package final class Login {
 
     /// How many logins of all callers may go on at a time.
     nonisolated package static let maximumUnfinished = 16
+    /// How long the page in the browser can be loaded again after the end.
+    static let farewell = Duration.seconds(5)
 
     package let number: Int
     package let provider: any Provider
     package private(set) var state = State.waiting
     package private(set) var account: Account?
     package private(set) var error: (any Error)?
+    /// What is asked of the service, for a login in the browser.
+    private(set) var authorization: Authorization?
+    /// The address that the browser has to open; empty where none is needed.
+    package let authorizationURL: String
     private let expectedAccount: Account?
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
 
-    init(number: Int, _ provider: any Provider, for account: Account?, in engine: Engine) {
+    init(
+        number: Int, _ provider: any Provider, for account: Account?,
+        _ authorization: Authorization?, in engine: Engine
+    ) {
         self.number = number
+        self.authorization = authorization
+        authorizationURL = authorization?.url ?? ""
         self.provider = provider
         expectedAccount = account
         self.engine = engine
+    }
+
+    /// Takes what somebody pasted: a code, or the whole address that the browser ended on.
+    ///
+    /// - Throws: ``EngineError/notSupported(_:)`` for a login without one, ``EngineError/invalidArgument(_:)``
+    ///   for what is none; the login goes on.
+    package func submit(_ code: String) throws {
+        guard let authorization else {
+            throw EngineError.notSupported("This login takes no code.")
+        }
+        guard !hasEnded else { throw EngineError.cancelled("The login has ended already.") }
+        do {
+            try authorization.submit(code)
+        } catch OAuthError.invalidCode(let reason) {
+            throw EngineError.invalidArgument(reason)
+        }
     }
 
     package var hasEnded: Bool { state != .waiting && state != .exchanging }
 
     /// Lets the login go on.
     ///
-    /// - Parameters:
-    ///   - authenticate: Finds out who it is.
-    ///   - undo: Takes back what `authenticate` has done, when nothing comes of the login.
-    func begin(
-        _ authenticate: @escaping @MainActor () async throws -> AccountIdentity,
-        undo: @escaping @MainActor (AccountIdentity) async throws -> Void
-    ) {
-        work = Task {
+    /// - Parameter work: Finds out who it is and makes the account. Runs in a task of its own, which is
+    ///   cancelled with the login.
+    func begin(_ work: @escaping @MainActor () async throws -> Account) {
+        self.work = Task {
             let deadline = Task { [engine] in
-                try await engine.clock.sleep(for: Self.timeLimit)
+                try await engine.ports.clock.sleep(for: Self.timeLimit)
                 end(.failed, error: EngineError.loginTimedOut)
-                work?.cancel()
+                self.work?.cancel()
             }
             defer { deadline.cancel() }
             do {
-                let identity = try await authenticate()
-                do {
-                    try checkRunning()
-                    move(to: .exchanging)
-                    end(.succeeded, account: try await admit(identity))
-                } catch {
-                    // In a task of its own, since this one may be cancelled. What cannot be taken back
-                    // stays; the error that led here is the one to tell.
-                    _ = await Task { try await undo(identity) }.result
-                    throw error
-                }
+                end(.succeeded, account: try await work())
             } catch {
                 end(.failed, error: error)
             }
         }
+    }
+
+    /// Notes that somebody was let in, and that the account is made now.
+    ///
+    /// - Throws: `CancellationError` when the login has ended meanwhile.
+    func proceed() throws {
+        guard !hasEnded else { throw CancellationError() }
+        if state == .waiting { move(to: .exchanging) }
+    }
+
+    /// Makes sure that it is the user whom the caller expected.
+    ///
+    /// - Throws: ``EngineError/loginFailed(_:)``.
+    func check(_ identity: AccountIdentity) throws {
+        guard let expectedAccount, expectedAccount.identity != identity else { return }
+        throw EngineError.loginFailed(
+            "That was \(identity.username), not \(expectedAccount.identity.username).")
     }
 
     /// Waits for the end; at once if it has come already.
@@ -102,22 +135,6 @@ package final class Login {
         return error.map { .failure($0) }
     }
 
-    private func admit(_ identity: AccountIdentity) async throws -> Account {
-        if let expectedAccount, expectedAccount.identity != identity {
-            throw EngineError.loginFailed(
-                "That was \(identity.username), not \(expectedAccount.identity.username).")
-        }
-        if provider is any PasswordLogin, engine.account(identity, of: provider)?.isLoggedIn == true
-        {
-            throw EngineError.alreadyLoggedIn("\(identity.username) is logged in already.")
-        }
-        return try await engine.admit(identity, provider) { !hasEnded }
-    }
-
-    private func checkRunning() throws {
-        guard !hasEnded else { throw CancellationError() }
-    }
-
     private func move(to state: State) {
         self.state = state
         engine.observer?.loginChanged(self)
@@ -132,8 +149,15 @@ package final class Login {
             for waiter in waiters { waiter.resume(with: result) }
             waiters.removeAll()
         }
+        if authorization != nil {
+            Task { [engine] in
+                // The browser still has to be told; then the port is free again.
+                try? await engine.ports.clock.sleep(for: Self.farewell)
+                authorization = nil
+            }
+        }
         Task { [engine] in
-            try? await engine.clock.sleep(for: Self.lingering)
+            try? await engine.ports.clock.sleep(for: Self.lingering)
             engine.forget(self)
         }
     }

@@ -14,6 +14,11 @@ package final class RedirectListeners {
     /// - Parameter clock: Of the deadlines of connections. Must be precise to a second.
     package init(clock: any Clock<Duration>) { self.clock = clock }
 
+    /// The redirect address at a port, as it is registered with a service; of any port for nil.
+    nonisolated package static func address(port: UInt16?) -> String {
+        "http://127.0.0.1\(port.map { ":\($0)" } ?? "")\(RedirectListener.path)"
+    }
+
     /// Waits for the redirect of one login.
     ///
     /// - Parameters:
@@ -62,7 +67,7 @@ final class RedirectRegistration {
     isolated deinit { waiters.forEach { $0(.unsettled) } }
 
     /// Where a browser comes to it.
-    var address: String { "http://127.0.0.1:\(listener.port)\(RedirectListener.path)" }
+    var address: String { RedirectListeners.address(port: listener.port) }
 
     /// Takes a redirect with the right state; false if it answers nothing.
     func receive(_ parameters: RedirectParameters) -> Bool { onRedirect(parameters) }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The header fields of a message, in their order. Names compare without case.
 public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public private(set) var fields: [Field] = []
@@ -159,4 +161,19 @@ public enum HTTPError: Error, Hashable, Sendable {
     case forbiddenAddress(String)
     /// The file could not be written; the number is `errno`.
     case cannotWrite(Int32)
+}
+
+/// The sentence for a person.
+extension HTTPError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unreachable(let reason): "The service cannot be reached: \(reason)."
+        case .failed(let reason): "The service did not answer as it should: \(reason)."
+        case .tooLarge(let limit): "The answer of the service has more than \(limit >> 20) MiB."
+        case .invalidAddress(let reason): "An address is not usable: \(reason)."
+        case .forbiddenAddress(let reason): "An address leads where it must not: \(reason)."
+        case .cannotWrite(let code):
+            "The file cannot be written: \(String(cString: strerror(code)))."
+        }
+    }
 }

@@ -18,6 +18,8 @@ public struct OAuthDescription: Hashable, Sendable {
     public var redirectPort: UInt16?
     /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is not known.
     public var issuer: String?
+    /// Whether the service counts requests of the whole application, not of each of its users.
+    public var countsPerApplication = true
     /// The origins (`https://host[:port]`) whose requests carry the account's token.
     public var tokenOrigins: [String]
 
@@ -45,12 +47,6 @@ public protocol OAuthLogin: Provider {
 
     /// Asks the service who has just logged in. The HTTP client carries the new token.
     func identify(_ ports: SessionPorts) async throws -> AccountIdentity
-
-    /// Makes the session of an account that is logged in.
-    ///
-    /// Returns at once and asks nobody yet. With settings that cannot be right, the session says so by
-    /// its status, and every call throws ``ProviderError/notConfigured(_:)``.
-    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
 }
 
 /// What is configured for a provider: the group `[Provider ID]` of the configuration.

@@ -36,6 +36,8 @@ public struct Photo: Hashable, Sendable {
     public var likes: Int?
     /// Whether the account's user likes it, as the service confirmed.
     public var isLiked = false
+    /// Whether a like or unlike is on its way to the service. The engine says so; providers do not.
+    public var isPending = false
     public var isSensitive: Bool?
     /// The MIME type of the full image: `image/jpeg`.
     public var mediaType: String?

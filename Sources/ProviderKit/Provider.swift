@@ -1,7 +1,8 @@
 /// A service that photos come from: what it is, and how it makes sessions.
 ///
 /// What a provider and its sessions can do beyond this they say by conforming to the small protocols beside
-/// this one: ``PasswordLogin``, ``FeedSession``, ``ImageSession``, ``ProfileSession``.
+/// this one: ``PasswordLogin`` or ``OAuthLogin``; ``FeedSession`` or ``RemoteFeed``, ``RemoteLikes``,
+/// ``ImageSession``, ``ProfileSession``.
 public protocol Provider: Sendable {
     var info: ProviderInfo { get }
 
@@ -9,7 +10,7 @@ public protocol Provider: Sendable {
     ///
     /// Returns at once and does no work yet: what takes time is begun by the first call or in the
     /// background.
-    func makeSession(_ account: AccountIdentity) -> any Session
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
 }
 
 /// What a provider tells of itself.

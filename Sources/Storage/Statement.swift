@@ -14,6 +14,9 @@ package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStrin
     package init(nilLiteral: ()) { self = .null }
 
     package static func integer(_ value: Int) -> SQLValue { .integer(Int64(value)) }
+    package static func integer(_ value: Int?) -> SQLValue { value.map { .integer($0) } ?? .null }
+    package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+    package static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
     package static func bool(_ value: Bool) -> SQLValue { .integer(value ? 1 as Int64 : 0) }
 }
 
@@ -80,6 +83,14 @@ package struct Row: ~Copyable {
             UnsafeRawBufferPointer(
                 start: bytes, count: Int(sqlite3_column_bytes(statement.raw, column))))
     }
+
+    /// The integer in a column; nil for NULL.
+    package func optionalInteger(_ column: Int32) -> Int64? {
+        isNull(column) ? nil : integer(column)
+    }
+
+    /// The text in a column; nil for NULL.
+    package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(statement.raw, column) == SQLITE_NULL

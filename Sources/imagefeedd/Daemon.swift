@@ -4,23 +4,29 @@ internal import DBus
 internal import Dispatch
 internal import Engine
 internal import Glibc
+internal import HTTP
 internal import LocalProvider
 internal import Logging
 internal import NetworkState
 internal import ProviderKit
+internal import Secrets
 internal import Storage
+internal import UnsplashProvider
 
 /// Puts the parts together and lets them run.
 final class Daemon {
     private let logger: Logger
     private let folders: UserFolders
+    private let settings: ConfiguredSettings
     private let local: LocalProvider
     private let providers: [any Provider]
     private let connection: BusConnection
+    private let browser: DesktopBrowser
     private let tree: ObjectTree
     private var engine: Engine?
     private var service: BusService?
     private var network: NetworkMonitor?
+    private var keyring: KeyringWatch?
     private var signals: [any DispatchSourceSignal] = []
 
     /// Connects to the session bus.
@@ -29,15 +35,17 @@ final class Daemon {
     init(logger: Logger) throws {
         self.logger = logger
         folders = UserFolders(environment: environmentVariables())
-        let configuration = Self.loadConfiguration(folders, logger)
+        settings = ConfiguredSettings(folders)
+        let configuration = settings.configuration
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache, logger: logger)
         // The one list of providers.
-        providers = ([local] as [any Provider]).filter { provider in
+        providers = ([local, UnsplashProvider()] as [any Provider]).filter { provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }
         connection = try BusConnection.session()
+        browser = DesktopBrowser(connection)
         tree = BusService.makeTree(connection)
         connection.onDisconnect = { [unowned self] in end("The bus is gone") }
     }
@@ -53,14 +61,28 @@ final class Daemon {
         guard request == .owned else { return false }
         // Only now: a daemon that was replaced has stored its last change.
         let (store, contents) = try AccountStore.open(folder: folders.data)
-        let engine = Engine(providers: providers, store: store, contents: contents)
+        let engine = Engine(
+            providers: providers, store: store, contents: contents, ports: ports(version))
         self.engine = engine
-        service = BusService(engine, tree, version: version)
+        service = BusService(engine, tree, version: version) { [browser] in
+            try await browser.open($0)
+        }
         // Whoever had us started is answered before any other work.
         tree.start()
         network = NetworkMonitor { engine.setOnline($0) }
         engine.start()
+        reportProblems()
+        // Accounts wait for the keyring if they have to.
+        keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.tryAgain() }
         return true
+    }
+
+    private func ports(_ version: String) -> EnginePorts {
+        EnginePorts(
+            http: CurlClient(userAgent: "ImageFeed/\(version)"), secrets: KeyringStore(),
+            settings: settings, cacheFolder: folders.cache,
+            cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
+            logger: logger)
     }
 
     // MARK: Signals
@@ -91,21 +113,19 @@ final class Daemon {
     // MARK: Configuration
 
     private func reload() {
-        let configuration = Self.loadConfiguration(folders, logger)
-        if local.setPicturesFolder(Self.picturesFolder(configuration, folders)) {
+        settings.reload()
+        reportProblems()
+        if local.setPicturesFolder(Self.picturesFolder(settings.configuration, folders)) {
             engine?.restartSessions(of: local.info.id)
         }
+        engine?.settingsChanged()
         logger.info("The configuration was read again")
     }
 
-    private static func loadConfiguration(
-        _ folders: UserFolders, _ logger: Logger
-    ) -> Configuration {
-        let configuration = Configuration(paths: folders.configurationFiles)
-        for problem in configuration.problems {
+    private func reportProblems() {
+        for problem in settings.configuration.problems {
             logger.warning("A line of the configuration was passed over: \(problem)")
         }
-        return configuration
     }
 
     private static func picturesFolder(

@@ -9,15 +9,21 @@ import Testing
 final class EngineFixture: EngineObserver {
     let directory: TemporaryDirectory
     let provider = FakeProvider()
-    let clock = ManualClock()
+    let world: World
+    var clock: ManualClock { world.clock }
     let engine: Engine
+    /// The states of accounts that have changed, in their order.
+    let states = Observed<[AccountState]>()
     /// What was told, in words.
     let told = Observed<[String]>()
 
-    init(_ directory: TemporaryDirectory? = nil) throws {
+    init(_ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil) throws {
         self.directory = try directory ?? TemporaryDirectory()
+        world = World(cache: self.directory.appending("cache"))
         let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
-        engine = Engine(providers: [provider], store: store, contents: contents, clock: clock)
+        engine = Engine(
+            providers: providers ?? [provider], store: store, contents: contents, ports: world.ports
+        )
         engine.observer = self
     }
 
@@ -70,7 +76,11 @@ final class EngineFixture: EngineObserver {
 
     func engineChanged() { told.append("engine") }
     func accountAdded(_ account: Account) { told.append("added \(account.id)") }
-    func accountChanged(_ account: Account) { told.append("changed \(account.id)") }
+    func accountChanged(_ account: Account) {
+        states.append(account.state)
+        if account.profileState == .ready { told.append("profile \(account.profile.name)") }
+        told.append("changed \(account.id)")
+    }
     func accountRemoved(_ account: Account) { told.append("removed \(account.id)") }
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
         told.append("updated \(source) \(new)")
@@ -81,6 +91,15 @@ final class EngineFixture: EngineObserver {
     func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
         told.append("photos removed \(photos)")
     }
+    func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
+        told.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
+    }
+    func likeFailed(
+        _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error
+    ) {
+        told.append("like failed \(photo)")
+    }
+    func providerChanged(_ provider: any Provider) { told.append("provider \(provider.info.id)") }
     func loginAdded(_ login: Login) { told.append("login \(login.number)") }
     func loginChanged(_ login: Login) { told.append("login \(login.number) \(login.state)") }
     func loginRemoved(_ login: Login) { told.append("login \(login.number) gone") }

@@ -33,7 +33,7 @@ final class FakeProvider: PasswordLogin {
         removals.update { $0 += 1 }
     }
 
-    func makeSession(_ account: AccountIdentity) -> any Session {
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
         let session = FakeSession()
         sessions.append(session)
         return session

@@ -41,7 +41,10 @@ final class PhotosFixture: Sendable {
         let provider = LocalProvider(
             pictures: root, data: directory.appending("data"), cache: cache,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        let session = provider.makeSession(AccountIdentity(username: "ada"))
+        let session = provider.makeSession(
+            AccountIdentity(username: "ada"),
+            SessionPorts(
+                http: ScriptedHTTP(), settings: ProviderSettings(), logger: Logger(label: "test")))
         self.session = try #require(session as? LocalSession)
         listening = Task { [events, session] in
             // The provider lives as long as its session is listened to.

@@ -4,22 +4,23 @@ import Foundation
 import FoundationXML
 import TestSupport
 import Testing
+import UnsplashSimulator
 
 /// The documented interfaces are those that the daemon tells of.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct InterfaceTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "dist/interfaces")
 
     @Test func `the documents tell what the daemon tells`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
-        let options: [LoginOption: Variant] = [
-            .username: .string("ada"), .register: .bool(true),
-        ]
-        let login = try await client.service.manager.login("local", options)
-        let account = try await client.service.login(login).wait()
+        let world = try await UnsplashWorld()
+        let (daemon, client) = (world.daemon, world.client)
+        let (started, url) = try await world.startLogin()
+        let login = started.path
+        async let waiting = started.wait()
+        try await world.unsplash.approve(url, as: "ada")
+        let account = try await waiting
         var served: [String: [String]] = [:]
         for path in [
             ServiceName.root, ServiceName.providers.appending("local"), account, login,
@@ -36,7 +37,7 @@ struct InterfaceTests {
         for file in files {
             documented.merge(InterfaceParser.interfaces(try Data(contentsOf: file))) { $1 }
         }
-        #expect(documented.count == 6)
+        #expect(documented.count == 7)
         #expect(Set(documented.keys) == Set(served.keys))
         for (name, members) in documented { #expect(served[name] == members, "\(name)") }
         try await daemon.stop()

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 
 /// What tells whether a file is still the one that was read, without reading it.
 struct FileStamp: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 internal import Storage
 
 /// Brings the index in line with the pictures folder: all of it, or what has changed.

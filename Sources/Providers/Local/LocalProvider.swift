@@ -77,7 +77,9 @@ package final class LocalProvider: PasswordLogin {
         try await users.remove(account.username)
     }
 
-    package func makeSession(_ account: AccountIdentity) -> any Session {
+    package func makeSession(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) -> any Session {
         let (folder, listener) = state.withLock { state in
             let folder =
                 state.folder

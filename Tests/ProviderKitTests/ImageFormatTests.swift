@@ -1,6 +1,5 @@
+import ProviderKit
 import Testing
-
-@testable import LocalProvider
 
 @Suite struct ImageFormatTests {
     private static let samples: [(String, ImageFormat)] = [

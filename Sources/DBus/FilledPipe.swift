@@ -1,14 +1,13 @@
-internal import DBus
 internal import Glibc
 
-extension FileDescriptor {
+nonisolated extension FileDescriptor {
     /// The end of a pipe from which the first `count` of `bytes` are read, and then its end.
     ///
     /// - Parameters:
     ///   - bytes: What is in it.
     ///   - count: 64 KiB at most: a pipe takes as much even while nobody reads.
     /// - Returns: nil, with `errno`, where there can be none.
-    static func pipe(holding bytes: [UInt8], _ count: Int) -> FileDescriptor? {
+    package static func pipe(holding bytes: [UInt8], _ count: Int) -> FileDescriptor? {
         var ends: [Int32] = [0, 0]
         guard Glibc.pipe(&ends) == 0 else { return nil }
         // A program that we start must not hold the other end: it would wait for its own end.

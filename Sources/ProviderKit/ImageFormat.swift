@@ -1,5 +1,5 @@
 /// The image formats that count as photos, told by the first bytes of a file.
-enum ImageFormat: Int, CaseIterable, Sendable {
+package enum ImageFormat: Int, CaseIterable, Sendable {
     // The raw values are stored: never reuse one.
     case jpeg = 1
     case png
@@ -12,9 +12,9 @@ enum ImageFormat: Int, CaseIterable, Sendable {
     case jpegXL
 
     /// How many bytes of a file it takes to tell.
-    static let prefixBytes = 64
+    package static let prefixBytes = 64
 
-    var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
         case .png: "image/png"
@@ -28,8 +28,23 @@ enum ImageFormat: Int, CaseIterable, Sendable {
         }
     }
 
+    /// The ending of a file's name, for viewers that go by it.
+    package var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .png: "png"
+        case .webP: "webp"
+        case .gif: "gif"
+        case .tiff: "tif"
+        case .bmp: "bmp"
+        case .avif: "avif"
+        case .heic: "heic"
+        case .jpegXL: "jxl"
+        }
+    }
+
     /// Tells the format of a file that begins with `prefix`; nil if it is none of ours.
-    init?(prefix: some RandomAccessCollection<UInt8>) {
+    package init?(prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
             text.withUTF8Buffer { bytes.dropFirst(offset).starts(with: $0) }

@@ -1,0 +1,43 @@
+internal import Engine
+internal import Glibc
+internal import ProviderKit
+
+extension AccountState {
+    /// The word that clients know the state by.
+    var name: String {
+        switch self {
+        case .ready: "ready"
+        case .loading: "loading"
+        case .offline: "offline"
+        case .rateLimited: "rate-limited"
+        case .locked: "locked"
+        case .needsLogin: "needs-login"
+        case .failed: "failed"
+        case .loggedOut: "logged-out"
+        }
+    }
+
+    /// The state in a plain sentence; empty when there is nothing to say.
+    var reason: String {
+        switch self {
+        case .ready: ""
+        case .loading(let reason), .offline(let reason), .locked(let reason),
+            .needsLogin(let reason), .failed(let reason):
+            reason
+        case .rateLimited(let until):
+            "The service asks to be left alone until \(until.clock)."
+        case .loggedOut: "Logged out."
+        }
+    }
+}
+
+extension Timestamp {
+    /// The time of day in local time: `14:03`.
+    fileprivate var clock: String {
+        var moment = time_t(secondsSince1970)
+        var fields = tm()
+        guard localtime_r(&moment, &fields) != nil else { return "later" }
+        func twoDigits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(twoDigits(fields.tm_hour)):\(twoDigits(fields.tm_min))"
+    }
+}

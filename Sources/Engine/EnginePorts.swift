@@ -1,0 +1,58 @@
+package import Logging
+package import ProviderKit
+
+/// The world as the engine is handed it.
+package struct EnginePorts {
+    package let http: any HTTPClient
+    package let secrets: any SecretStore
+    package let settings: any SettingsStore
+    /// Where photos of remote accounts are cached; may be deleted at any time.
+    package let cacheFolder: String
+    /// How many bytes of images are kept.
+    package let cacheLimitBytes: Int
+    package let logger: Logger
+    package let clock: any Clock<Duration>
+    package let now: () -> Timestamp
+
+    package init(
+        http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
+        cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
+        clock: any Clock<Duration> = MainQueueClock(), now: @escaping () -> Timestamp = { .now }
+    ) {
+        self.http = http
+        self.secrets = secrets
+        self.settings = settings
+        self.cacheFolder = cacheFolder
+        self.cacheLimitBytes = cacheLimitBytes
+        self.logger = logger
+        self.clock = clock
+        self.now = now
+    }
+}
+
+/// Where the settings of providers are kept, other than secrets.
+package protocol SettingsStore: AnyObject {
+    func settings(of provider: String) -> ProviderSettings
+
+    /// Stores a setting, and uses it from now on.
+    ///
+    /// - Throws: What a person can act on.
+    func set(_ value: String, for key: String, of provider: String) async throws
+}
+
+/// Where remote accounts keep what is theirs.
+struct RemoteStores {
+    let feeds: FeedStore
+    let images: ImageStore
+    private let accounts: AccountStore
+
+    init(_ ports: EnginePorts, _ accounts: AccountStore) {
+        feeds = FeedStore(folder: ports.cacheFolder, logger: ports.logger)
+        images = ImageStore(
+            folder: "\(ports.cacheFolder)/images", limitBytes: ports.cacheLimitBytes,
+            http: ports.http)
+        self.accounts = accounts
+    }
+
+    func likes(of account: AccountID) -> LikeStore { accounts.likes(of: account) }
+}

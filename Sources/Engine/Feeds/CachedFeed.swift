@@ -1,0 +1,333 @@
+internal import ProviderKit
+internal import Storage
+
+/// The photos of an account at a remote service: what is known is served at once, what is not is asked for,
+/// and what is old is asked for again behind the answer.
+final class CachedFeed {
+    /// How old the top of a source may be before it is asked for again.
+    static let freshness = Duration.seconds(300)
+    /// How many pages of a service one page of ours is put together from at most.
+    private static let fillLimit = 8
+
+    private let account: AccountID
+    private let session: any RemoteFeed
+    private let store: FeedStore
+    private let owner: any CachedFeedOwner
+    private var tops: [SourceID: Task<FeedTables.Merge, any Error>] = [:]
+    private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
+    private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
+
+    private struct Fill: Hashable {
+        let source: SourceID
+        let gap: Int64
+    }
+
+    init(
+        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore,
+        owner: any CachedFeedOwner
+    ) {
+        self.account = account
+        self.session = session
+        self.store = store
+        self.owner = owner
+    }
+
+    // MARK: Pages
+
+    private enum Lookup: Sendable {
+        case unknown
+        case stale
+        case slice(FeedTables.SourceState, FeedTables.Slice)
+    }
+
+    /// One page, as ``FeedSession/page(_:after:count:)`` describes it.
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        try check(source)
+        let place = try cursor.map { try FeedPlace(parsing: $0) }
+        if place == nil { try await bringTop(source) }
+        for _ in 0..<Self.fillLimit {
+            guard case .slice(let state, let slice) = try await look(source, place, count) else {
+                // The cache was deleted, or it never was of this epoch.
+                throw ProviderError.staleCursor
+            }
+            func page(hasMore: Bool) -> Page {
+                let next = hasMore ? slice.last : nil
+                return Page(
+                    photos: slice.photos.map(\.photo),
+                    next: next.map { FeedPlace(epoch: state.epoch, position: $0).text })
+            }
+            switch slice.following {
+            case .end: return page(hasMore: false)
+            case .photos: return page(hasMore: true)
+            case .gap(let gap, let remote):
+                guard slice.photos.count < count else { return page(hasMore: true) }
+                do {
+                    _ = try await fill(source, gap, from: remote)
+                } catch  where !slice.photos.isEmpty {
+                    // Some now are better than none; the next page tells what is wrong.
+                    return page(hasMore: true)
+                }
+            }
+        }
+        guard case .slice(let state, let slice) = try await look(source, place, count),
+            let last = slice.last
+        else {
+            throw ProviderError.failed(
+                "The service shows no photos for the moment; try again later.")
+        }
+        return Page(
+            photos: slice.photos.map(\.photo),
+            next: FeedPlace(epoch: state.epoch, position: last).text)
+    }
+
+    private func look(
+        _ source: SourceID, _ place: FeedPlace?, _ count: Int
+    ) async throws -> Lookup {
+        try await store.run { [account] (tables) throws(StorageError) -> Lookup in
+            guard let state = try tables.source(account, source) else { return .unknown }
+            if let place, place.epoch != state.epoch { return .stale }
+            return .slice(
+                state,
+                try tables.slice(
+                    of: state, account, below: place?.position ?? .max, count: count))
+        }
+    }
+
+    /// Asks for the top of a source if it never was asked for; behind the answer if that is long ago.
+    private func bringTop(_ source: SourceID) async throws {
+        let fetched = try await store.run { [account] (tables) throws(StorageError) in
+            try tables.source(account, source)?.fetched
+        }
+        guard let fetched else {
+            _ = try await fetchTop(source)
+            return
+        }
+        // A clock that was set back makes everything old, rather than fresh for years.
+        let now = owner.now
+        if now >= fetched + Self.freshness || now < fetched {
+            Task { _ = try? await fetchTop(source) }
+        }
+    }
+
+    /// Asks for what is new in a source.
+    ///
+    /// - Returns: How many photos it did not have before.
+    func refresh(_ source: SourceID) async throws -> Int {
+        try check(source)
+        return try await fetchTop(source).new
+    }
+
+    // MARK: Asking the service
+
+    private func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
+        if let running = tops[source] { return try await running.value }
+        let task = Task {
+            defer { tops[source] = nil }
+            return try await fetch(source, gap: nil, from: nil)
+        }
+        tops[source] = task
+        return try await task.value
+    }
+
+    private func fill(
+        _ source: SourceID, _ gap: Int64, from place: String
+    ) async throws -> FeedTables.Merge {
+        let key = Fill(source: source, gap: gap)
+        if let running = fills[key] { return try await running.value }
+        let task = Task {
+            defer { fills[key] = nil }
+            return try await fetch(source, gap: gap, from: place)
+        }
+        fills[key] = task
+        return try await task.value
+    }
+
+    private func fetch(
+        _ source: SourceID, gap: Int64?, from place: String?
+    ) async throws -> FeedTables.Merge {
+        let isLikes = source == likesSource
+        let page =
+            isLikes
+            ? try await fetchLikes(from: place)
+            : try await owner.ask { [session] in try await session.fetchPage(source, from: place) }
+        let now = owner.now
+        let merge = try await store.run { [account] (tables) throws(StorageError) in
+            let state: FeedTables.SourceState
+            if gap == nil {
+                state = try tables.touchSource(account, source, fetched: now, total: page.total)
+            } else if let known = try tables.source(account, source) {
+                state = known
+            } else {
+                // The cache was deleted meanwhile: the place is lost with it.
+                return FeedTables.Merge()
+            }
+            return try tables.merge(
+                page, into: state, account, gap: gap, isExact: isLikes, now: now)
+        }
+        tell(merge, source, isTop: gap == nil)
+        return merge
+    }
+
+    /// The photos that the user likes: at the service, or here alone where it offers no likes (any more).
+    private func fetchLikes(from place: String?) async throws -> RemotePage {
+        if let local = owner.localLikes { return await known(local) }
+        guard let likesSource else { return RemotePage([]) }
+        do {
+            return try await owner.ask { [session] in
+                try await session.fetchPage(likesSource, from: place)
+            }
+        } catch ProviderError.notFound, ProviderError.denied {
+            return await known(owner.localLikes ?? [])
+        }
+    }
+
+    private func known(_ photos: [PhotoID]) async -> RemotePage {
+        var page = RemotePage([])
+        for id in photos {
+            // One that cannot be had now is left out for now.
+            if let photo = try? await photo(id) { page.photos.append(photo.remote) }
+        }
+        return page
+    }
+
+    private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isTop: Bool) {
+        if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
+        if isTop, merge.newAtTop > 0 || merge.hasLosses {
+            owner.feedUpdated(source, new: merge.newAtTop)
+        } else if merge.new > 0 {
+            owner.feedGrew()
+        }
+    }
+
+    // MARK: Single photos
+
+    /// One photo: as it is known, else as the service tells.
+    func photo(_ id: PhotoID) async throws -> CachedPhoto {
+        let known = try await store.run { [account] (tables) throws(StorageError) in
+            try tables.photo(account, id)
+        }
+        if let known { return known }
+        return try await fetchPhoto(id)
+    }
+
+    /// Asks the service for a photo. One that is gone there leaves every source.
+    func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
+        if let running = photos[id] { return try await running.value }
+        let task = Task {
+            defer { photos[id] = nil }
+            do {
+                let remote = try await owner.ask { [session] in try await session.fetchPhoto(id) }
+                return try await keep(remote)
+            } catch let error as ProviderError {
+                if case .notFound = error { await remove(id) }
+                throw error
+            }
+        }
+        photos[id] = task
+        return try await task.value
+    }
+
+    private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
+        let now = owner.now
+        let (changed, kept) = try await store.run { [account] (tables) throws(StorageError) in
+            let changed = try tables.heard(of: remote, account, now: now)
+            return (changed, try tables.photo(account, remote.photo.id))
+        }
+        if let changed { owner.photosChanged([changed]) }
+        return kept ?? CachedPhoto(remote: remote)
+    }
+
+    private func remove(_ id: PhotoID) async {
+        let wasKnown = try? await store.run { [account] (tables) throws(StorageError) in
+            guard try tables.photo(account, id) != nil else { return false }
+            try tables.removePhoto(account, id)
+            return true
+        }
+        if wasKnown == true { owner.photosRemoved([id]) }
+    }
+
+    // MARK: Likes
+
+    /// Where the user's liked photos are; nil if the service has no such source.
+    var likesSource: SourceID? { (session as? any RemoteLikes)?.likesSource }
+
+    /// Notes that a photo is liked, or is not any more, in every source.
+    ///
+    /// - Parameters:
+    ///   - id: The photo.
+    ///   - isLiked: Whether it is liked.
+    ///   - likes: How many like it now, if that is known.
+    /// - Returns: The photo as it is now; nil if it is not known.
+    /// - Throws: ``StorageError``.
+    func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> Photo? {
+        let now = owner.now
+        let likesSource = likesSource
+        let (photo, moved) = try await store.run { [account] (tables) throws(StorageError) in
+            let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
+            guard photo != nil, let likesSource,
+                let source = try tables.source(account, likesSource)
+            else { return (photo, false) }
+            let moved =
+                isLiked
+                ? try tables.putOnTop(id, of: source.key) : try tables.takeOut(id, of: source.key)
+            return (photo, moved)
+        }
+        if let photo { owner.photosChanged([photo]) }
+        if moved, let likesSource { owner.feedUpdated(likesSource, new: isLiked ? 1 : 0) }
+        return photo
+    }
+
+    // MARK: Sources
+
+    /// The sources that the account can show.
+    func sources() async throws -> [Source] {
+        let listed = try await store.run { [account] (tables) throws(StorageError) in
+            try tables.listedSources(account)
+        }
+        guard listed.isEmpty else { return listed }
+        return try await fetchSources()
+    }
+
+    /// Asks the service for its sources.
+    func fetchSources() async throws -> [Source] {
+        let sources = try await owner.ask { [session] in try await session.sources() }
+        try await store.run { [account] (tables) throws(StorageError) in
+            try tables.setListedSources(account, sources)
+        }
+        return sources
+    }
+
+    func hasSource(_ source: SourceID) -> Bool { session.accepts(source) }
+
+    private func check(_ source: SourceID) throws {
+        guard session.accepts(source) else {
+            throw ProviderError.notFound("There is no source \"\(source)\".")
+        }
+    }
+
+    // MARK: Downloads
+
+    /// Tells the service that a photo is downloaded, where it counts that.
+    func countDownload(_ photo: CachedPhoto) async throws {
+        try await owner.ask { [session] in try await session.countDownload(photo.remote) }
+    }
+}
+
+/// Whose photos they are.
+protocol CachedFeedOwner: AnyObject {
+    var now: Timestamp { get }
+
+    /// Asks the service, if it may be asked now, and takes note of how it went.
+    func ask<Value: Sendable>(
+        _ body: @escaping () async throws -> Value
+    ) async throws -> Value
+
+    /// What is liked here alone, the latest first; nil as long as the service offers likes.
+    var localLikes: [PhotoID]? { get }
+
+    func feedUpdated(_ source: SourceID, new: Int)
+    /// Photos were added further down.
+    func feedGrew()
+    func photosChanged(_ photos: [Photo])
+    func photosRemoved(_ photos: [PhotoID])
+}

@@ -1,0 +1,133 @@
+internal import Glibc
+internal import Logging
+internal import ProviderKit
+internal import Storage
+
+/// The photos of remote accounts as they were heard of last, on the disk: the order of each source, and
+/// one row per photo, however many sources show it.
+///
+/// It may be deleted at any time: what it holds can be asked for again.
+nonisolated struct FeedStore: Sendable {
+    private let queue: DatabaseQueue
+    private let path: String
+
+    /// - Parameters:
+    ///   - folder: The cache folder. Made when it is needed.
+    ///   - logger: Told of a file that had to be set aside.
+    init(folder: String, logger: Logger) {
+        let path = "\(folder)/feeds.sqlite"
+        self.path = path
+        queue = DatabaseQueue(label: "feeds") {
+            try PrivateFolder.create(folder)
+            do {
+                return try Self.open(path)
+            } catch let error as StorageError where error.isAboutContents {
+                logger.warning(
+                    "The cache of feeds is set aside and begun anew",
+                    metadata: ["path": "\(path)", "reason": "\(error)"])
+                for suffix in ["", "-wal", "-shm"] {
+                    rename(path + suffix, "\(path).damaged\(suffix)")
+                }
+                return try Self.open(path)
+            }
+        }
+    }
+
+    private static func open(_ path: String) throws(StorageError) -> Database {
+        let database = try Database(path: path, durability: .process)
+        try database.migrate(migrations)
+        return database
+    }
+
+    /// Runs `body` on the database, in a transaction.
+    ///
+    /// A file that was deleted, or turns out to be damaged, is begun anew.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+    ) async throws -> Value {
+        if access(path, F_OK) != 0 { await queue.close() }
+        do {
+            return try await attempt(body)
+        } catch let error as StorageError where error.isAboutContents {
+            // Opening it again finds the damage, and sets the file aside.
+            await queue.close()
+            return try await attempt(body)
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
+    ) async throws -> Value {
+        try await queue.run { database in
+            try database.transaction { () throws(StorageError) in try body(FeedTables(database)) }
+        }
+    }
+
+    /// Closes the file. Blocks; only for the end of a program.
+    func close() { queue.close() }
+
+    private static let migrations = [
+        """
+        CREATE TABLE photo (
+            account TEXT NOT NULL,
+            id TEXT NOT NULL,
+            created INTEGER, updated INTEGER, width INTEGER, height INTEGER,
+            color TEXT, blur_hash TEXT, title TEXT, description TEXT,
+            author TEXT, author_username TEXT, author_url TEXT, url TEXT,
+            likes INTEGER, is_liked INTEGER NOT NULL, is_sensitive INTEGER, media_type TEXT,
+            thumb TEXT, small TEXT, regular TEXT, "full" TEXT, note TEXT NOT NULL,
+            -- When the service confirmed a like or unlike of ours: until a while later, lists are behind.
+            like_confirmed INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (account, id)
+        ) WITHOUT ROWID;
+        CREATE TABLE source (
+            key INTEGER PRIMARY KEY,
+            account TEXT NOT NULL,
+            id TEXT NOT NULL,
+            -- Tells cursors of an earlier cache from those of this one.
+            epoch INTEGER NOT NULL,
+            -- When its top was asked for last.
+            fetched INTEGER NOT NULL,
+            total INTEGER,
+            UNIQUE (account, id)
+        );
+        -- The order of a source: newest first is highest first. Neighbours lie far apart.
+        CREATE TABLE entry (
+            source INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            photo TEXT NOT NULL,
+            PRIMARY KEY (source, position)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX entry_photo ON entry (source, photo);
+        -- Right below the entry at this position there are photos that were not asked for yet.
+        CREATE TABLE gap (
+            source INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            place TEXT NOT NULL,
+            PRIMARY KEY (source, position)
+        ) WITHOUT ROWID;
+        CREATE TABLE listed_source (
+            account TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            id TEXT NOT NULL, title TEXT NOT NULL, kind TEXT NOT NULL, count INTEGER, cover TEXT,
+            PRIMARY KEY (account, number)
+        ) WITHOUT ROWID;
+        CREATE TABLE profile (
+            account TEXT PRIMARY KEY,
+            fetched INTEGER NOT NULL,
+            username TEXT NOT NULL, name TEXT NOT NULL, bio TEXT NOT NULL, location TEXT NOT NULL,
+            url TEXT NOT NULL, avatar TEXT NOT NULL, avatar_url TEXT NOT NULL, likes INTEGER
+        ) WITHOUT ROWID;
+        """
+    ]
+}
+
+nonisolated extension StorageError {
+    /// Whether the file itself is at fault, so that another one helps.
+    fileprivate var isAboutContents: Bool {
+        switch self {
+        case .damaged, .newerVersion: true
+        default: false
+        }
+    }
+}

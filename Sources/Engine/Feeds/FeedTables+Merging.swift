@@ -1,0 +1,260 @@
+internal import ProviderKit
+internal import Storage
+
+/// Fitting what a service answers into the order that is known.
+///
+/// Positions only tell what comes first. New photos at the top get higher ones than all others, so nobody
+/// who walks down is disturbed; between neighbours there is room for what a service shows there later.
+nonisolated extension FeedTables {
+    /// The distance between neighbours: 20 photos can come between any two, one after the other.
+    private static let step: Int64 = 1 << 20
+    /// The distance to photos that may or may not be neighbours: a million fit between.
+    private static let leap: Int64 = 1 << 40
+    /// How many photos of a source are kept.
+    static let sourceLimit = 10_000
+
+    /// What a merge has changed.
+    struct Merge: Sendable {
+        /// How many photos the source did not have.
+        var new = 0
+        /// How many of them came in at its top.
+        var newAtTop = 0
+        /// Photos of any source about which something is different now.
+        var changed: [Photo] = []
+        /// Whether photos have left the source.
+        var hasLosses = false
+    }
+
+    /// Fits a page into a source.
+    ///
+    /// - Parameters:
+    ///   - page: What the service answered.
+    ///   - source: The source, as ``touchSource(_:_:fetched:total:)`` gave it.
+    ///   - account: Whose it is.
+    ///   - gap: The position of the gap that the page was asked for; nil for the top of the source.
+    ///   - isExact: Whether a photo that is missing among its neighbours in the page has left the source.
+    ///   - now: The moment of the answer.
+    /// - Returns: What is different now.
+    /// - Throws: ``StorageError``; then nothing is.
+    func merge(
+        _ page: RemotePage, into source: SourceState, _ account: AccountID, gap: Int64?,
+        isExact: Bool, now: Timestamp
+    ) throws(StorageError) -> Merge {
+        var merge = Merge()
+        var items: [Item] = []
+        var seen: Set<PhotoID> = []
+        for photo in page.photos where seen.insert(photo.photo.id).inserted {
+            if let photo = try heard(of: photo, account, now: now) { merge.changed.append(photo) }
+            let position = try position(of: photo.photo.id, in: source.key)
+            items.append(Item(id: photo.photo.id, position: position))
+        }
+        let end = try place(items, in: source.key, below: gap, &merge)
+        if isExact, let end = page.next == nil ? Int64.min : end {
+            merge.hasLosses = try removeMissing(
+                seen, from: source.key, account, between: end, and: gap ?? .max, now: now,
+                &merge.changed)
+        }
+        let isApart = gap == nil && !items.contains { $0.position != nil }
+        try join(source.key, from: gap ?? .max, to: end, next: page.next, isApart: isApart)
+        try trim(source.key)
+        return merge
+    }
+
+    /// Puts a photo that the user has just liked on top of a source.
+    ///
+    /// - Returns: Whether it was not there yet.
+    func putOnTop(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
+        guard try position(of: photo, in: source) == nil else { return false }
+        try insert(photo, at: (try highest(source, below: .max) ?? 0) + Self.step, source)
+        return true
+    }
+
+    /// Takes a photo out of a source.
+    ///
+    /// - Returns: Whether it was there.
+    func takeOut(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
+        guard let position = try position(of: photo, in: source) else { return false }
+        try remove(source, at: position)
+        return true
+    }
+
+    // MARK: Placing
+
+    private struct Item {
+        let id: PhotoID
+        /// Where the source has it already.
+        let position: Int64?
+    }
+
+    /// Gives photos that are new their positions, each right below its neighbour in the page.
+    ///
+    /// - Returns: The position of the last photo of the page; nil if there is none.
+    private func place(
+        _ items: [Item], in source: Int64, below start: Int64?, _ merge: inout Merge
+    ) throws(StorageError) -> Int64? {
+        var upper = start
+        var last: Int64?
+        var run: [PhotoID] = []
+        for item in items {
+            guard let position = item.position else {
+                run.append(item.id)
+                continue
+            }
+            // What the source has further up was shown before, and has moved down since.
+            guard position < upper ?? .max else { continue }
+            try place(run, in: source, below: upper, isKnownBelow: true, &merge)
+            run = []
+            upper = position
+            last = position
+        }
+        let isKnownBelow = last != nil
+        return try place(run, in: source, below: upper, isKnownBelow: isKnownBelow, &merge) ?? last
+    }
+
+    /// Gives neighbours that are new their positions.
+    ///
+    /// - Parameters:
+    ///   - run: The photos.
+    ///   - source: The source.
+    ///   - upper: The position of the neighbour above; nil at the top.
+    ///   - isKnownBelow: Whether they are known to be neighbours of what the source has.
+    ///   - merge: Counts them.
+    /// - Returns: The position of the last one; nil if there is none, or no room.
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    private func place(
+        _ run: [PhotoID], in source: Int64, below upper: Int64?, isKnownBelow: Bool,
+        _ merge: inout Merge
+    ) throws(StorageError) -> Int64? {
+        guard !run.isEmpty else { return nil }
+        let lower = try highest(source, below: upper ?? .max)
+        let count = Int64(run.count)
+        let start: Int64
+        var distance = Self.step
+        if let upper {
+            start = upper
+            if let lower { distance = min(distance, (upper - lower) / (count + 1)) }
+            guard distance > 0 else { return nil }
+        } else {
+            start =
+                (lower ?? 0) + (isKnownBelow || lower == nil ? 0 : Self.leap) + (count + 1)
+                * distance
+            merge.newAtTop += run.count
+        }
+        merge.new += run.count
+        var position = start
+        for photo in run {
+            position -= distance
+            try insert(photo, at: position, source)
+        }
+        return position
+    }
+
+    // MARK: Gaps
+
+    /// Notes that a page has left nothing out from `start` down to `end`, and what comes after it.
+    ///
+    /// `isApart` says that nothing in the page was known.
+    private func join(
+        _ source: Int64, from start: Int64, to end: Int64?, next: String?, isApart: Bool
+    ) throws(StorageError) {
+        let end = end ?? start
+        guard let next else {
+            // The service has no more: nor have we.
+            try database.query(
+                "DELETE FROM entry WHERE source = ? AND position < ?",
+                [.integer(source), .integer(end)])
+            try database.query(
+                "DELETE FROM gap WHERE source = ? AND position <= ?",
+                [.integer(source), .integer(start)])
+            return
+        }
+        // Whether a gap was crossed or reached, or what was known ended here.
+        try database.query(
+            "DELETE FROM gap WHERE source = ? AND position BETWEEN ? AND ?",
+            [.integer(source), .integer(end), .integer(start)])
+        let crossed = database.changedRows > 0
+        let lower = try highest(source, below: end)
+        guard crossed || isApart || lower == nil else { return }
+        try database.query(
+            "INSERT INTO gap VALUES (?, ?, ?)", [.integer(source), .integer(end), .text(next)])
+    }
+
+    /// Drops what is over the limit; the source then ends there.
+    private func trim(_ source: Int64) throws(StorageError) {
+        let lowest = try database.first(
+            """
+            SELECT position FROM entry WHERE source = ? ORDER BY position DESC
+            LIMIT 1 OFFSET \(Self.sourceLimit - 1)
+            """, [.integer(source)]
+        ) { $0.integer(0) }
+        guard let lowest else { return }
+        for table in ["entry", "gap"] {
+            try database.query(
+                "DELETE FROM \(table) WHERE source = ? AND position \(table == "gap" ? "<=" : "<") ?",
+                [.integer(source), .integer(lowest)])
+        }
+    }
+
+    /// Takes photos out that are no longer where they were, and notes that they are not liked any more.
+    private func removeMissing(
+        _ present: Set<PhotoID>, from source: Int64, _ account: AccountID, between end: Int64,
+        and start: Int64, now: Timestamp, _ changed: inout [Photo]
+    ) throws(StorageError) -> Bool {
+        var missing: [(position: Int64, photo: PhotoID)] = []
+        try database.query(
+            "SELECT position, photo FROM entry WHERE source = ? AND position > ? AND position < ?",
+            [.integer(source), .integer(end), .integer(start)]
+        ) { row throws(StorageError) in
+            let photo = PhotoID(row.text(1))
+            if !present.contains(photo) { missing.append((row.integer(0), photo)) }
+        }
+        var hasLosses = false
+        for (position, id) in missing {
+            let known = try photo(account, id)
+            // We know better than a list that may be from a while ago.
+            if let known, now < known.likeConfirmed + Self.likeOverlay { continue }
+            try remove(source, at: position)
+            hasLosses = true
+            if let known, known.photo.isLiked,
+                let photo = try setLiked(
+                    account, id, false, likes: nil, confirmed: known.likeConfirmed)
+            {
+                changed.append(photo)
+            }
+        }
+        return hasLosses
+    }
+
+    // MARK: Entries
+
+    private func position(of photo: PhotoID, in source: Int64) throws(StorageError) -> Int64? {
+        try database.first(
+            "SELECT position FROM entry WHERE source = ? AND photo = ?",
+            [.integer(source), .text(photo.text)]
+        ) { $0.integer(0) }
+    }
+
+    private func highest(_ source: Int64, below position: Int64) throws(StorageError) -> Int64? {
+        try database.first(
+            """
+            SELECT position FROM entry WHERE source = ? AND position < ?
+            ORDER BY position DESC LIMIT 1
+            """, [.integer(source), .integer(position)]
+        ) { $0.integer(0) }
+    }
+
+    private func insert(
+        _ photo: PhotoID, at position: Int64, _ source: Int64
+    ) throws(StorageError) {
+        try database.query(
+            "INSERT INTO entry VALUES (?, ?, ?)",
+            [.integer(source), .integer(position), .text(photo.text)])
+    }
+
+    private func remove(_ source: Int64, at position: Int64) throws(StorageError) {
+        try database.query(
+            "DELETE FROM entry WHERE source = ? AND position = ?",
+            [.integer(source), .integer(position)])
+    }
+}

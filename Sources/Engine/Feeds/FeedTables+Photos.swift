@@ -1,0 +1,145 @@
+internal import ProviderKit
+internal import Storage
+
+/// A photo of the cache.
+nonisolated struct CachedPhoto: Hashable, Sendable {
+    var remote: RemotePhoto
+    /// When the service confirmed a like or unlike of ours; long ago if it never did.
+    var likeConfirmed = Timestamp(secondsSince1970: 0)
+
+    var photo: Photo { remote.photo }
+}
+
+/// One row per photo.
+nonisolated extension FeedTables {
+    /// How long a like that the service confirmed is believed against its lists, which come from caches.
+    static let likeOverlay = Duration.seconds(600)
+
+    static let photoColumns = """
+        photo.id, created, updated, width, height, color, blur_hash, title, description, author,
+        author_username, author_url, url, likes, is_liked, is_sensitive, media_type, thumb, small,
+        regular, "full", note, like_confirmed
+        """
+    static let photoColumnCount: Int32 = 23
+
+    static func photo(_ row: borrowing Row) -> CachedPhoto {
+        var photo = Photo(id: PhotoID(row.text(0)))
+        photo.created = row.optionalInteger(1).map(Timestamp.init(secondsSince1970:))
+        photo.updated = row.optionalInteger(2).map(Timestamp.init(secondsSince1970:))
+        photo.width = row.optionalInteger(3).map(Int.init)
+        photo.height = row.optionalInteger(4).map(Int.init)
+        photo.color = row.optionalText(5)
+        photo.blurHash = row.optionalText(6)
+        photo.title = row.optionalText(7)
+        photo.description = row.optionalText(8)
+        photo.author = row.optionalText(9)
+        photo.authorUsername = row.optionalText(10)
+        photo.authorURL = row.optionalText(11)
+        photo.url = row.optionalText(12)
+        photo.likes = row.optionalInteger(13).map(Int.init)
+        photo.isLiked = row.integer(14) != 0
+        photo.isSensitive = row.optionalInteger(15).map { $0 != 0 }
+        photo.mediaType = row.optionalText(16)
+        var images: [ImageSize: String] = [:]
+        for (index, size) in ImageSize.allCases.enumerated() {
+            images[size] = row.optionalText(17 + Int32(index))
+        }
+        return CachedPhoto(
+            remote: RemotePhoto(photo, images: images, note: row.text(21)),
+            likeConfirmed: Timestamp(secondsSince1970: row.integer(22)))
+    }
+
+    func photo(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> CachedPhoto? {
+        try database.first(
+            "SELECT \(Self.photoColumns) FROM photo WHERE account = ? AND id = ?",
+            [.text(account.text), .text(id.text)], Self.photo)
+    }
+
+    /// Takes over what a service tells of a photo.
+    ///
+    /// - Returns: The photo as it is now, if it was known and something about it has changed.
+    func heard(
+        of remote: RemotePhoto, _ account: AccountID, now: Timestamp
+    ) throws(StorageError) -> Photo? {
+        let known = try photo(account, remote.photo.id)
+        var new = CachedPhoto(remote: remote)
+        new.remote.saysWhetherLiked = true
+        if let known {
+            new.likeConfirmed = known.likeConfirmed
+            if !remote.saysWhetherLiked || now < known.likeConfirmed + Self.likeOverlay {
+                new.remote.photo.isLiked = known.photo.isLiked
+                new.remote.photo.likes = known.photo.likes
+            }
+            guard new != known else { return nil }
+        }
+        try write(new, account)
+        return known.map(\.photo) == new.photo ? nil : known.map { _ in new.photo }
+    }
+
+    /// Notes what the user thinks of a photo.
+    ///
+    /// - Parameters:
+    ///   - account: Whose it is.
+    ///   - id: A photo that is known; another is passed over.
+    ///   - isLiked: Whether it is liked now.
+    ///   - likes: How many like it now; nil where that is not known, then it is counted up or down.
+    ///   - confirmed: When the service confirmed it.
+    /// - Returns: The photo as it is now; nil if it is not known.
+    /// - Throws: ``StorageError``.
+    func setLiked(
+        _ account: AccountID, _ id: PhotoID, _ isLiked: Bool, likes: Int?, confirmed: Timestamp
+    ) throws(StorageError) -> Photo? {
+        guard var photo = try photo(account, id) else { return nil }
+        let wasLiked = photo.photo.isLiked
+        photo.remote.photo.isLiked = isLiked
+        if let likes {
+            photo.remote.photo.likes = likes
+        } else if isLiked != wasLiked, let before = photo.photo.likes {
+            photo.remote.photo.likes = max(0, before + (isLiked ? 1 : -1))
+        }
+        photo.likeConfirmed = confirmed
+        try write(photo, account)
+        return photo.photo
+    }
+
+    /// How many photos are known to be liked.
+    func likedCount(_ account: AccountID) throws(StorageError) -> Int {
+        try database.first(
+            "SELECT count(*) FROM photo WHERE account = ? AND is_liked", [.text(account.text)]
+        ) { Int($0.integer(0)) } ?? 0
+    }
+
+    /// Forgets a photo that is gone. It leaves every source.
+    func removePhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) {
+        try database.query(
+            "DELETE FROM photo WHERE account = ? AND id = ?", [.text(account.text), .text(id.text)])
+        try database.query(
+            """
+            DELETE FROM entry WHERE photo = ?2
+                AND source IN (SELECT key FROM source WHERE account = ?1)
+            """, [.text(account.text), .text(id.text)])
+    }
+
+    private func write(_ cached: CachedPhoto, _ account: AccountID) throws(StorageError) {
+        let photo = cached.photo
+        let images = cached.remote.images
+        try database.query(
+            """
+            INSERT OR REPLACE INTO photo VALUES
+                (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(account.text), .text(photo.id.text),
+                .integer(photo.created?.secondsSince1970),
+                .integer(photo.updated?.secondsSince1970),
+                .integer(photo.width), .integer(photo.height), .text(photo.color),
+                .text(photo.blurHash), .text(photo.title), .text(photo.description),
+                .text(photo.author), .text(photo.authorUsername), .text(photo.authorURL),
+                .text(photo.url), .integer(photo.likes), .bool(photo.isLiked),
+                .integer(photo.isSensitive.map { $0 ? 1 : 0 } as Int?), .text(photo.mediaType),
+                .text(images[.thumb]), .text(images[.small]), .text(images[.regular]),
+                .text(images[.full]), .text(cached.remote.note),
+                .integer(cached.likeConfirmed.secondsSince1970),
+            ])
+    }
+}

@@ -1,0 +1,187 @@
+internal import ProviderKit
+internal import Storage
+
+/// What can be done with the cache of feeds, within one transaction.
+nonisolated struct FeedTables {
+    let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    /// Where a source stands.
+    struct SourceState: Sendable {
+        let key: Int64
+        let epoch: Int64
+        /// When its top was asked for last.
+        let fetched: Timestamp
+        let total: Int?
+    }
+
+    /// The source, if it was ever asked for.
+    func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+        try database.first(
+            "SELECT key, epoch, fetched, total FROM source WHERE account = ? AND id = ?",
+            [.text(account.text), .text(id.text)]
+        ) { row in
+            SourceState(
+                key: row.integer(0), epoch: row.integer(1),
+                fetched: Timestamp(secondsSince1970: row.integer(2)),
+                total: row.optionalInteger(3).map(Int.init))
+        }
+    }
+
+    /// Makes the source if need be, and notes when it was asked for.
+    func touchSource(
+        _ account: AccountID, _ id: SourceID, fetched: Timestamp, total: Int?
+    ) throws(StorageError) -> SourceState {
+        try database.query(
+            """
+            INSERT INTO source (account, id, epoch, fetched, total) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (account, id) DO UPDATE SET fetched = ?4, total = coalesce(?5, total)
+            """,
+            [
+                .text(account.text), .text(id.text),
+                .integer(Int64(UInt32.random(in: 1...UInt32.max))),
+                .integer(fetched.secondsSince1970), .integer(total),
+            ])
+        guard let state = try source(account, id) else { throw .damaged(database.path) }
+        return state
+    }
+
+    /// Forgets all of an account.
+    func forget(_ account: AccountID) throws(StorageError) {
+        for table in ["photo", "source", "listed_source", "profile"] {
+            try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+        }
+    }
+
+    // MARK: Reading a source
+
+    /// Some neighbouring photos of a source.
+    struct Slice: Sendable {
+        var photos: [CachedPhoto] = []
+        /// The position of the last one.
+        var last: Int64?
+        /// What comes after it.
+        var following = Following.end
+    }
+
+    enum Following: Sendable {
+        /// More photos that are known.
+        case photos
+        /// The photos after this position are to be asked for, at that place.
+        case gap(Int64, place: String)
+        case end
+    }
+
+    /// The photos below a position, as far as they are known without a gap.
+    func slice(
+        of source: SourceState, _ account: AccountID, below position: Int64, count: Int
+    ) throws(StorageError) -> Slice {
+        let gap = try gap(of: source.key, atOrBelow: position)
+        var slice = Slice()
+        var isMore = false
+        try database.query(
+            """
+            SELECT \(Self.photoColumns), position FROM entry
+            JOIN photo ON photo.account = ?1 AND photo.id = entry.photo
+            WHERE source = ?2 AND position < ?3 AND position >= ?4
+            ORDER BY position DESC LIMIT ?5
+            """,
+            [
+                .text(account.text), .integer(source.key), .integer(position),
+                .integer(gap?.position ?? Int64.min), .integer(count + 1),
+            ]
+        ) { row throws(StorageError) in
+            guard slice.photos.count < count else {
+                isMore = true
+                return
+            }
+            slice.photos.append(Self.photo(row))
+            slice.last = row.integer(Self.photoColumnCount)
+        }
+        if isMore {
+            slice.following = .photos
+        } else if let gap {
+            slice.following = .gap(gap.position, place: gap.place)
+        }
+        return slice
+    }
+
+    /// The nearest gap that somebody who walks down from `position` comes to.
+    private func gap(
+        of source: Int64, atOrBelow position: Int64
+    ) throws(StorageError) -> (position: Int64, place: String)? {
+        try database.first(
+            """
+            SELECT position, place FROM gap WHERE source = ? AND position <= ?
+            ORDER BY position DESC LIMIT 1
+            """, [.integer(source), .integer(position)]
+        ) { ($0.integer(0), $0.text(1)) }
+    }
+
+    // MARK: Listed sources
+
+    func listedSources(_ account: AccountID) throws(StorageError) -> [Source] {
+        var sources: [Source] = []
+        try database.query(
+            """
+            SELECT id, title, kind, count, cover FROM listed_source WHERE account = ?
+            ORDER BY number
+            """, [.text(account.text)]
+        ) { row throws(StorageError) in
+            sources.append(
+                Source(
+                    id: SourceID(row.text(0)), title: row.text(1),
+                    kind: Source.Kind(rawValue: row.text(2)) ?? .feed,
+                    count: row.optionalInteger(3).map(Int.init),
+                    cover: row.optionalText(4).map { PhotoID($0) }))
+        }
+        return sources
+    }
+
+    func setListedSources(_ account: AccountID, _ sources: [Source]) throws(StorageError) {
+        try database.query("DELETE FROM listed_source WHERE account = ?", [.text(account.text)])
+        for (number, source) in sources.enumerated() {
+            try database.query(
+                "INSERT INTO listed_source VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    .text(account.text), .integer(number), .text(source.id.text),
+                    .text(source.title), .text(source.kind.rawValue), .integer(source.count),
+                    .text(source.cover?.text),
+                ])
+        }
+    }
+
+    // MARK: Profiles
+
+    func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
+        try database.first(
+            """
+            SELECT username, name, bio, location, url, avatar, avatar_url, likes, fetched
+            FROM profile WHERE account = ?
+            """, [.text(account.text)]
+        ) { row in
+            var profile = Profile(username: row.text(0), name: row.text(1))
+            profile.bio = row.text(2)
+            profile.location = row.text(3)
+            profile.url = row.text(4)
+            profile.avatar = row.text(5)
+            profile.avatarURL = row.text(6)
+            profile.likes = row.optionalInteger(7).map(Int.init)
+            return (profile, Timestamp(secondsSince1970: row.integer(8)))
+        }
+    }
+
+    func setProfile(
+        _ account: AccountID, _ profile: Profile, fetched: Timestamp
+    ) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                .text(account.text), .integer(fetched.secondsSince1970), .text(profile.username),
+                .text(profile.name), .text(profile.bio), .text(profile.location),
+                .text(profile.url), .text(profile.avatar), .text(profile.avatarURL),
+                .integer(profile.likes),
+            ])
+    }
+}

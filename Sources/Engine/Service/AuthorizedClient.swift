@@ -1,0 +1,80 @@
+internal import ProviderKit
+
+/// An HTTP client that carries an account's token to the service that gave it, and to nobody else.
+nonisolated struct AuthorizedClient: HTTPClient {
+    let base: any HTTPClient
+    let tokens: any AccessTokens
+    /// The origins whose requests carry the token: `https://api.example.org`.
+    let origins: Set<String>
+    /// Whether the service itself lies on loopback, and may name addresses there.
+    let allowsLoopback: Bool
+
+    /// - Parameters:
+    ///   - base: Asks.
+    ///   - tokens: Where tokens come from.
+    ///   - description: Of the service; nil where nobody is to be shown a token.
+    init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?) {
+        self.base = base
+        self.tokens = tokens
+        let origins = (description?.tokenOrigins ?? []).compactMap(WebAddress.init)
+        self.origins = Set(origins.map(\.origin))
+        allowsLoopback = origins.contains { $0.isLoopback }
+    }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await authorized(request) { try await base.send($0) }
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await authorized(request) {
+            try await base.download($0, into: file, progress: progress)
+        }
+    }
+
+    /// Asks with the token where it belongs; once more with a new one if it is refused.
+    private func authorized(
+        _ request: HTTPRequest, _ ask: (HTTPRequest) async throws -> HTTPResponse
+    ) async throws -> HTTPResponse {
+        var request = request
+        request.allowsLoopback = allowsLoopback
+        guard let address = WebAddress(request.url), origins.contains(address.origin) else {
+            return try await ask(request)
+        }
+        let token = try await tokens.accessToken()
+        request.token = token
+        let response = try await ask(request)
+        guard response.status == 401 else { return response }
+        request.token = try await tokens.renew(insteadOf: token)
+        let second = try await ask(request)
+        if second.status == 401 { await tokens.refused() }
+        return second
+    }
+}
+
+/// Where access tokens come from.
+nonisolated protocol AccessTokens: Sendable {
+    /// The token, renewed if it is about to expire.
+    @MainActor func accessToken() async throws -> Secret
+
+    /// A token in the place of one that the service has just refused.
+    ///
+    /// - Throws: ``ProviderError/unauthorized`` when there is none: somebody has to log in again.
+    @MainActor func renew(insteadOf refused: Secret) async throws -> Secret
+
+    /// Takes note that the service refuses a token that it has just given.
+    @MainActor func refused()
+}
+
+/// The token of a login that has not become an account yet.
+nonisolated struct FixedToken: AccessTokens {
+    let token: Secret
+
+    func accessToken() async throws -> Secret { token }
+    func renew(insteadOf refused: Secret) async throws -> Secret {
+        throw ProviderError.unauthorized
+    }
+    func refused() {}
+}

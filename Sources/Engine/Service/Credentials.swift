@@ -1,0 +1,154 @@
+internal import OAuth
+internal import ProviderKit
+
+/// The token of an account: read from the secret store when it is first needed, renewed before it expires
+/// or when it is refused, by one at a time.
+@MainActor
+final class Credentials: AccessTokens {
+    /// What stands in the way of using the token.
+    nonisolated enum Trouble: Hashable {
+        /// The secret store is locked, or not there: it may come back.
+        case locked(reason: String)
+        /// Somebody has to log in again.
+        case needsLogin(reason: String)
+    }
+
+    private(set) var trouble: Trouble? {
+        didSet { if trouble != oldValue { owner?.credentialsChanged() } }
+    }
+
+    private let key: SecretKey
+    private let label: String
+    private let secrets: any SecretStore
+    private let endpoint: () async throws -> TokenEndpoint
+    private let now: () -> Timestamp
+    /// Told when ``trouble`` changes.
+    weak var owner: (any CredentialsOwner)?
+    private var token: OAuthToken?
+    private var loading: Task<OAuthToken, any Error>?
+    private var renewing: Task<OAuthToken, any Error>?
+
+    /// - Parameters:
+    ///   - account: Whose token it is.
+    ///   - label: What a person calls it in a keyring manager.
+    ///   - secrets: Where it is kept.
+    ///   - now: The time.
+    ///   - endpoint: Where tokens are renewed. Made when that is needed: it takes the client's secret.
+    init(
+        _ account: AccountID, label: String, _ secrets: any SecretStore,
+        now: @escaping () -> Timestamp, endpoint: @escaping () async throws -> TokenEndpoint
+    ) {
+        key = .account(account.text)
+        self.label = label
+        self.secrets = secrets
+        self.now = now
+        self.endpoint = endpoint
+    }
+
+    // MARK: Reading
+
+    /// Reads the token, if it was not read yet. Never prompts unless the user asked for it.
+    @discardableResult
+    func load(unlocking: Bool = false) async throws -> OAuthToken {
+        if let token { return token }
+        if let loading, !unlocking { return try await loading.value }
+        let task = Task { try await read(unlocking: unlocking) }
+        loading = task
+        defer { if loading == task { loading = nil } }
+        return try await task.value
+    }
+
+    private func read(unlocking: Bool) async throws -> OAuthToken {
+        do {
+            let stored = try await secrets.lookUp(key, unlocking: unlocking)
+            // A login may have brought a newer one meanwhile.
+            if let token { return token }
+            guard let stored, let token = OAuthToken(encoded: stored) else {
+                trouble = .needsLogin(reason: "The token is not in the keyring; log in again.")
+                throw ProviderError.unauthorized
+            }
+            self.token = token
+            trouble = nil
+            return token
+        } catch let error as SecretStoreError {
+            trouble = .locked(reason: error.message)
+            throw error
+        }
+    }
+
+    /// Takes over the token of a login that has just stored it.
+    func adopt(_ token: OAuthToken) {
+        self.token = token
+        trouble = nil
+    }
+
+    // MARK: AccessTokens
+
+    func accessToken() async throws -> Secret {
+        let token = try await load()
+        if case .needsLogin = trouble { throw ProviderError.unauthorized }
+        guard token.needsRefresh(now: now()) else { return token.accessToken }
+        do {
+            return try await renewed(token).accessToken
+        } catch {
+            // It is early still: the old one does for now.
+            let isValid = token.expires.map { now() < $0 } ?? true
+            guard isValid, trouble == nil else { throw error }
+            return token.accessToken
+        }
+    }
+
+    func renew(insteadOf refused: Secret) async throws -> Secret {
+        let token = try await load()
+        // Somebody else was faster.
+        guard token.accessToken.matches(refused) else { return token.accessToken }
+        return try await renewed(token).accessToken
+    }
+
+    func refused() { refuse("The service does not accept the token any more; log in again.") }
+
+    private func refuse(_ reason: String) { trouble = .needsLogin(reason: reason) }
+
+    // MARK: Renewing
+
+    private func renewed(_ token: OAuthToken) async throws -> OAuthToken {
+        if let renewing { return try await renewing.value }
+        let task = Task { try await refresh(token) }
+        renewing = task
+        defer { renewing = nil }
+        return try await task.value
+    }
+
+    private func refresh(_ token: OAuthToken) async throws -> OAuthToken {
+        do {
+            let new = try await endpoint().refresh(token)
+            self.token = new
+            // Kept in memory if it cannot be stored: the service knows no other now.
+            try? await secrets.store(new.encoded, for: key, label: label)
+            return new
+        } catch OAuthError.noRefreshToken, OAuthError.invalidGrant {
+            refuse("The service does not accept the token any more; log in again.")
+            throw ProviderError.unauthorized
+        }
+    }
+
+    // MARK: Logging out
+
+    /// Deletes the token, and gives it back to the service as well as that goes. May prompt.
+    ///
+    /// - Throws: ``SecretStoreError`` when it cannot be deleted; it is then still there.
+    func discard() async throws {
+        if case .locked = trouble { try await secrets.unlock() }
+        let token = try? await load()
+        try await secrets.delete(key)
+        self.token = nil
+        guard let token else { return }
+        // Behind the answer: the service may take its time, or not be there.
+        Task { [endpoint] in try? await endpoint().revoke(token) }
+    }
+}
+
+/// Whose token it is.
+protocol CredentialsOwner: AnyObject {
+    func credentialsChanged()
+}

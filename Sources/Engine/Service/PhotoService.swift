@@ -1,0 +1,93 @@
+internal import ProviderKit
+
+/// What an account that is logged in gets its photos from.
+protocol PhotoService: AnyObject {
+    /// The session that the provider made.
+    var session: any Session { get }
+    /// How the account is doing.
+    var state: AccountState { get }
+
+    /// One page, as ``FeedSession/page(_:after:count:)`` describes it.
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
+    func photo(_ id: PhotoID) async throws -> Photo
+    func sources() async throws -> [Source]
+    func hasSource(_ id: SourceID) async throws -> Bool
+    func refresh(_ source: SourceID) async throws -> Int
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
+    /// The caller closes the descriptor.
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
+    /// nil where nobody says.
+    func profile() async throws -> Profile?
+
+    /// Takes note of what the session tells about itself.
+    func note(_ status: SessionStatus)
+    func note(_ limit: RateLimit)
+
+    /// Begins what goes on in the background.
+    func start()
+    /// Ends everything. What is under way still gets its answer.
+    func close()
+}
+
+/// A provider that has its photos at hand and keeps their order itself.
+final class DirectService: PhotoService {
+    let session: any Session
+    private(set) var state = AccountState.loading(reason: "The account is being opened.")
+    private let name: String
+
+    /// - Parameters:
+    ///   - session: What the provider made.
+    ///   - name: What a person calls the provider.
+    init(_ session: any Session, name: String) {
+        self.session = session
+        self.name = name
+    }
+
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        try await feed().page(source, after: cursor, count: count)
+    }
+
+    func photo(_ id: PhotoID) async throws -> Photo { try await feed().photo(id) }
+    func sources() async throws -> [Source] { try await feed().sources() }
+    func hasSource(_ id: SourceID) async throws -> Bool { try await feed().hasSource(id) }
+    func refresh(_ source: SourceID) async throws -> Int { try await feed().refresh(source) }
+
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        try await images().imagePath(photo, size)
+    }
+
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
+        try await images().openImage(photo, size)
+    }
+
+    func profile() async throws -> Profile? {
+        try await (session as? any ProfileSession)?.profile()
+    }
+
+    func note(_ status: SessionStatus) {
+        state =
+            switch status {
+            case .ready: .ready
+            case .loading(let reason): .loading(reason: reason)
+            case .failed(let reason): .failed(reason: reason)
+            }
+    }
+
+    func note(_ limit: RateLimit) {}
+    func start() {}
+    func close() { session.close() }
+
+    private func feed() throws -> any FeedSession {
+        guard let feed = session as? any FeedSession else {
+            throw EngineError.notSupported("\(name) has no photos to show.")
+        }
+        return feed
+    }
+
+    private func images() throws -> any ImageSession {
+        guard let images = session as? any ImageSession else {
+            throw EngineError.notSupported("\(name) has no images to show.")
+        }
+        return images
+    }
+}

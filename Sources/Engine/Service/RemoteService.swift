@@ -1,0 +1,370 @@
+internal import Glibc
+internal import OAuth
+internal import ProviderKit
+internal import Storage
+
+/// An account at a service of the network: its credentials, how the service is doing, its photos and likes.
+final class RemoteService: PhotoService {
+    /// How long a client waits for something that has to be asked for.
+    static let patience = Duration.seconds(18)
+    /// How old a profile may be when the daemon starts before it is asked for again.
+    static let profileFreshness = Duration.seconds(3600)
+
+    let session: any Session
+    private(set) var rateLimit: RateLimit?
+    /// When the next try by itself will be.
+    private(set) var retryAt: Timestamp?
+    private let account: AccountID
+    private let credentials: Credentials
+    private let ports: EnginePorts
+    private let stores: RemoteStores
+    private weak var owner: (any RemoteServiceOwner)?
+    private let allowsLoopback: Bool
+    private var health = ServiceHealth()
+    private var isLoading = true
+    /// Why the session says that it cannot work.
+    private var brokenSession: String?
+    private var retry: Task<Void, Never>?
+    private var isClosed = false
+    private var feed: CachedFeed?
+    private(set) var likes: Likes?
+
+    /// - Parameters:
+    ///   - account: Whose it is.
+    ///   - session: What the provider made.
+    ///   - credentials: What the session's requests carry.
+    ///   - ports: The world.
+    ///   - stores: Where things are kept.
+    ///   - allowsLoopback: Whether the service may name addresses on loopback.
+    ///   - owner: Told what happens.
+    init(
+        _ account: AccountID, _ session: any Session, _ credentials: Credentials,
+        _ ports: EnginePorts, _ stores: RemoteStores, allowsLoopback: Bool,
+        owner: any RemoteServiceOwner
+    ) {
+        self.account = account
+        self.session = session
+        self.credentials = credentials
+        self.ports = ports
+        self.stores = stores
+        self.allowsLoopback = allowsLoopback
+        self.owner = owner
+        guard let remote = session as? any RemoteFeed else { return }
+        let feed = CachedFeed(account, remote, stores.feeds, owner: self)
+        self.feed = feed
+        guard let remote = session as? any RemoteLikes else { return }
+        likes = Likes(remote, feed, stores.likes(of: account), owner: self)
+    }
+
+    // MARK: How it is doing
+
+    var state: AccountState {
+        if let brokenSession { return .failed(reason: brokenSession) }
+        switch credentials.trouble {
+        case .needsLogin(let reason): return .needsLogin(reason: reason)
+        case .locked(let reason): return .locked(reason: reason)
+        case nil: break
+        }
+        switch health.trouble(now: now) {
+        case .rateLimited(let until): return .rateLimited(until: until)
+        case .offline(let reason): return .offline(reason: reason)
+        case .failing(let reason): return .failed(reason: reason)
+        case nil: break
+        }
+        return isLoading ? .loading(reason: "The account is being opened.") : .ready
+    }
+
+    /// How many photos the user likes: what the service says and what was settled since, else what is known.
+    private(set) var likeCount = 0
+
+    func start() {
+        Task {
+            do {
+                try await likes?.load()
+                try await credentials.load()
+            } catch {
+                // The state tells.
+            }
+            isLoading = false
+            owner?.serviceChanged()
+            await bringProfile()
+            likes?.send()
+        }
+    }
+
+    func close() {
+        isClosed = true
+        retry?.cancel()
+        likes?.close()
+        session.close()
+        // They hold us as long as something of theirs is under way.
+        likes = nil
+        feed = nil
+    }
+
+    /// Has the keyring unlocked, because of something the user did.
+    func unlock() async throws { try await credentials.load(unlocking: true) }
+
+    /// Takes over the token of a login that has just stored it.
+    func adopt(_ token: OAuthToken) {
+        credentials.adopt(token)
+        tryAgain()
+    }
+
+    /// Tries again what failed for a reason that may be over: the network is back, the keyring unlocked.
+    func tryAgain() {
+        guard !isClosed, state != .ready else { return }
+        if case .rateLimited = health.trouble(now: now) { return }
+        Task {
+            do {
+                try await credentials.load()
+            } catch {
+                return
+            }
+            if health.wantsRetry { try? await owner?.refreshProfile() }
+            likes?.send()
+        }
+    }
+
+    /// Nothing may be asked before `until`.
+    func limit(until: Timestamp?) {
+        health.note(.rateLimited(until: until), now: now)
+        scheduleRetry()
+        owner?.serviceChanged()
+    }
+
+    func note(_ status: SessionStatus) {
+        if case .failed(let reason) = status { brokenSession = reason } else { brokenSession = nil }
+    }
+
+    func note(_ limit: RateLimit) {
+        guard limit != rateLimit else { return }
+        rateLimit = limit
+        owner?.serviceChanged()
+    }
+
+    private func note(_ verdict: ServiceHealth.Verdict) {
+        let before = health.trouble(now: now)
+        health.note(verdict, now: now)
+        if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
+        scheduleRetry()
+        if health.trouble(now: now) != before {
+            owner?.serviceChanged()
+            // What was queued goes out with the first answer.
+            if before != nil, health.trouble(now: now) == nil { likes?.send() }
+        }
+    }
+
+    /// Sets out for the next try by itself, if one makes sense.
+    private func scheduleRetry() {
+        retry?.cancel()
+        retry = nil
+        let pause: Duration
+        if case .rateLimited(let until) = health.trouble(now: now) {
+            pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
+        } else if health.wantsRetry {
+            pause = health.pause(jitter: Double.random(in: 0...1))
+        } else {
+            retryAt = nil
+            return
+        }
+        retryAt = now + pause
+        guard !isClosed else { return }
+        retry = Task { [weak self, clock] in
+            do { try await clock.sleep(for: pause) } catch { return }
+            guard let self else { return }
+            retryAt = nil
+            owner?.serviceChanged()
+            if health.wantsRetry { try? await owner?.refreshProfile() } else { likes?.send() }
+        }
+    }
+
+    // MARK: Photos
+
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        let feed = try photos()
+        return try await patiently { [self] in
+            let page = try await feed.page(source, after: cursor, count: count)
+            return Page(photos: page.photos.map(decorate), next: page.next)
+        }
+    }
+
+    func photo(_ id: PhotoID) async throws -> Photo {
+        let feed = try photos()
+        return try await patiently { [self] in decorate(try await feed.photo(id).photo) }
+    }
+
+    func sources() async throws -> [Source] {
+        let feed = try photos()
+        return try await patiently { try await feed.sources() }
+    }
+
+    func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
+
+    func refresh(_ source: SourceID) async throws -> Int {
+        let feed = try photos()
+        return try await patiently { try await feed.refresh(source) }
+    }
+
+    private func photos() throws -> CachedFeed {
+        guard let feed else {
+            throw EngineError.notSupported("This service has no photos to show.")
+        }
+        return feed
+    }
+
+    private func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
+
+    private func patiently<Value: Sendable>(
+        _ body: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeLimit(Self.patience, clock, body) {
+            throw ProviderError.failed("The service takes too long to answer; try again later.")
+        }
+    }
+
+    // MARK: Images
+
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        let cached = try await photos().photo(photo)
+        // What is missing is served by the next larger one, and the largest by what there is.
+        let sizes = ImageSize.allCases
+        let index = sizes.firstIndex(of: size) ?? 0
+        let choices = sizes[index...] + sizes[..<index].reversed()
+        guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
+            throw ProviderError.notFound("The service names no image of photo \"\(photo)\".")
+        }
+        return try await image(ImageStore.Key(account: account, photo: photo, size: size, url: url))
+    }
+
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
+        let path = try await imagePath(photo, size)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw ProviderError.failed("The image could not be opened; try again.")
+        }
+        return descriptor
+    }
+
+    private func image(_ key: ImageStore.Key) async throws -> String {
+        do {
+            return try await stores.images.path(key, allowsLoopback: allowsLoopback)
+        } catch HTTPError.unreachable(let reason) {
+            note(.unreachable(reason))
+            throw HTTPError.unreachable(reason)
+        }
+    }
+
+    // MARK: Profile
+
+    /// Shows the profile as it was, and asks for it again if that is long ago.
+    private func bringProfile() async {
+        let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.profile(account)
+        }
+        if let (profile, fetched) = kept ?? nil {
+            await count(profile)
+            owner?.profileKnown(profile)
+            guard now >= fetched + Self.profileFreshness || now < fetched else { return }
+        }
+        guard credentials.trouble == nil, !isClosed else { return }
+        try? await owner?.refreshProfile()
+    }
+
+    func profile() async throws -> Profile? {
+        guard let session = session as? any ProfileSession else { return nil }
+        var profile = try await ask { try await session.profile() }
+        if !profile.avatarURL.isEmpty {
+            let key = ImageStore.Key(
+                account: account, photo: PhotoID("avatar"), size: .thumb, url: profile.avatarURL)
+            // Without its picture it is a profile still.
+            profile.avatar = (try? await image(key)) ?? ""
+        }
+        await count(profile)
+        let kept = profile
+        let now = now
+        try await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.setProfile(account, kept, fetched: now)
+        }
+        return profile
+    }
+
+    private func count(_ profile: Profile) async {
+        let known = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.likedCount(account)
+        }
+        likeCount = profile.likes ?? known ?? likeCount
+    }
+
+    // MARK: Logging out
+
+    /// Deletes the token and all that is kept.
+    ///
+    /// - Throws: ``SecretStoreError`` when the token cannot be deleted. Then nothing has changed.
+    func forget() async throws {
+        try await credentials.discard()
+        try await likes?.clear()
+        await stores.images.forget(account)
+        try await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.forget(account)
+        }
+    }
+}
+
+// MARK: - What its parts tell
+
+extension RemoteService: LikesOwner, CredentialsOwner {
+    var now: Timestamp { ports.now() }
+    var clock: any Clock<Duration> { ports.clock }
+    var localLikes: [PhotoID]? { likes?.localPhotos }
+
+    func ask<Value: Sendable>(
+        _ body: @escaping () async throws -> Value
+    ) async throws -> Value {
+        if case .rateLimited(let until) = health.trouble(now: now) {
+            throw ProviderError.rateLimited(until: until)
+        }
+        do {
+            let value = try await body()
+            note(.fine)
+            return value
+        } catch {
+            note(ServiceHealth.Verdict(error))
+            if case ProviderError.unauthorized = error { credentials.refused() }
+            throw error
+        }
+    }
+
+    func credentialsChanged() { owner?.serviceChanged() }
+    func feedUpdated(_ source: SourceID, new: Int) { owner?.feedUpdated(source, new: new) }
+    func feedGrew() { owner?.feedGrew() }
+    func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }
+    func photosRemoved(_ photos: [PhotoID]) { owner?.photosRemoved(photos) }
+    func likesPendingChanged() { owner?.likesChanged() }
+
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
+        likeCount = max(0, likeCount + (isLiked ? 1 : -1))
+        owner?.likeConfirmed(photo, isLiked, likes: likes)
+    }
+
+    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
+        owner?.likeFailed(photo, isWanted, error)
+    }
+}
+
+/// Whose service it is: the account.
+protocol RemoteServiceOwner: AnyObject {
+    /// State, reason, rate limit or the time of the next try may have changed.
+    func serviceChanged()
+    /// The service asks this application to leave it alone.
+    func rateLimited(until: Timestamp?)
+    func profileKnown(_ profile: Profile)
+    func refreshProfile() async throws
+    func feedUpdated(_ source: SourceID, new: Int)
+    func feedGrew()
+    func photosChanged(_ photos: [Photo])
+    func photosRemoved(_ photos: [PhotoID])
+    func likesChanged()
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
+    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
+}

@@ -1,0 +1,77 @@
+internal import ChildProcesses
+internal import DBus
+internal import Dispatch
+internal import Engine
+internal import Glibc
+
+/// The user's browser: through the desktop portal, or with `xdg-open` where there is none.
+final class DesktopBrowser {
+    /// How long xdg-open may take until it counts as having shown something: some wait for the browser.
+    private static let patience = Duration.seconds(5)
+
+    private let portal: BusProxy
+
+    init(_ connection: BusConnection) {
+        portal = BusProxy(
+            connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
+    }
+
+    /// Shows an address.
+    ///
+    /// - Throws: ``EngineError/notSupported(_:)`` when nothing here can show it.
+    ///
+    /// Source: XDG Desktop Portal, `org.freedesktop.portal.OpenURI`.
+    func open(_ address: String) async throws {
+        do {
+            let _: ObjectPath = try await portal.call(
+                "org.freedesktop.portal.OpenURI", "OpenURI", "", address, [String: Variant]())
+        } catch {
+            try await openWithProgram(address)
+        }
+    }
+
+    private func openWithProgram(_ address: String) async throws {
+        let nothing = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nothing) }
+        let process: SpawnedProcess
+        do {
+            process = try SpawnedProcess(
+                "xdg-open", [address],
+                descriptors: [STDIN_FILENO: nothing, STDOUT_FILENO: nothing])
+        } catch {
+            throw Self.noBrowser
+        }
+        let outcome = Outcome()
+        // A queue of its own: it blocks until the end, and Dispatch's pool would wake us for ever.
+        DispatchQueue(label: "xdg-open").async {
+            let exit = process.waitForExit()
+            DispatchQueue.main.async { MainActor.assumeIsolated { outcome.end(exit == .code(0)) } }
+        }
+        Task {
+            try await MainQueueClock().sleep(for: Self.patience)
+            outcome.end(true)
+        }
+        guard await outcome.wait() else { throw Self.noBrowser }
+    }
+
+    private static let noBrowser = EngineError.notSupported(
+        "No browser could be started; open the address of the login yourself.")
+
+    /// Whether it worked: told once, waited for once.
+    private final class Outcome {
+        private var result: Bool?
+        private var waiter: CheckedContinuation<Bool, Never>?
+
+        func end(_ isGood: Bool) {
+            guard result == nil else { return }
+            result = isGood
+            waiter?.resume(returning: isGood)
+            waiter = nil
+        }
+
+        func wait() async -> Bool {
+            if let result { return result }
+            return await withCheckedContinuation { waiter = $0 }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import ProviderKit
+import TestSupport
+
+/// A service of the network in memory: a feed whose top and pages the test sets.
+final class FakeService: OAuthLogin {
+    struct State: Sendable {
+        /// What the service has, newest first.
+        var photos: [String] = []
+        var liked: Set<String> = []
+        /// How many photos a page has.
+        var pageSize = 3
+        /// What every request fails with.
+        var error: (any Error & Sendable)?
+        /// What requests for likes alone fail with.
+        var likeError: (any Error & Sendable)?
+        /// What the service was asked, in words.
+        var requests: [String] = []
+        /// Whether answers are held back.
+        var isHeld = false
+    }
+
+    let state = Observed(State())
+    let registrationHelp = "Register it."
+    let info = ProviderInfo(
+        id: "service", name: "Service", iconName: "image", authentication: .oauth2,
+        capabilities: [.feed, .like, .profile], defaultSource: SourceID("new"))
+
+    func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription {
+        OAuthDescription(
+            authorizationURL: "https://service.test/authorize",
+            tokenURL: "https://service.test/token", scopes: ["public"],
+            tokenOrigins: ["https://api.service.test"])
+    }
+
+    func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
+        AccountIdentity(username: "ada")
+    }
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        FakeServiceSession(state)
+    }
+}
+
+final class FakeServiceSession: RemoteLikes, ProfileSession {
+    let state: Observed<FakeService.State>
+    let events: AsyncStream<SessionEvent>
+    let continuation: AsyncStream<SessionEvent>.Continuation
+    let likesSource = SourceID("likes")
+
+    init(_ state: Observed<FakeService.State>) {
+        self.state = state
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func close() { continuation.finish() }
+    func accepts(_ source: SourceID) -> Bool { ["new", "other", "likes"].contains(source.text) }
+
+    func sources() async throws -> [Source] {
+        try await ask("sources")
+        return [Source(id: SourceID("new"), title: "New", kind: .feed)]
+    }
+
+    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+        try await ask("\(source) \(place ?? "top")")
+        let state = state.value
+        let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
+        // Like a number of a page: what came in meanwhile moves everything down.
+        let start = place.flatMap { Int($0) } ?? 0
+        let end = min(all.count, start + state.pageSize)
+        guard start < end else { return RemotePage([]) }
+        return RemotePage(
+            all[start..<end].map { remote($0, state) }, next: end < all.count ? "\(end)" : nil)
+    }
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        try await ask("photo \(id)")
+        let state = state.value
+        guard state.photos.contains(id.text) else { throw ProviderError.notFound("No \(id).") }
+        return remote(id.text, state)
+    }
+
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        try await ask("\(isLiked ? "like" : "unlike") \(photo)")
+        if let error = state.value.likeError { throw error }
+        guard state.value.photos.contains(photo.text) else {
+            throw ProviderError.notFound("No \(photo).")
+        }
+        state.update { state in
+            if isLiked { state.liked.insert(photo.text) } else { state.liked.remove(photo.text) }
+        }
+        return isLiked ? 1 : 0
+    }
+
+    func profile() async throws -> Profile {
+        try await ask("profile")
+        return Profile(username: "ada", name: "Ada")
+    }
+
+    private func ask(_ request: String) async throws {
+        state.update { $0.requests.append(request) }
+        _ = try await state.wait { $0.isHeld ? nil : true }
+        if let error = state.value.error { throw error }
+    }
+
+    private func remote(_ id: String, _ state: FakeService.State) -> RemotePhoto {
+        var photo = Photo(id: PhotoID(id))
+        photo.isLiked = state.liked.contains(id)
+        photo.likes = photo.isLiked ? 1 : 0
+        return RemotePhoto(photo, images: [.full: "https://images.service.test/\(id)"])
+    }
+}

@@ -1,0 +1,148 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Likes are written down, sent, confirmed; none is lost.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct LikeTests {
+    private func liked(_ fixture: ServiceFixture, _ id: String) async throws -> Bool {
+        try await fixture.account.photo(id).isLiked
+    }
+
+    @Test func `a like is done, told, and shown in every source`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page("new")
+        _ = try await fixture.page("likes")
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        try await fixture.told("liked a 1")
+        #expect(fixture.service.state.value.liked == ["a"])
+        #expect(try await liked(fixture, "a"))
+        #expect(try await fixture.page("likes").ids == ["a"])
+        #expect(fixture.account.likeCount == 1)
+        #expect(fixture.account.pendingLikes.isEmpty)
+        // Liking what is liked asks nobody.
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        #expect(fixture.count("like a") == 1)
+        #expect(try await fixture.account.toggleLike("a") == (false, .done))
+        #expect(try await fixture.page("likes").ids == [])
+        #expect(fixture.account.likeCount == 0)
+    }
+
+    @Test func `a list that is behind does not undo a like`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page()
+        _ = try await fixture.account.setLiked("a", true)
+        fixture.service.state.update { $0.liked = [] }
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(try await liked(fixture, "a"))
+        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(try await !liked(fixture, "a"))
+    }
+
+    @Test func `without a network a like is queued, survives a restart, and is sent`() async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        #expect(fixture.account.pendingLikes == [PhotoID("a")])
+        let photo = try await fixture.account.photo("a")
+        #expect(photo.isPending && !photo.isLiked)
+        let next = try await ServiceFixture(after: fixture)
+        try await next.state { if case .offline = $0 { true } else { false } }
+        #expect(next.account.pendingLikes == [PhotoID("a")])
+        next.service.state.update { $0.error = nil }
+        next.engine.tryAgain()
+        try await next.told("liked a 1")
+        #expect(next.service.state.value.liked == ["a"])
+        #expect(next.account.pendingLikes.isEmpty)
+    }
+
+    @Test func `opposite wishes cancel out, and the last one counts`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        // Nothing of the first was sent, so there is nothing left to do.
+        #expect(try await fixture.account.setLiked("a", false) == .done)
+        #expect(fixture.account.pendingLikes.isEmpty)
+        #expect(try await fixture.account.setLiked("b", true) == .queued)
+        #expect(try await fixture.account.toggleLike("b") == (false, .done))
+        #expect(try await fixture.account.toggleLike("b") == (true, .queued))
+        fixture.service.state.update { $0.error = nil }
+        fixture.engine.tryAgain()
+        try await fixture.told("liked b 1")
+        #expect(fixture.service.state.value.liked == ["b"])
+    }
+
+    @Test func `a wish that changes while the first one is sent is sent after it`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.isHeld = true }
+        let first = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        let second = Task { try await fixture.account.setLiked("a", false) }
+        await Task.yield()
+        fixture.service.state.update { $0.isHeld = false }
+        #expect(try await first.value == .done)
+        #expect(try await second.value == .done)
+        #expect(fixture.service.state.value.liked.isEmpty)
+        #expect(try await !liked(fixture, "a"))
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
+    func `where the service offers no likes they are kept here`(error: ProviderError) async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = error }
+        #expect(try await fixture.account.setLiked("a", true) == .local)
+        #expect(try await fixture.account.setLiked("b", true) == .local)
+        #expect(fixture.count("like b") == 0)
+        #expect(try await liked(fixture, "a"))
+        #expect(try await fixture.page("likes").ids == ["b", "a"])
+        // A list says otherwise for good, and does not know.
+        fixture.world.time.update { $0 = $0 + .seconds(3600) }
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(try await liked(fixture, "a"))
+        #expect(try await fixture.account.setLiked("b", false) == .local)
+        #expect(try await fixture.page("likes").ids == ["a"])
+        // A day later the service is asked again, and has them: what was kept is sent.
+        let next = try await ServiceFixture(after: fixture)
+        next.world.time.update { $0 = $0 + .seconds(2 * 86_400) }
+        next.service.state.update { $0.likeError = nil }
+        #expect(try await next.account.setLiked("b", true) == .done)
+        try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
+    }
+
+    @Test func `a refusal is told, and the old state stands`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update {
+            $0.likeError = ProviderError.invalidArgument("Not this one.")
+        }
+        await #expect(throws: ProviderError.invalidArgument("Not this one.")) {
+            try await fixture.account.setLiked("a", true)
+        }
+        #expect(fixture.base.told.value.contains("like failed a"))
+        let photo = try await fixture.account.photo("a")
+        #expect(!photo.isLiked && !photo.isPending)
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    @Test func `logging out drops what was queued`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        _ = try await fixture.account.setLiked("a", true)
+        try await fixture.engine.logOut(fixture.account)
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.account.state == .loggedOut)
+        let next = try await ServiceFixture(after: fixture)
+        #expect(next.account.pendingLikes.isEmpty)
+        #expect(next.account.state == .loggedOut)
+    }
+}

@@ -1,0 +1,38 @@
+import Engine
+import Logging
+import ProviderKit
+import TestSupport
+
+/// What an engine under test is handed: a clock that stands still, secrets in memory, no network.
+@MainActor
+final class World {
+    let clock = ManualClock()
+    let secrets = InMemorySecretStore()
+    let settings = FakeSettings()
+    let http = ScriptedHTTP()
+    let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
+    let ports: EnginePorts
+
+    init(cache: String) {
+        let time = time
+        ports = EnginePorts(
+            http: http, secrets: secrets, settings: settings, cacheFolder: cache,
+            cacheLimitBytes: 1 << 20,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: clock, now: { time.value })
+    }
+}
+
+/// Settings that are kept nowhere.
+@MainActor
+final class FakeSettings: SettingsStore {
+    var values: [String: ProviderSettings] = [:]
+
+    func settings(of provider: String) -> ProviderSettings {
+        values[provider] ?? ProviderSettings()
+    }
+
+    func set(_ value: String, for key: String, of provider: String) async throws {
+        values[provider, default: ProviderSettings()][key] = value
+    }
+}
