@@ -27,8 +27,8 @@ enum Document: Equatable, Decodable {
     }
 
     /// A recorded answer.
-    init(recording name: String, file: String = #filePath) throws {
-        let text = try recording(name + ".json", file: file)
+    init(recording name: String) throws {
+        let text = try recording(name + ".json")
         self = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
     }
 
@@ -68,8 +68,10 @@ enum Document: Equatable, Decodable {
     }
 }
 
-/// The text of a file beside the tests.
-func recording(_ name: String, file: String = #filePath) throws -> String {
-    let folder = file.prefix(through: file.lastIndex(of: "/") ?? file.startIndex)
-    return try String(contentsOf: URL(filePath: folder + "Recordings/" + name), encoding: .utf8)
+/// A recorded answer of the real service, or its headers. The tests of its client have them.
+func recording(_ file: String) throws -> String {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    return try String(
+        contentsOf: tests.appending(path: "UnsplashProviderTests/Recordings/\(file)"),
+        encoding: .utf8)
 }

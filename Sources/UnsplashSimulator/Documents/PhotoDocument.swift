@@ -11,7 +11,7 @@ extension DocumentWriter {
 
     /// As ``listed(_:_:)``, with tags.
     func found(_ photo: SimulatedPhoto, _ place: Place) -> JSON {
-        listed(photo, place) + ["tags": tags(photo)]
+        listed(photo, place) + ["tags": .array(tags(photo))]
     }
 
     /// All there is.
@@ -35,8 +35,8 @@ extension DocumentWriter {
             ],
             "meta": ["index": true],
             "public_domain": false,
-            "tags": tags(photo),
-            "tags_preview": tags(photo),
+            "tags": .array([landingPage(photo)] + tags(photo)),
+            "tags_preview": .array([landingPage(photo)] + tags(photo)),
             "views": .integer(photo.views),
             "downloads": .integer(photo.downloads),
             "topics": .array(
@@ -128,7 +128,33 @@ extension DocumentWriter {
         ]
     }
 
-    private func tags(_ photo: SimulatedPhoto) -> JSON {
-        .array(photo.tags.map { ["type": "search", "title": .string($0)] })
+    private func tags(_ photo: SimulatedPhoto) -> [JSON] {
+        photo.tags.map { ["type": "search", "title": .string($0)] }
+    }
+
+    /// A tag with a page of its own, which makes the answer long, and holds a second photo.
+    private func landingPage(_ photo: SimulatedPhoto) -> JSON {
+        let tag = photo.tags.first ?? "nature"
+        let cover = catalogue.feed.last.flatMap { catalogue.photos[$0] } ?? photo
+        return [
+            "type": "landing_page",
+            "title": .string(tag),
+            "source": [
+                "ancestry": [
+                    "type": ["slug": "images", "pretty_slug": "Images"],
+                    "category": ["slug": "things", "pretty_slug": "Things"],
+                    "subcategory": ["slug": .string(tag), "pretty_slug": .string(tag)],
+                ],
+                "title": "\(tag) photos & images",
+                "subtitle": "Download free \(tag) photos & images",
+                "description": "Choose from a curated selection of \(tag) photos.",
+                "meta_title": "Best 500+ \(tag) Pictures [HD]",
+                "meta_description": "Choose from hundreds of free \(tag) pictures.",
+                // Recorded with these two, though other photos of 2023 have them not.
+                "cover_photo": listed(cover, .detail).without("premium", "plus") + [
+                    "premium": .bool(cover.isPlus), "plus": .bool(cover.isPlus),
+                ],
+            ],
+        ]
     }
 }
