@@ -152,7 +152,9 @@ let package = Package(
         .target(name: "UnsplashSimulator", dependencies: ["LoopbackHTTP"]),
         .testTarget(
             name: "UnsplashSimulatorTests",
-            dependencies: ["LoopbackHTTP", "TestSupport", "UnsplashSimulator"]),
+            dependencies: [
+                "LoopbackHTTP", "TestSupport", "UnsplashSimulator", "unsplash-simulator",
+            ]),
         .executableTarget(name: "unsplash-simulator", dependencies: ["UnsplashSimulator"]),
 
         // MARK: imagefeedctl

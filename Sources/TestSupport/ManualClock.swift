@@ -1,3 +1,5 @@
+package import LoopbackHTTP
+
 /// A clock that goes on when the test says so.
 package final class ManualClock: Clock {
     package struct Instant: InstantProtocol {
