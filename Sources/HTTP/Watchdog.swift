@@ -14,8 +14,14 @@ final class Watchdog {
 
     /// Silence counts from here on: it is the server's turn.
     var isConnected = false {
-        didSet { restart() }
+        didSet {
+            wasConnected = wasConnected || isConnected
+            restart()
+        }
     }
+
+    /// Whether any server was reached, be it the one before a redirect.
+    private var wasConnected = false
 
     /// Whether it is we who do not listen.
     var isHeld = false {
@@ -52,7 +58,7 @@ final class Watchdog {
         let now = SuspendingClock.now
         if let deadline, deadline <= now {
             onExpiry(
-                isConnected
+                wasConnected
                     ? .failed("no answer within \(timeLimit)")
                     : .unreachable("no connection within \(timeLimit)"))
         } else if let silenceEnd, silenceEnd <= now {
