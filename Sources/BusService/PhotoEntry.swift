@@ -24,27 +24,49 @@ nonisolated struct PhotoEntry: BusType {
     func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
         if isNamed {
-            try encoder.entry(PhotoKey.id.rawValue, photo.id.text)
-            try encoder.entry(PhotoKey.account.rawValue, account)
+            try encoder.entry(Head.id, photo.id.text)
+            try encoder.entry(Head.account, account)
         }
-        try encoder.entry(PhotoKey.created.rawValue, photo.created?.secondsSince1970)
-        try encoder.entry(PhotoKey.updated.rawValue, photo.updated?.secondsSince1970)
-        try encoder.entry(PhotoKey.width.rawValue, photo.width.map(UInt32.init(clamping:)))
-        try encoder.entry(PhotoKey.height.rawValue, photo.height.map(UInt32.init(clamping:)))
-        try encoder.entry(PhotoKey.color.rawValue, photo.color)
-        try encoder.entry(PhotoKey.blurHash.rawValue, photo.blurHash)
-        try encoder.entry(PhotoKey.title.rawValue, photo.title)
-        try encoder.entry(PhotoKey.description.rawValue, photo.description)
-        try encoder.entry(PhotoKey.author.rawValue, photo.author)
-        try encoder.entry(PhotoKey.authorUsername.rawValue, photo.authorUsername)
-        try encoder.entry(PhotoKey.authorURL.rawValue, photo.authorURL)
-        try encoder.entry(PhotoKey.url.rawValue, photo.url)
-        try encoder.entry(PhotoKey.likes.rawValue, photo.likes.map(UInt32.init(clamping:)))
-        try encoder.entry(PhotoKey.liked.rawValue, photo.isLiked)
-        try encoder.entry(PhotoKey.pending.rawValue, false)
-        try encoder.entry(PhotoKey.sensitive.rawValue, photo.isSensitive)
-        try encoder.entry(PhotoKey.mediaType.rawValue, photo.mediaType)
+        encoder.entry(Head.created, photo.created?.secondsSince1970)
+        encoder.entry(Head.updated, photo.updated?.secondsSince1970)
+        encoder.entry(Head.width, photo.width.map(UInt32.init(clamping:)))
+        encoder.entry(Head.height, photo.height.map(UInt32.init(clamping:)))
+        try encoder.entry(Head.color, photo.color)
+        try encoder.entry(Head.blurHash, photo.blurHash)
+        try encoder.entry(Head.title, photo.title)
+        try encoder.entry(Head.description, photo.description)
+        try encoder.entry(Head.author, photo.author)
+        try encoder.entry(Head.authorUsername, photo.authorUsername)
+        try encoder.entry(Head.authorURL, photo.authorURL)
+        try encoder.entry(Head.url, photo.url)
+        encoder.entry(Head.likes, photo.likes.map(UInt32.init(clamping:)))
+        encoder.entry(Head.liked, photo.isLiked)
+        encoder.entry(Head.pending, false)
+        encoder.entry(Head.sensitive, photo.isSensitive)
+        try encoder.entry(Head.mediaType, photo.mediaType)
         try encoder.endArray(start)
+    }
+
+    private enum Head {
+        static let id = EntryHead<String>(PhotoKey.id)
+        static let account = EntryHead<ObjectPath>(PhotoKey.account)
+        static let created = EntryHead<Int64>(PhotoKey.created)
+        static let updated = EntryHead<Int64>(PhotoKey.updated)
+        static let width = EntryHead<UInt32>(PhotoKey.width)
+        static let height = EntryHead<UInt32>(PhotoKey.height)
+        static let color = EntryHead<String>(PhotoKey.color)
+        static let blurHash = EntryHead<String>(PhotoKey.blurHash)
+        static let title = EntryHead<String>(PhotoKey.title)
+        static let description = EntryHead<String>(PhotoKey.description)
+        static let author = EntryHead<String>(PhotoKey.author)
+        static let authorUsername = EntryHead<String>(PhotoKey.authorUsername)
+        static let authorURL = EntryHead<String>(PhotoKey.authorURL)
+        static let url = EntryHead<String>(PhotoKey.url)
+        static let likes = EntryHead<UInt32>(PhotoKey.likes)
+        static let liked = EntryHead<Bool>(PhotoKey.liked)
+        static let pending = EntryHead<Bool>(PhotoKey.pending)
+        static let sensitive = EntryHead<Bool>(PhotoKey.sensitive)
+        static let mediaType = EntryHead<String>(PhotoKey.mediaType)
     }
 }
 
@@ -63,11 +85,19 @@ nonisolated struct SourceEntry: BusType {
 
     func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
-        try encoder.entry(SourceKey.id.rawValue, source.id.text)
-        try encoder.entry(SourceKey.title.rawValue, source.title)
-        try encoder.entry(SourceKey.kind.rawValue, source.kind.rawValue)
-        try encoder.entry(SourceKey.count.rawValue, source.count.map(UInt32.init(clamping:)))
-        try encoder.entry(SourceKey.cover.rawValue, source.cover?.text)
+        try encoder.entry(Head.id, source.id.text)
+        try encoder.entry(Head.title, source.title)
+        try encoder.entry(Head.kind, source.kind.rawValue)
+        encoder.entry(Head.count, source.count.map(UInt32.init(clamping:)))
+        try encoder.entry(Head.cover, source.cover?.text)
         try encoder.endArray(start)
+    }
+
+    private enum Head {
+        static let id = EntryHead<String>(SourceKey.id)
+        static let title = EntryHead<String>(SourceKey.title)
+        static let kind = EntryHead<String>(SourceKey.kind)
+        static let count = EntryHead<UInt32>(SourceKey.count)
+        static let cover = EntryHead<String>(SourceKey.cover)
     }
 }

@@ -27,11 +27,8 @@ nonisolated package struct Encoder {
 
     /// Appends zero bytes up to a multiple of `alignment`: 1, 2, 4 or 8.
     package mutating func align(to alignment: Int) {
-        var missing = -bytes.count & (alignment - 1)
-        while missing > 0 {
-            bytes.append(0)
-            missing -= 1
-        }
+        let missing = -bytes.count & (alignment - 1)
+        if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
     }
 
     /// Appends a number, on its own boundary.
@@ -108,17 +105,59 @@ nonisolated package struct Encoder {
     }
 }
 
+/// What an entry of an `a{sv}` begins with, marshalled once: its key, and the type of its value.
+///
+/// Entries stand on eight bytes, so these are the same bytes in each, up to where the value begins.
+nonisolated package struct EntryHead<Value: BusType>: Sendable {
+    fileprivate let bytes: [UInt8]
+
+    /// - Parameter key: Holds no NUL.
+    package init(_ key: some RawRepresentable<String>) {
+        var encoder = Encoder()
+        precondition((try? encoder.append(string: key.rawValue)) != nil, "a key holds a NUL")
+        encoder.append(signature: Value.signature)
+        encoder.align(to: Value.alignment)
+        bytes = encoder.bytes
+    }
+}
+
+// One for each type of value: one for all would look their types up at each call.
 nonisolated extension Encoder {
+    /// Appends one entry of an `a{sv}` unless its value is unknown.
+    package mutating func entry(
+        _ head: EntryHead<String>, _ value: String?
+    ) throws(BusError) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        try append(string: value)
+    }
+
     /// Appends one entry of an `a{sv}`.
-    package mutating func entry<Value: BusType>(_ key: String, _ value: Value) throws(BusError) {
-        align(to: 8)
-        try append(string: key)
-        append(signature: Value.signature)
-        try value.encode(into: &self)
+    package mutating func entry(
+        _ head: EntryHead<ObjectPath>, _ value: ObjectPath
+    ) throws(BusError) {
+        append(aligned8: head.bytes)
+        try append(string: value.text)
     }
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
-    package mutating func entry<Value: BusType>(_ key: String, _ value: Value?) throws(BusError) {
-        if let value { try entry(key, value) }
+    package mutating func entry(_ head: EntryHead<Int64>, _ value: Int64?) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        append(value)
+    }
+
+    /// Appends one entry of an `a{sv}` unless its value is unknown.
+    package mutating func entry(_ head: EntryHead<UInt32>, _ value: UInt32?) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        append(value)
+    }
+
+    /// Appends one entry of an `a{sv}` unless its value is unknown.
+    package mutating func entry(_ head: EntryHead<Bool>, _ value: Bool?) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        append(value ? 1 : 0 as UInt32)
     }
 }

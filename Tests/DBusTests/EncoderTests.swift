@@ -41,13 +41,30 @@ import Testing
         #expect(try encoded(AnyVariant(9 as UInt32)) == [1, 0x75, 0, 0, 9, 0, 0, 0])
     }
 
-    @Test func `an entry of options is that of the dictionary`() throws {
-        var encoder = Encoder()
-        let start = encoder.beginArray(alignment: 8)
-        try encoder.entry("a", 7 as UInt32)
-        try encoder.entry("b", nil as String?)
-        try encoder.endArray(start)
-        #expect(encoder.bytes == (try encoded(["a": Variant.uint32(7)])))
+    @Test func `an entry is that of the dictionary, whatever its type`() throws {
+        let number = try entries { $0.entry(.init(Key.a), 7 as UInt32) }
+        #expect(number == (try encoded(["a": Variant.uint32(7)])))
+        let long = try entries { $0.entry(.init(Key.ab), -7 as Int64) }
+        #expect(long == (try encoded(["ab": Variant.int64(-7)])))
+        let truth = try entries { $0.entry(.init(Key.ab), true) }
+        #expect(truth == (try encoded(["ab": Variant.bool(true)])))
+        let string = try entries { try $0.entry(.init(Key.ab), "é") }
+        #expect(string == (try encoded(["ab": Variant.string("é")])))
+        let path = try entries { try $0.entry(.init(Key.a), "/b" as ObjectPath) }
+        #expect(path == (try encoded(["a": Variant.objectPath("/b")])))
+    }
+
+    @Test func `entries follow each other, but for those whose value is unknown`() throws {
+        let bytes = try entries {
+            try $0.entry(.init(Key.a), "b")
+            try $0.entry(.init(Key.ab), nil as String?)
+            $0.entry(.init(Key.ab), nil as Int64?)
+            $0.entry(.init(Key.ab), nil as UInt32?)
+            $0.entry(.init(Key.ab), nil as Bool?)
+            $0.entry(.init(Key.ab), 7 as Int64)
+        }
+        let dictionary = OrderedEntries([("a", Variant.string("b")), ("ab", Variant.int64(7))])
+        #expect(bytes == (try encoded(dictionary)))
     }
 
     @Test func `a string with a NUL is refused`() {
@@ -86,6 +103,19 @@ import Testing
 
 extension MessageHeader {
     static let test = MessageHeader.signal("/", "a.b", "C")
+}
+
+private enum Key: String {
+    case a
+    case ab
+}
+
+private func entries(_ body: (inout Encoder) throws -> Void) throws -> [UInt8] {
+    var encoder = Encoder()
+    let start = encoder.beginArray(alignment: 8)
+    try body(&encoder)
+    try encoder.endArray(start)
+    return encoder.bytes
 }
 
 private func encoded<each Value: BusType>(_ values: repeat each Value) throws -> [UInt8] {
