@@ -14,7 +14,12 @@ package struct StableHash {
 extension UInt64 {
     /// 16 hexadecimal digits, in lower case.
     package var hexDigits: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 16) { digits in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * place)) & 15
+                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            }
+            return 16
+        }
     }
 }

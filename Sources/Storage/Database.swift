@@ -123,12 +123,13 @@ package final class Database {
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         guard !isInTransaction else { return try body() }
-        try execute("BEGIN")
+        // Queries, since those are kept prepared.
+        try query("BEGIN")
         isInTransaction = true
         defer {
             isInTransaction = false
             // Nothing was written, so nothing is lost.
-            try? execute("ROLLBACK")
+            try? query("ROLLBACK")
         }
         return try body()
     }

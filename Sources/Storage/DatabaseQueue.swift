@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// A database whose work is done on a queue of its own, one piece at a time, in the order of the calls.
 package final class DatabaseQueue: Sendable {
@@ -6,6 +7,8 @@ package final class DatabaseQueue: Sendable {
     private let open: @Sendable () throws -> Database
     // Touched on `queue` alone.
     nonisolated(unsafe) private var database: Database?
+    /// How many pieces of work are queued or being done.
+    private let pending = Atomic(0)
 
     /// Takes over `database`; its maker must not use it any more.
     package init(_ database: sending Database, label: String) {
@@ -27,10 +30,36 @@ package final class DatabaseQueue: Sendable {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
+            pending.add(1, ordering: .relaxed)
             queue.async { [self] in
-                continuation.resume(with: Result { try body(opened()) })
+                let result = Result { try body(opened()) }
+                pending.subtract(1, ordering: .relaxed)
+                continuation.resume(with: result)
             }
         }
+    }
+
+    /// Runs `body` at once, on the caller's thread, if nobody else uses the database and it is open; on the
+    /// queue otherwise.
+    ///
+    /// For what takes less time than a change of threads and back does: reading some rows by an index.
+    ///
+    /// - Throws: What `body` throws.
+    package func runBriefly<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        if let result = tryNow(body) { return try result.get() }
+        return try await run(body)
+    }
+
+    private func tryNow<Value>(
+        _ body: (Database) throws -> Value
+    ) -> Result<Value, any Error>? {
+        let isFree = pending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged
+        guard isFree else { return nil }
+        defer { pending.subtract(1, ordering: .relaxed) }
+        // The queue is empty, so this does not wait.
+        return queue.sync { database.map { database in Result { try body(database) } } }
     }
 
     /// Closes the database, after what was asked before. The next call opens it again.

@@ -1,3 +1,4 @@
+import Dispatch
 import Storage
 import Synchronization
 import TestSupport
@@ -25,5 +26,28 @@ import Testing
         await queue.close()
         try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
         #expect(opened.withLock(\.self) == 2)
+    }
+
+    @Test func `what is brief is done at once, if nobody is before it`() async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.appending("a.sqlite")
+        let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
+        let done = Mutex(0)
+        let count: @Sendable (Database) -> Void = { _ in done.withLock { $0 += 1 } }
+        // It is opened on the queue.
+        try await queue.runBriefly(count)
+        #expect(done.withLock(\.self) == 1)
+        let free = Task.immediate { try await queue.runBriefly(count) }
+        #expect(done.withLock(\.self) == 2)
+        let gate = DispatchSemaphore(value: 0)
+        let busy = Task.immediate { try await queue.run { _ in gate.wait() } }
+        let late = Task.immediate { try await queue.runBriefly(count) }
+        #expect(done.withLock(\.self) == 2)
+        gate.signal()
+        for task in [free, busy, late] { try await task.value }
+        #expect(done.withLock(\.self) == 3)
+        // The next one finds it free again.
+        try await Task.immediate { try await queue.runBriefly(count) }.value
+        #expect(done.withLock(\.self) == 4)
     }
 }

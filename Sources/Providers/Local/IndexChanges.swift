@@ -20,6 +20,9 @@ struct IndexChanges: Sendable {
             && removed.isEmpty
     }
 
+    /// How many photos are other than they were.
+    var count: Int { newCount + changed.count + removed.count }
+
     var newCount: Int { new.values.reduce(0, +) }
 }
 

@@ -15,14 +15,21 @@ extension PhotoID {
 
 extension Photo {
     /// What is known of a file without decoding it.
+    init(_ entry: PictureIndex.PageEntry) {
+        self.init(id: PhotoID(row: entry.id))
+        created = Timestamp(nanoseconds: entry.position)
+        updated = Timestamp(nanoseconds: entry.modified)
+        let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex
+        title = String(decoding: entry.name[..<ending], as: UTF8.self)
+        mediaType = entry.format?.mediaType
+    }
+
     init(_ picture: PictureIndex.Picture) {
         let file = picture.file
-        self.init(id: PhotoID(row: file.id))
-        created = Timestamp(nanoseconds: file.position)
-        updated = Timestamp(nanoseconds: file.stamp.modified)
-        let ending = file.name.lastIndex(of: UInt8(ascii: ".")) ?? file.name.endIndex
-        title = String(decoding: file.name[..<ending], as: UTF8.self)
-        mediaType = file.format?.mediaType
+        self.init(
+            PictureIndex.PageEntry(
+                id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
+                position: file.position))
     }
 }
 

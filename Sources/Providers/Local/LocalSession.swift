@@ -28,17 +28,18 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
             let read: @Sendable (PictureIndex) throws -> Page = { index in
                 let album = try Self.album(source, index)
                 let page = try index.page(folder: album, after: place, count: count)
-                return Page(photos: page.pictures.map { Photo($0) }, next: page.next.map(Self.text))
+                return Page(photos: page.entries.map { Photo($0) }, next: page.next.map(Self.text))
             }
             // What looks like the end may not be it while photos are still being found.
-            return try await folder.read(atLeast: count, until: { $0.next != nil }, read)
+            return try await folder.read(
+                atLeast: count, until: { $0.next != nil }, isBrief: true, read)
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
-        try await folder.read { index in Photo(try Self.picture(id, index)) }
+        try await folder.read(isBrief: true) { index in Photo(try Self.picture(id, index)) }
     }
 
     func sources() async throws -> [Source] {

@@ -35,6 +35,9 @@ final class PictureFolder: Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
 
+    /// Fewer changes are found again and again while somebody works in the folder: what they take is kept.
+    private static let manyChanges = 100
+
     let root: String
     private let state = Mutex(State())
     private let database: PictureDatabase
@@ -123,17 +126,18 @@ final class PictureFolder: Sendable {
     ///   - count: How many photos to wait for.
     ///   - isWhole: Whether what `body` returned holds however many photos are still to be found. If not, or
     ///     if it found nothing, `body` runs once more after the first scan.
+    ///   - isBrief: Whether `body` reads some rows by an index, and nothing else.
     ///   - body: Sees one state of the index.
     /// - Returns: What `body` returned.
     /// - Throws: What `body` throws; `ProviderError` for a folder or an index that cannot be read.
     func read<Value: Sendable>(
         atLeast count: Int = 1, until isWhole: (Value) -> Bool = { _ in true },
-        _ body: @escaping @Sendable (PictureIndex) throws -> Value
+        isBrief: Bool = false, _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         await waitForPhotos(count)
         let wasScanned = state.withLock(\.isScanned)
         do {
-            let value = try await readNow(body)
+            let value = try await readNow(isBrief, body)
             if wasScanned || isWhole(value) { return value }
         } catch ProviderError.notFound where !wasScanned {
         } catch StorageError.damaged where mayRemake() {
@@ -141,22 +145,24 @@ final class PictureFolder: Sendable {
             try? await scan(nil)
         }
         await waitForPhotos(.max)
-        return try await readNow(body)
+        return try await readNow(isBrief, body)
     }
 
     private func readNow<Value: Sendable>(
-        _ body: @escaping @Sendable (PictureIndex) throws -> Value
+        _ isBrief: Bool, _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         if case .failed(let reason) = state.withLock(\.status), !state.withLock(\.isOpen) {
             throw ProviderError.failed(reason)
         }
         do {
-            return try await database.reader.run { database in
+            let read: @Sendable (Database) throws -> Value = { database in
                 let result = try database.snapshot { () throws(StorageError) in
                     Result { try body(PictureIndex(database)) }
                 }
                 return try result.get()
             }
+            let reader = database.reader
+            return try await isBrief ? reader.runBriefly(read) : reader.run(read)
         } catch StorageError.full {
             throw ProviderError.storageFull
         } catch let error as StorageError {
@@ -196,6 +202,7 @@ final class PictureFolder: Sendable {
     }
 
     private func waitForPhotos(_ count: Int) async {
+        guard !state.withLock({ $0.canShow(count) }) else { return }
         await withCheckedContinuation { continuation in
             let canGoOn = state.withLock { state in
                 if state.canShow(count) { return true }
@@ -237,9 +244,11 @@ final class PictureFolder: Sendable {
                 for refresher in refreshers {
                     refresher.resume(with: result.map { found.withLock { $0 } })
                 }
-                database.releaseMemory()
-                // What a scan of many files took is given back to the system.
-                malloc_trim(0)
+                if entries == nil || found.withLock(\.count) > Self.manyChanges {
+                    // What a scan of many files took is given back to the system.
+                    database.releaseMemory()
+                    malloc_trim(0)
+                }
                 try result.get()
             }
             if watcher.isOutOfWatches {

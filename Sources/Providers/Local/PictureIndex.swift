@@ -41,7 +41,16 @@ struct PictureIndex {
             position INTEGER NOT NULL
         );
         CREATE INDEX ghost_by_file ON ghost (file);
+        """,
+        // Pages are read from these alone: the rows lie all over the table, each in another block.
         """
+        DROP INDEX file_by_position;
+        DROP INDEX file_by_folder;
+        CREATE INDEX file_by_position ON file (position, id, name, modified, format, moved)
+            WHERE format > 0;
+        CREATE INDEX file_by_folder ON file (folder, position, id, name, modified, format, moved)
+            WHERE format > 0;
+        """,
     ]
 
     /// A row of `file`.

@@ -1,0 +1,28 @@
+import ProviderKit
+import Storage
+import Testing
+
+@testable import LocalProvider
+
+@Suite struct PictureIndexTests {
+    @Test(arguments: [PictureIndex.photosOfAll, PictureIndex.photosOfFolder])
+    func `a page is read from an index alone, in its order`(query: String) throws {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate(PictureIndex.migrations)
+        var plan: [String] = []
+        try database.query("EXPLAIN QUERY PLAN " + query) { row throws(StorageError) in
+            plan.append(row.text(3))
+        }
+        #expect(plan.count == 1)
+        #expect(plan.first?.contains("SEARCH file USING COVERING INDEX") == true, "\(plan)")
+    }
+
+    @Test(arguments: [
+        (0, "0000000000000000"), (-1, "ffffffffffffffff"),
+        (0x0123_4567_89ab_cdef, "0123456789abcdef"), (Int64.min, "8000000000000000"),
+    ])
+    func `a row is named by 16 digits`(row: Int64, text: String) {
+        #expect(PhotoID(row: row).text == text)
+        #expect(PhotoID(text).row == row)
+    }
+}
