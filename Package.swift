@@ -35,6 +35,8 @@ let package = Package(
         .target(
             name: "BusService",
             dependencies: ["BusAPI", "DBus", "Engine", "ProviderKit", "Storage"]),
+        .testTarget(
+            name: "BusServiceTests", dependencies: ["BusService", "DBus", "ProviderKit"]),
 
         // MARK: ChildProcesses
 

@@ -21,6 +21,7 @@ final class AccountObject {
 
     /// Puts `Feed` and `Like` on the bus or takes them off, and tells what else has changed.
     func update() {
+        keptPages.removeAll()
         showFeed()
         exported.noteChange()
     }
@@ -89,12 +90,10 @@ final class AccountObject {
                 "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
                 returning: [PhotoEntry].self, String.self,
                 kept: { (object: AccountObject, source: String, cursor: String, count: UInt32) in
-                    object.keptPages.find(
-                        KeptPages.Key(source: source, cursor: cursor, count: count),
-                        generation: object.account.generation)
+                    object.keptPages.find(object.key(source, cursor, count))
                 },
                 { (object: AccountObject, source: String, cursor: String, count: UInt32) in
-                    try await object.page(source, cursor, count)
+                    try await object.page(object.key(source, cursor, count), isWanted: true)
                 }),
             .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
                 (object: AccountObject, photo: String) -> PhotoEntry in
@@ -123,16 +122,30 @@ final class AccountObject {
             },
         ])
 
-    private func page(
-        _ source: String, _ cursor: String, _ count: UInt32
-    ) async throws -> PreparedReply {
-        let generation = account.generation
-        let (photos, next) = try await account.page(source, cursor: cursor, count: Int(count))
+    private func key(_ source: String, _ cursor: String, _ count: UInt32) -> KeptPages.Key {
+        KeptPages.Key(
+            source: source.isEmpty ? account.defaultSource : SourceID(source), cursor: cursor,
+            count: count)
+    }
+
+    private func page(_ key: KeptPages.Key, isWanted: Bool) async throws -> PreparedReply {
+        let changes = keptPages.changes
+        let (photos, next) = try await account.page(
+            key.source.text, cursor: key.cursor, count: Int(key.count))
         let path = account.path
         let reply = try PreparedReply(photos.map { PhotoEntry($0, account: path) }, next)
-        keptPages.keep(
-            reply, KeptPages.Key(source: source, cursor: cursor, count: count),
-            askedAt: generation, now: account.generation)
+        keptPages.keep(reply, key, askedAt: changes, isWanted: isWanted)
         return reply
     }
+
+    /// Makes the first pages of a source anew that clients look at, so that those who are told of its
+    /// change find them made.
+    func sourceChanged(_ source: SourceID) {
+        for key in keptPages.change(of: source) {
+            // Done when this returns, unless the provider has to wait. What fails is told to who asks.
+            Task.immediate { _ = try? await page(key, isWanted: false) }
+        }
+    }
+
+    func photosChanged() { keptPages.changeOfPhotos() }
 }

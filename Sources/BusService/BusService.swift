@@ -67,10 +67,12 @@ package final class BusService: EngineObserver {
     }
 
     package func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
+        accounts[account.id]?.sourceChanged(source)
         emit(account, "Updated", source.text, UInt32(clamping: new))
     }
 
     package func photosChanged(_ account: Account, _ photos: [Photo]) {
+        accounts[account.id]?.photosChanged()
         for photo in photos {
             var changes = PhotoEntry(photo, account: account.path)
             changes.isNamed = false
@@ -79,6 +81,7 @@ package final class BusService: EngineObserver {
     }
 
     package func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
+        accounts[account.id]?.photosChanged()
         emit(account, "PhotosRemoved", photos.map(\.text))
     }
 

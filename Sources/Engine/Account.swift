@@ -28,9 +28,6 @@ package final class Account {
     package let identity: AccountIdentity
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
-    /// Counts up with each change of what the account's pages may hold. A page that was asked for before a
-    /// change may be older than it.
-    package private(set) var generation = 0
     private(set) var record: AccountRecord
     private unowned let engine: Engine
     private var service: (any PhotoService)?
@@ -88,13 +85,11 @@ package final class Account {
         self.service = nil
         listening?.cancel()
         listening = nil
-        generation += 1
     }
 
     /// Takes over what was just stored, and starts or ends the session with it.
     func adopt(_ record: AccountRecord) {
         self.record = record
-        generation += 1
         if isLoggedIn { startSession() } else { endSession() }
     }
 
@@ -259,24 +254,20 @@ extension Account: RemoteServiceOwner {
     func profileKnown(_ profile: Profile) { show(profile, .ready) }
 
     func feedUpdated(_ source: SourceID, new: Int) {
-        generation += 1
         engine.observer?.feedUpdated(self, source, new: new)
     }
 
-    func feedGrew() { generation += 1 }
+    func feedGrew() { engine.observer?.accountChanged(self) }
 
     func photosChanged(_ photos: [Photo]) {
-        generation += 1
         engine.observer?.photosChanged(self, photos)
     }
 
     func photosRemoved(_ photos: [PhotoID]) {
-        generation += 1
         engine.observer?.photosRemoved(self, photos)
     }
 
     func likesChanged() {
-        generation += 1
         engine.observer?.accountChanged(self)
     }
 

@@ -106,11 +106,10 @@ struct AccountTests {
         #expect(next.engine.accounts[0].state == .ready)
     }
 
-    @Test func `what happens to photos counts the generation up, and is told`() async throws {
+    @Test func `what happens to photos is told`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let session = try #require(fixture.provider.sessions.value.first)
-        var generation = account.generation
         let photo = PhotoID("1")
         let events: [(SessionEvent, String)] = [
             (.updated(SourceID("all"), new: 2), "updated all 2"),
@@ -120,23 +119,18 @@ struct AccountTests {
         for (event, words) in events {
             session.continuation.yield(event)
             try await fixture.told.wait { $0.last == words ? true : nil }
-            #expect(account.generation > generation)
-            generation = account.generation
         }
         session.continuation.yield(.status(.failed(reason: "No.")))
         try await fixture.told.wait { $0.last == "changed fake_ada" ? true : nil }
         #expect(account.state == .failed(reason: "No."))
-        #expect(account.generation == generation)
     }
 
     @Test func `an account that is logged out has no session`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let (_, next) = try await account.page("", cursor: "", count: 1)
-        let generation = account.generation
         try await fixture.engine.logOut(account)
         #expect(fixture.provider.sessions.value.map(\.isClosed.value) == [true])
-        #expect(account.generation > generation)
         await #expect(throws: EngineError.self) { try await account.page("", cursor: "", count: 1) }
         #expect(try await fixture.logIn("ada", registers: false) === account)
         // Cursors hold.

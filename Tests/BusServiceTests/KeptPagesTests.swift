@@ -1,0 +1,71 @@
+import ProviderKit
+import Testing
+
+@testable import BusService
+@testable import DBus
+
+@Suite struct KeptPagesTests {
+    private static let all = SourceID("all")
+    private static let album = SourceID("album:a")
+
+    private func key(
+        _ source: SourceID = all, cursor: String = "", count: UInt32 = 30
+    ) -> KeptPages.Key {
+        KeptPages.Key(source: source, cursor: cursor, count: count)
+    }
+
+    private func reply() throws -> PreparedReply { try PreparedReply("") }
+
+    @Test func `a page is found until something changes`() throws {
+        var pages = KeptPages()
+        let reply = try reply()
+        pages.keep(reply, key(), askedAt: 0, isWanted: true)
+        #expect(pages.find(key())?.template === reply.template)
+        #expect(pages.find(key(count: 31)) == nil)
+        #expect(pages.find(key(Self.album)) == nil)
+        #expect(pages.change(of: Self.album).isEmpty)
+        #expect(pages.find(key()) != nil)
+        _ = pages.change(of: Self.all)
+        #expect(pages.find(key()) == nil)
+        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.changeOfPhotos()
+        #expect(pages.find(key()) == nil)
+        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.removeAll()
+        #expect(pages.find(key()) == nil)
+    }
+
+    @Test func `a page that was asked for before a change is not kept`() throws {
+        var pages = KeptPages()
+        let before = pages.changes
+        pages.changeOfPhotos()
+        pages.keep(try reply(), key(), askedAt: before, isWanted: true)
+        #expect(pages.find(key()) == nil)
+    }
+
+    @Test func `a few pages are kept, the last ones`() throws {
+        var pages = KeptPages()
+        for count in 0...KeptPages.limit {
+            pages.keep(try reply(), key(count: UInt32(count)), askedAt: 0, isWanted: true)
+        }
+        #expect(pages.find(key(count: 0)) == nil)
+        for count in 1...KeptPages.limit { #expect(pages.find(key(count: UInt32(count))) != nil) }
+    }
+
+    @Test func `the first page that a client looks at is made anew, once for each time it asks`()
+        throws
+    {
+        var pages = KeptPages()
+        pages.keep(try reply(), key(), askedAt: 0, isWanted: true)
+        pages.keep(try reply(), key(cursor: "c"), askedAt: 0, isWanted: true)
+        pages.keep(try reply(), key(Self.album), askedAt: 0, isWanted: true)
+        pages.changeOfPhotos()
+        #expect(pages.change(of: Self.all) == [key()])
+        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        // Nobody has asked since.
+        #expect(pages.change(of: Self.all).isEmpty)
+        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        #expect(pages.find(key()) != nil)
+        #expect(pages.change(of: Self.all) == [key()])
+    }
+}
