@@ -36,7 +36,9 @@ enum BenchmarkMain {
         sync()
         let fresh = try process.memory()
         complain("Measuring the calls")
-        let calls = try await Calls(fixture, process, account).measure()
+        let calls =
+            try await Calls(fixture, process, account).measure()
+            + ChangedPages(fixture, process, account, folder).measure()
         sync()
         let used = try process.memory()
         complain("Measuring \(options.idleSeconds) s of rest")

@@ -36,7 +36,7 @@ final class Calls {
         for round in -2..<Self.rounds {
             for index in kinds.indices {
                 // The page may have made room for others.
-                _ = try await time(kinds[index].message)
+                _ = try await connection.time(kinds[index].message())
                 let before = try await pingUntilIdle()
                 let times = try await chunk(kinds[index].message)
                 // The daemon goes to sleep while the bus answers these.
@@ -59,32 +59,17 @@ final class Calls {
     }
 
     private func pingUntilIdle() async throws -> (times: [Duration], processorTime: Duration) {
-        let times = try await chunk(ping)
+        let times = try await chunk { try .ping() }
         return (times, try process.processorTime())
     }
 
     private func chunk(_ message: () throws -> BusMessage) async throws -> [Duration] {
         var times: [Duration] = []
-        for _ in 0..<Self.chunk { times.append(try await time(message)) }
+        for _ in 0..<Self.chunk { times.append(try await connection.time(message())) }
         return times
     }
 
-    /// The reply is not read: that would be the client's time.
-    private func time(_ message: () throws -> BusMessage) async throws -> Duration {
-        let message = try message()
-        let start = ContinuousClock.now
-        _ = try await connection.call(message)
-        return ContinuousClock.now - start
-    }
-
     // MARK: Kinds
-
-    private func ping() throws -> BusMessage {
-        try BusMessage(
-            .methodCall(
-                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
-                "Ping"))
-    }
 
     private func state() throws -> BusMessage {
         try BusMessage(
@@ -92,15 +77,35 @@ final class Calls {
             InterfaceName.account.text, "State")
     }
 
-    private func keptPage() throws -> BusMessage { try page(30) }
+    private func keptPage() throws -> BusMessage { try .page(30, of: account) }
 
     /// More pages in turn than the daemon keeps.
     private func otherPage() throws -> BusMessage {
         nextCount = nextCount == 60 ? 20 : nextCount + 1
-        return try page(nextCount)
+        return try .page(nextCount, of: account)
+    }
+}
+
+extension BusConnection {
+    /// How long a call takes. The reply is not read: that would be the client's time.
+    func time(_ message: BusMessage) async throws -> Duration {
+        let start = ContinuousClock.now
+        _ = try await call(message)
+        return ContinuousClock.now - start
+    }
+}
+
+extension BusMessage {
+    /// Calls what the bus itself answers.
+    static func ping() throws -> BusMessage {
+        try BusMessage(
+            .methodCall(
+                "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
+                "Ping"))
     }
 
-    private func page(_ count: UInt32) throws -> BusMessage {
+    /// Asks for the newest photos.
+    static func page(_ count: UInt32, of account: ObjectPath) throws -> BusMessage {
         try BusMessage(
             .methodCall(ServiceName.bus, account, .feed, "GetPage"), "", "", count)
     }
