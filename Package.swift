@@ -216,6 +216,6 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = settings
     // A library that is loaded when it is first needed is not loaded at the start: pkg-config names those, too.
     if target.type == .executable {
-        target.linkerSettings = [.unsafeFlags(["-Xlinker", "--as-needed"])]
+        target.linkerSettings = [.unsafeFlags(["-use-ld=lld", "-Xlinker", "--as-needed"])]
     }
 }
