@@ -26,21 +26,12 @@ enum {
 
 // Flags are unsigned, as the enumerations of the headers are. No schema is ever given: it would only check the
 // attributes and add its name to them.
-void secret_collection_create(
-    SecretService *service, const gchar *label, const gchar *alias, unsigned flags, GCancellable *cancellable,
-    GAsyncReadyCallback callback, gpointer context);
-SecretCollection *secret_collection_create_finish(GAsyncResult *result, GError **error);
 void secret_collection_for_alias(
     SecretService *service, const gchar *alias, unsigned flags, GCancellable *cancellable,
     GAsyncReadyCallback callback, gpointer context);
 SecretCollection *secret_collection_for_alias_finish(GAsyncResult *result, GError **error);
 gboolean secret_collection_get_locked(SecretCollection *self);
 GQuark secret_error_get_quark(void);
-void secret_item_create(
-    SecretCollection *collection, const SecretSchema *schema, GHashTable *attributes, const gchar *label,
-    SecretValue *value, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
-    gpointer context);
-SecretItem *secret_item_create_finish(GAsyncResult *result, GError **error);
 void secret_item_delete(
     SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
 gboolean secret_item_delete_finish(SecretItem *self, GAsyncResult *result, GError **error);
@@ -50,6 +41,15 @@ SecretValue *secret_item_get_secret(SecretItem *self);
 void secret_item_load_secret(
     SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
 gboolean secret_item_load_secret_finish(SecretItem *self, GAsyncResult *result, GError **error);
+void secret_service_create_collection_dbus_path(
+    SecretService *self, GHashTable *properties, const gchar *alias, unsigned flags, GCancellable *cancellable,
+    GAsyncReadyCallback callback, gpointer context);
+gchar *secret_service_create_collection_dbus_path_finish(
+    SecretService *self, GAsyncResult *result, GError **error);
+void secret_service_create_item_dbus_path(
+    SecretService *self, const gchar *collection_path, GHashTable *properties, SecretValue *value, unsigned flags,
+    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
+gchar *secret_service_create_item_dbus_path_finish(SecretService *self, GAsyncResult *result, GError **error);
 GType secret_service_get_type(void);
 void secret_service_open(
     GType type, const gchar *name, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
@@ -71,22 +71,26 @@ void secret_value_unref(gpointer value);
 #define SHIM_SECRET_FUNCTIONS(each) \
     each(g_bus_get) each(g_bus_get_finish) \
     each(g_cancellable_cancel) each(g_cancellable_new) \
-    each(g_dbus_connection_set_exit_on_close) each(g_dbus_error_quark) \
+    each(g_dbus_connection_set_exit_on_close) each(g_dbus_connection_signal_subscribe) \
+    each(g_dbus_connection_signal_unsubscribe) each(g_dbus_error_quark) \
     each(g_dbus_error_strip_remote_error) each(g_dbus_proxy_get_object_path) \
-    each(g_error_free) each(g_hash_table_insert) each(g_hash_table_new) each(g_hash_table_unref) \
+    each(g_error_free) each(g_free) each(g_hash_table_insert) each(g_hash_table_new) each(g_hash_table_unref) \
     each(g_io_error_quark) each(g_list_append) each(g_list_free) each(g_log_set_always_fatal) \
     each(g_main_context_iteration) each(g_main_context_new) \
     each(g_main_context_pop_thread_default) each(g_main_context_push_thread_default) \
     each(g_main_context_unref) each(g_object_ref) each(g_object_unref) \
     each(g_source_attach) each(g_source_destroy) each(g_source_set_callback) each(g_source_unref) \
     each(g_str_equal) each(g_str_hash) each(g_timeout_source_new) each(g_utf8_validate) \
-    each(secret_collection_create) each(secret_collection_create_finish) \
+    each(g_variant_new_array) each(g_variant_new_dict_entry) each(g_variant_new_string) \
+    each(g_variant_ref_sink) each(g_variant_unref) \
     each(secret_collection_for_alias) each(secret_collection_for_alias_finish) \
     each(secret_collection_get_locked) each(secret_error_get_quark) \
-    each(secret_item_create) each(secret_item_create_finish) \
     each(secret_item_delete) each(secret_item_delete_finish) \
     each(secret_item_get_locked) each(secret_item_get_modified) each(secret_item_get_secret) \
     each(secret_item_load_secret) each(secret_item_load_secret_finish) \
+    each(secret_service_create_collection_dbus_path) \
+    each(secret_service_create_collection_dbus_path_finish) \
+    each(secret_service_create_item_dbus_path) each(secret_service_create_item_dbus_path_finish) \
     each(secret_service_get_type) each(secret_service_open) each(secret_service_open_finish) \
     each(secret_service_search) each(secret_service_search_finish) \
     each(secret_service_unlock) each(secret_service_unlock_finish) \

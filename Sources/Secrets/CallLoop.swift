@@ -11,6 +11,8 @@ final class CallLoop {
     private let limits: KeyringLimits
     private let context: OpaquePointer?
     private var deadline: ContinuousClock.Instant
+    /// Whether a prompt has ended since the last call was made.
+    private var promptHasEnded = false
 
     typealias Start = (
         UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, UnsafeMutableRawPointer
@@ -56,39 +58,66 @@ final class CallLoop {
         return value
     }
 
+    /// Makes a call that may prompt, and waits for its end.
+    ///
+    /// libsecret forgets a call whose prompt ends with a result that it does not expect: KeePassXC has such a
+    /// one for a prompt that was dismissed.
+    ///
+    /// - Returns: What `finish` returns; nil when the prompt has ended, but the call has not.
+    /// - Throws: What ``call(_:finish:)`` throws.
+    func promptingCall<Value>(
+        _ start: Start, finish: (OpaquePointer, ErrorPlace) -> Value
+    ) throws -> Value? {
+        do {
+            return try call(start, finish: finish)
+        } catch KeyringFailure.noAnswer where promptHasEnded {
+            return nil
+        }
+    }
+
+    /// Tells it that a prompt has ended: the call that waits for that has little time left.
+    func notePromptEnd() {
+        promptHasEnded = true
+        deadline = min(deadline, .now + limits.cancelling)
+    }
+
     private func wait(_ start: Start) throws -> OpaquePointer {
         let cancellable = functions.g_cancellable_new()
         defer { functions.g_object_unref(cancellable) }
         let reply = Reply(functions)
+        promptHasEnded = false
         start(
             cancellable,
             { _, result, context in
                 guard let context else { return }
                 Unmanaged<Reply>.fromOpaque(context).takeRetainedValue().take(result)
             }, Unmanaged.passRetained(reply).toOpaque())
-        iterate(until: deadline) { reply.result != nil }
+        while reply.result == nil, iterate(until: deadline) {}
         if reply.result == nil {
             functions.g_cancellable_cancel(cancellable)
-            iterate(until: .now + limits.cancelling) { reply.result != nil }
+            let end = ContinuousClock.now + limits.cancelling
+            while reply.result == nil, iterate(until: end) {}
         }
         guard let result = reply.takeResult() else { throw KeyringFailure.noAnswer }
         return result
     }
 
-    private func iterate(until deadline: ContinuousClock.Instant, _ isDone: () -> Bool) {
-        while !isDone() {
-            let left = deadline - .now
-            guard left > .zero else { return }
-            // Wakes the iteration; that it is called is all it has to do.
-            let timer = functions.g_timeout_source_new(
-                UInt32(clamping: left.components.seconds * 1000) + 1
-                    + UInt32(clamping: left.components.attoseconds / 1_000_000_000_000_000))
-            functions.g_source_set_callback(timer, { _ in 0 }, nil, nil)
-            _ = functions.g_source_attach(timer, context)
-            _ = functions.g_main_context_iteration(context, 1)
-            functions.g_source_destroy(timer)
-            functions.g_source_unref(timer)
-        }
+    /// Waits for something to do and does it.
+    ///
+    /// - Returns: Whether there was time left.
+    private func iterate(until deadline: ContinuousClock.Instant) -> Bool {
+        let left = deadline - .now
+        guard left > .zero else { return false }
+        let (seconds, attoseconds) = left.components
+        // Wakes the iteration; that it is called is all it has to do.
+        let timer = functions.g_timeout_source_new(
+            UInt32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
+        defer { functions.g_source_unref(timer) }
+        functions.g_source_set_callback(timer, { _ in 0 }, nil, nil)
+        _ = functions.g_source_attach(timer, context)
+        defer { functions.g_source_destroy(timer) }
+        _ = functions.g_main_context_iteration(context, 1)
+        return true
     }
 }
 

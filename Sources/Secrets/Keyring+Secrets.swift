@@ -47,11 +47,11 @@ extension Keyring {
         }
         guard !collection.isLocked else { throw SecretStoreError.keyringLocked }
         allow(limits.writing)
-        guard let item = try create(secret, key, label: label, in: collection) else {
+        guard let path = try create(secret, key, label: label, in: collection) else {
             throw SecretStoreError.failed("The keyring did not take the secret.")
         }
         // A locked one elsewhere can stay: whoever looks up takes the unlocked ones first.
-        for other in try items(key) where other.path != item.path && !other.isLocked {
+        for other in try items(key) where other.path != path && !other.isLocked {
             try delete(other)
         }
     }

@@ -7,8 +7,10 @@ internal import ProviderKit
 final class Keyring {
     let limits: KeyringLimits
     private let functions: shim_secret
+    private let values: KeyringValues
     // In this order: what the service leaves behind is for the loop to clear away.
     private let service: Held
+    private let prompts: PromptWatch
     private let loop: CallLoop
 
     /// Connects to the service that the session bus has, or can start, and begins a session.
@@ -20,12 +22,13 @@ final class Keyring {
         let functions = library.functions
         let loop = CallLoop(functions, limits)
         self.functions = functions
+        values = KeyringValues(functions)
         self.loop = loop
         self.limits = limits
-        let bus = try Self.connect(loop, functions)
-        defer { functions.g_object_unref(UnsafeMutableRawPointer(bus)) }
+        let bus = Held(try Self.connect(loop, functions), functions)
         // GLib would end the program with the bus.
-        functions.g_dbus_connection_set_exit_on_close(bus, 0)
+        functions.g_dbus_connection_set_exit_on_close(bus.pointer, 0)
+        prompts = PromptWatch(bus, loop, functions)
         // Not the one that libsecret keeps: it does not notice when another service takes over.
         let service = try loop.call {
             functions.secret_service_open(
@@ -62,7 +65,7 @@ final class Keyring {
 
     /// All items of a key, locked ones too, the one that was changed last first.
     func items(_ key: SecretKey) throws -> [KeyringItem] {
-        try withAttributes(key) { attributes in
+        try values.withAttributes(key.attributes) { attributes in
             let list = try loop.call {
                 functions.secret_service_search(
                     service.pointer, nil, attributes, UInt32(SHIM_SECRET_SEARCH_ALL), $0, $1, $2
@@ -90,26 +93,31 @@ final class Keyring {
 
     /// Creates the item of a key, or changes the one that the collection has.
     ///
-    /// - Returns: The item; nil if the keyring's user said no.
+    /// Not by `secret_item_create`, which never ends when the keyring asks its user and that one says no.
+    ///
+    /// - Returns: The path of the item; nil if the keyring's user said no.
     func create(
         _ secret: Secret, _ key: SecretKey, label: String, in collection: KeyringCollection
-    ) throws -> KeyringItem? {
-        guard let value = makeValue(secret) else { throw KeyringFailure.refused("no memory") }
+    ) throws -> String? {
+        guard let value = values.secret(secret) else { throw KeyringFailure.refused("no memory") }
         defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
-        return try withAttributes(key) { attributes in
-            let item = try loop.call {
-                functions.secret_item_create(
-                    collection.held.pointer, nil, attributes, label, value,
-                    UInt32(SHIM_SECRET_ITEM_CREATE_REPLACE), $0, $1, $2)
-            } finish: {
-                functions.secret_item_create_finish($0, $1)
-            }
-            return item.map { KeyringItem(Held($0, functions), functions) }
+        return try values.withProperties([
+            ("org.freedesktop.Secret.Item.Label", values.string(label)),
+            ("org.freedesktop.Secret.Item.Attributes", values.dictionary(key.attributes)),
+        ]) { properties in
+            take(
+                try loop.promptingCall {
+                    functions.secret_service_create_item_dbus_path(
+                        service.pointer, collection.path, properties, value,
+                        UInt32(SHIM_SECRET_ITEM_CREATE_REPLACE), $0, $1, $2)
+                } finish: {
+                    functions.secret_service_create_item_dbus_path_finish(service.pointer, $0, $1)
+                } ?? nil)
         }
     }
 
     func delete(_ item: KeyringItem) throws {
-        _ = try loop.call {
+        _ = try loop.promptingCall {
             functions.secret_item_delete(item.held.pointer, $0, $1, $2)
         } finish: {
             functions.secret_item_delete_finish(item.held.pointer, $0, $1)
@@ -131,21 +139,25 @@ final class Keyring {
 
     /// Has a default collection made. Prompts for its password.
     ///
+    /// Not by `secret_collection_create`, which never ends when that is dismissed.
+    ///
     /// - Returns: Whether the user did so.
     func createDefaultCollection() throws -> Bool {
         allow(limits.prompting)
         defer { allow(limits.reading) }
-        let collection = try loop.call {
-            functions.secret_collection_create(
-                service.pointer, "Default keyring", "default",
-                UInt32(SHIM_SECRET_COLLECTION_CREATE_NONE), $0,
-                $1, $2)
-        } finish: {
-            functions.secret_collection_create_finish($0, $1)
+        return try values.withProperties([
+            ("org.freedesktop.Secret.Collection.Label", values.string("Default keyring"))
+        ]) { properties in
+            take(
+                try loop.promptingCall {
+                    functions.secret_service_create_collection_dbus_path(
+                        service.pointer, properties, "default",
+                        UInt32(SHIM_SECRET_COLLECTION_CREATE_NONE), $0, $1, $2)
+                } finish: {
+                    functions.secret_service_create_collection_dbus_path_finish(
+                        service.pointer, $0, $1)
+                } ?? nil) != nil
         }
-        guard let collection else { return false }
-        functions.g_object_unref(UnsafeMutableRawPointer(collection))
-        return true
     }
 
     /// Unlocks collections or items. Prompts if need be.
@@ -157,15 +169,15 @@ final class Keyring {
         defer { functions.g_list_free(list) }
         allow(limits.prompting)
         defer { allow(limits.reading) }
-        let count = try loop.call {
+        let count = try loop.promptingCall {
             functions.secret_service_unlock(service.pointer, list, $0, $1, $2)
         } finish: {
             functions.secret_service_unlock_finish(service.pointer, $0, nil, $1)
         }
-        return count > 0
+        return count ?? 0 > 0
     }
 
-    // MARK: Values of C
+    // MARK: Results
 
     private func take(_ list: UnsafeMutablePointer<GList>?) -> [KeyringItem] {
         defer { functions.g_list_free(list) }
@@ -180,85 +192,9 @@ final class Keyring {
         return items
     }
 
-    /// Text is said to be text: KeePassXC keeps that as a password, and anything else as an attachment.
-    private func makeValue(_ secret: Secret) -> OpaquePointer? {
-        secret.withBytes { bytes in
-            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            let isText = start.map { functions.g_utf8_validate($0, bytes.count, nil) != 0 } ?? true
-            return functions.secret_value_new(
-                start, bytes.count, isText ? "text/plain" : "application/octet-stream")
-        }
-    }
-
-    private func withAttributes<Value>(
-        _ key: SecretKey, _ body: (OpaquePointer?) throws -> Value
-    ) rethrows -> Value {
-        let (name, id) =
-            switch key {
-            case .account(let id): ("account", id)
-            case .provider(let id): ("provider", id)
-            }
-        let table = functions.g_hash_table_new(functions.g_str_hash, functions.g_str_equal)
-        defer { functions.g_hash_table_unref(table) }
-        func insert(_ name: UnsafePointer<CChar>, _ value: UnsafePointer<CChar>) {
-            _ = functions.g_hash_table_insert(
-                table, UnsafeMutableRawPointer(mutating: name),
-                UnsafeMutableRawPointer(mutating: value))
-        }
-        return try name.withCString { name in
-            try id.withCString { id in
-                try "xdg:schema".withCString { schemaName in
-                    try "org.imagefeed.ImageFeed1".withCString { schema in
-                        insert(name, id)
-                        insert(schemaName, schema)
-                        return try body(table)
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// One reference to an object of GLib.
-final class Held {
-    let pointer: OpaquePointer
-    private let functions: shim_secret
-
-    /// Takes over a reference.
-    init(_ pointer: OpaquePointer, _ functions: shim_secret) {
-        self.pointer = pointer
-        self.functions = functions
-    }
-
-    deinit { functions.g_object_unref(UnsafeMutableRawPointer(pointer)) }
-}
-
-/// An item as it was when it was found.
-struct KeyringItem {
-    let held: Held
-    let isLocked: Bool
-    let modified: UInt64
-    /// Names it within the service.
-    let path: String
-
-    init(_ held: Held, _ functions: shim_secret) {
-        self.held = held
-        isLocked = functions.secret_item_get_locked(held.pointer) != 0
-        modified = UInt64(functions.secret_item_get_modified(held.pointer))
-        path =
-            functions.g_dbus_proxy_get_object_path(
-                UnsafeMutableRawPointer(held.pointer).assumingMemoryBound(to: GDBusProxy.self)
-            ).map { String(cString: $0) } ?? ""
-    }
-}
-
-/// A collection as it was when it was found.
-struct KeyringCollection {
-    let held: Held
-    let isLocked: Bool
-
-    init(_ held: Held, _ functions: shim_secret) {
-        self.held = held
-        isLocked = functions.secret_collection_get_locked(held.pointer) != 0
+    /// The path of a new object; nil for none, which is "/" after a prompt that was dismissed.
+    private func take(_ text: UnsafeMutablePointer<CChar>?) -> String? {
+        defer { functions.g_free(text) }
+        return text.map { String(cString: $0) }.flatMap { $0 == "/" ? nil : $0 }
     }
 }

@@ -1,0 +1,94 @@
+internal import CSecret
+internal import ProviderKit
+
+/// Makes what libsecret is handed.
+struct KeyringValues {
+    private let functions: shim_secret
+
+    init(_ functions: shim_secret) { self.functions = functions }
+
+    /// A value that holds a secret in memory that is not swapped. The caller releases it.
+    ///
+    /// Text is said to be text: KeePassXC keeps that as a password, and anything else as an attachment.
+    func secret(_ secret: Secret) -> OpaquePointer? {
+        secret.withBytes { bytes in
+            let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let isText = start.map { functions.g_utf8_validate($0, bytes.count, nil) != 0 } ?? true
+            return functions.secret_value_new(
+                start, bytes.count, isText ? "text/plain" : "application/octet-stream")
+        }
+    }
+
+    /// A floating variant of type `s`.
+    func string(_ text: String) -> OpaquePointer? { functions.g_variant_new_string(text) }
+
+    /// A floating variant of type `a{ss}`, which is not empty.
+    func dictionary(_ entries: [(String, String)]) -> OpaquePointer? {
+        let children = entries.map { name, value in
+            functions.g_variant_new_dict_entry(string(name), string(value))
+        }
+        return functions.g_variant_new_array(nil, children, gsize(children.count))
+    }
+
+    /// Lends a table of text.
+    func withAttributes<Value>(
+        _ attributes: [(String, String)], _ body: (OpaquePointer?) throws -> Value
+    ) rethrows -> Value {
+        let texts = attributes.flatMap { [copy($0.0), copy($0.1)] }
+        defer { for text in texts { text.deallocate() } }
+        return try withTable { table in
+            for index in stride(from: 0, to: texts.count, by: 2) {
+                _ = functions.g_hash_table_insert(table, texts[index], texts[index + 1])
+            }
+            return try body(table)
+        }
+    }
+
+    /// Lends a table of variants, which it takes over.
+    func withProperties<Value>(
+        _ properties: [(String, OpaquePointer?)], _ body: (OpaquePointer?) throws -> Value
+    ) rethrows -> Value {
+        let entries = properties.map { (copy($0.0), functions.g_variant_ref_sink($0.1)) }
+        defer {
+            for (name, value) in entries {
+                name.deallocate()
+                functions.g_variant_unref(value)
+            }
+        }
+        return try withTable { table in
+            for (name, value) in entries {
+                _ = functions.g_hash_table_insert(
+                    table, name, value.map(UnsafeMutableRawPointer.init))
+            }
+            return try body(table)
+        }
+    }
+
+    private func withTable<Value>(_ body: (OpaquePointer?) throws -> Value) rethrows -> Value {
+        let table = functions.g_hash_table_new(functions.g_str_hash, functions.g_str_equal)
+        defer { functions.g_hash_table_unref(table) }
+        return try body(table)
+    }
+
+    /// The text with a NUL behind it.
+    private func copy(_ text: String) -> UnsafeMutableRawPointer {
+        let bytes = UnsafeMutableRawPointer.allocate(
+            byteCount: text.utf8.count + 1, alignment: 1)
+        UnsafeMutableRawBufferPointer(start: bytes, count: text.utf8.count)
+            .copyBytes(from: text.utf8)
+        bytes.storeBytes(of: 0, toByteOffset: text.utf8.count, as: UInt8.self)
+        return bytes
+    }
+}
+
+extension SecretKey {
+    /// What its items are found by. The schema is what a keyring manager knows them as ours by.
+    var attributes: [(String, String)] {
+        let id =
+            switch self {
+            case .account(let id): ("account", id)
+            case .provider(let id): ("provider", id)
+            }
+        return [("xdg:schema", "org.imagefeed.ImageFeed1"), id]
+    }
+}

@@ -1,0 +1,190 @@
+import DBus
+import TestSupport
+
+/// A Secret Service with habits that are found in the wild, and one item.
+///
+/// Source: freedesktop Secret Service API, draft 0.2.
+@MainActor
+final class FakeKeyring {
+    enum PromptHabit {
+        case unlocks
+        case dismisses
+        /// With a result of a type that nobody asked for.
+        case dismissesLikeKeePassXC
+        /// Neither asks anybody nor ever says how that went.
+        case isSilent
+    }
+
+    /// No call is answered.
+    var isSilent = false
+    var hasDefaultCollection = true
+    var isLocked = false
+    /// As KeePassXC does: what is locked is not found.
+    var hidesLockedItems = false
+    /// Asks its user before it takes a secret.
+    var asksBeforeStoring = false
+    /// Says yes to a deletion, and does nothing.
+    var keepsItems = false
+    var prompts = PromptHabit.dismisses
+    /// How many prompts have been asked for.
+    let promptCount = Observed(0)
+
+    private let connection: BusConnection
+    private let tree: ObjectTree
+    private let prompt = ExportedObject("/org/freedesktop/secrets/prompt/1")
+    private let never = Observed(false)
+    fileprivate var attributes: [String: String]?
+    fileprivate var secret: [UInt8] = []
+
+    fileprivate static let session: ObjectPath = "/org/freedesktop/secrets/session/1"
+    fileprivate static let collection: ObjectPath = "/org/freedesktop/secrets/collection/1"
+    fileprivate static let item: ObjectPath = "/org/freedesktop/secrets/collection/1/1"
+
+    init(on connection: BusConnection) async throws {
+        self.connection = connection
+        tree = ObjectTree(connection, root: "/org/freedesktop/secrets") { error in
+            ErrorReply(.failed, "\(error)")
+        }
+        let service = ExportedObject("/org/freedesktop/secrets")
+        service.add(Self.serviceInterface, on: self)
+        let collection = ExportedObject(Self.collection)
+        collection.add(Self.collectionInterface, on: self)
+        let item = ExportedObject(Self.item)
+        item.add(Self.itemInterface, on: self)
+        prompt.add(Self.promptInterface, on: self)
+        for object in [service, collection, item, prompt] { tree.export(object) }
+        tree.start()
+        _ = try await connection.requestName("org.freedesktop.secrets", replacing: false) {}
+    }
+
+    private func beHabitual() async throws {
+        if isSilent { try await never.wait { $0 ? true : nil } }
+    }
+
+    /// What the prompt is about decides on the type of its result.
+    private enum Purpose {
+        case unlocking
+        case creating
+    }
+    private var purpose = Purpose.unlocking
+
+    private func ask(_ purpose: Purpose) -> ObjectPath {
+        self.purpose = purpose
+        return prompt.path
+    }
+
+    private func answerPrompt() async throws {
+        promptCount.update { $0 += 1 }
+        switch prompts {
+        case .isSilent: try await never.wait { $0 ? true : nil }
+        case .unlocks: isLocked = false
+        case .dismisses, .dismissesLikeKeePassXC: break
+        }
+        let unlocked = isLocked ? [] : [Variant.objectPath(Self.collection)]
+        let result: Variant =
+            switch purpose {
+            case _ where prompts == .dismissesLikeKeePassXC: .string("")
+            case .unlocking: .array(unlocked, of: ObjectPath.signature)
+            case .creating: .objectPath("/")
+            }
+        prompt.emit(Self.promptName, "Completed", prompts != .unlocks, result)
+    }
+
+    // MARK: The interfaces
+
+    private static let promptName: InterfaceName = "org.freedesktop.Secret.Prompt"
+
+    private static let serviceInterface = BusInterface<FakeKeyring>(
+        "org.freedesktop.Secret.Service",
+        [
+            .asyncMethod("OpenSession", in: ["algorithm", "input"], out: ["output", "result"]) {
+                (keyring, algorithm: String, _: Variant) -> (Variant, ObjectPath) in
+                try await keyring.beHabitual()
+                guard algorithm == "plain" else {
+                    throw ErrorReply("org.freedesktop.DBus.Error.NotSupported", "plain only")
+                }
+                return (.string(""), session)
+            },
+            .method("SearchItems", in: ["attributes"], out: ["unlocked", "locked"]) {
+                (keyring, wanted: [String: String]) -> ([ObjectPath], [ObjectPath]) in
+                guard let attributes = keyring.attributes,
+                    wanted.allSatisfy({ attributes[$0.key] == $0.value })
+                else { return ([], []) }
+                guard keyring.isLocked else { return ([item], []) }
+                return ([], keyring.hidesLockedItems ? [] : [item])
+            },
+            .method("ReadAlias", in: ["name"], out: ["collection"]) {
+                (keyring, _: String) -> ObjectPath in
+                keyring.hasDefaultCollection ? collection : "/"
+            },
+            .method("Unlock", in: ["objects"], out: ["unlocked", "prompt"]) {
+                (keyring, objects: [ObjectPath]) -> ([ObjectPath], ObjectPath) in
+                keyring.isLocked ? ([], keyring.ask(.unlocking)) : (objects, "/")
+            },
+            .method(
+                "CreateCollection", in: ["properties", "alias"], out: ["collection", "prompt"]
+            ) { (keyring, _: [String: Variant], _: String) -> (ObjectPath, ObjectPath) in
+                ("/", keyring.ask(.creating))
+            },
+        ])
+
+    private static let promptInterface = BusInterface<FakeKeyring>(
+        promptName,
+        [
+            .method("Prompt", in: ["window"]) { (keyring, _: String) in
+                Task { try? await keyring.answerPrompt() }
+            },
+            .asyncMethod("Dismiss") { (keyring) in
+                if keyring.prompts == .isSilent { try await keyring.never.wait { $0 ? true : nil } }
+            },
+            .signal("Completed", ["dismissed", "result"], Bool.self, Variant.self),
+        ])
+
+    private static let collectionInterface = BusInterface<FakeKeyring>(
+        "org.freedesktop.Secret.Collection",
+        [
+            .method(
+                "CreateItem", in: ["properties", "secret", "replace"], out: ["item", "prompt"]
+            ) {
+                (
+                    keyring, properties: [String: Variant],
+                    secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, _: Bool
+                ) -> (ObjectPath, ObjectPath) in
+                if keyring.asksBeforeStoring { return ("/", keyring.ask(.creating)) }
+                keyring.attributes = [:]
+                if case .dictionary(let entries, _, _)? = properties[
+                    "org.freedesktop.Secret.Item.Attributes"]
+                {
+                    for entry in entries {
+                        keyring.attributes?[entry.key.string ?? ""] = entry.value.string
+                    }
+                }
+                keyring.secret = secret.elements.2
+                return (item, "/")
+            },
+            .property("Locked") { $0.isLocked },
+            .property("Label") { _ in "Fake" },
+            .property("Items") { _ in [item] },
+            .property("Created") { _ in 1 as UInt64 },
+            .property("Modified") { _ in 1 as UInt64 },
+        ])
+
+    private static let itemInterface = BusInterface<FakeKeyring>(
+        "org.freedesktop.Secret.Item",
+        [
+            .method("GetSecret", in: ["session"], out: ["secret"]) {
+                (keyring, session: ObjectPath)
+                    -> BusStruct<ObjectPath, [UInt8], [UInt8], String> in
+                BusStruct(session, [], keyring.secret, "text/plain")
+            },
+            .method("Delete", out: ["prompt"]) { (keyring) -> ObjectPath in
+                if !keyring.keepsItems { keyring.attributes = nil }
+                return "/"
+            },
+            .property("Locked") { $0.isLocked },
+            .property("Label") { _ in "Fake" },
+            .property("Attributes") { $0.attributes ?? [:] },
+            .property("Created") { _ in 1 as UInt64 },
+            .property("Modified") { _ in 1 as UInt64 },
+        ])
+}
