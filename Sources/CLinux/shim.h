@@ -4,20 +4,8 @@
 #include <linux/rtnetlink.h>
 #include <malloc.h>
 #include <sys/socket.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 
 // Hidden by the feature macros that Swift's Glibc module is read with.
 extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict size, int flags);
-
-// prctl takes a variable number of arguments, which Swift does not call.
-static inline int shim_forbid_core_dumps(void) {
-    struct rlimit limit;
-    // The hard limit is left for the programs that we start.
-    if (getrlimit(RLIMIT_CORE, &limit) != 0) return -1;
-    limit.rlim_cur = 0;
-    if (setrlimit(RLIMIT_CORE, &limit) != 0) return -1;
-    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-}
