@@ -134,7 +134,7 @@ let package = Package(
 
         // MARK: Secrets
 
-        .target(name: "Secrets", dependencies: ["CSecret", "DBus", "ProviderKit"]),
+        .target(name: "Secrets", dependencies: ["CLinux", "CSecret", "DBus", "ProviderKit"]),
         .testTarget(
             name: "SecretsTests", dependencies: ["DBus", "ProviderKit", "Secrets", "TestSupport"]),
 

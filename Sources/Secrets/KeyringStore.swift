@@ -87,6 +87,7 @@ package final class KeyringStore: SecretStore {
 
     private func loadedLibrary() throws -> SecretLibrary {
         if let library { return library }
+        keepMemoryPrivate()
         let library = try SecretLibrary(libraryName)
         self.library = library
         return library

@@ -1,12 +1,13 @@
-import Secrets
 import TestSupport
 import Testing
 
+@testable import Secrets
+
 @Suite(.timeLimit(.minutes(1)))
-struct CoreDumpsTests {
+struct PrivateMemoryTests {
     @Test func `the limit of core dumps is lowered, and can be raised again`() async throws {
         await #expect(processExitsWith: .success) {
-            #expect(forbidCoreDumps())
+            #expect(keepMemoryPrivate())
             // A child inherits it. Where the hard limit is none, so is the soft one.
             let child = try ChildProcess("/bin/cat", ["/proc/self/limits"], environment: [:])
             let line = try #require(
