@@ -30,6 +30,9 @@ final class Likes {
     private var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
     /// What is being sent at this moment.
     private var inFlight: LikeWish?
+    /// How often in a row the service had trouble with a wish.
+    private var tries = 0
+    private var retry: Task<Void, Never>?
     private var isClosed = false
 
     init(
@@ -132,6 +135,7 @@ final class Likes {
 
     func close() {
         isClosed = true
+        retry?.cancel()
         for wish in waiters.keys { resolve(wish, .success(.queued)) }
     }
 
@@ -146,6 +150,7 @@ final class Likes {
     /// Sends what is queued, if the service may be asked. Called again whenever that may have changed.
     func send() {
         guard sending == nil, !isClosed else { return }
+        retry?.cancel()
         sending = Task {
             await sendAll()
             sending = nil
@@ -174,6 +179,7 @@ final class Likes {
     }
 
     private func confirm(_ wish: LikeWish, likes: Int?) async throws {
+        tries = 0
         let photo = try await feed.setLiked(wish.photo, wish.isWanted, likes: likes)
         try await store.remove(wish)
         settle(wish)
@@ -201,6 +207,7 @@ final class Likes {
             case ProviderError.invalidArgument, ProviderError.notSupported:
                 try await refuse(wish, error)
             default:
+                scheduleRetry(after: error)
                 return false
             }
             return true
@@ -209,7 +216,28 @@ final class Likes {
                 do { try await refuse(wish, error) } catch { return false }
                 return true
             }
+            scheduleRetry(after: error)
             return false
+        }
+    }
+
+    /// Sets out for another try of what the service had trouble with. Where it cannot be asked at all, the
+    /// owner calls ``send()`` once it can.
+    private func scheduleRetry(after error: any Error) {
+        switch error {
+        case HTTPError.unreachable, ProviderError.rateLimited, ProviderError.unauthorized,
+            is SecretStoreError, is CancellationError:
+            return
+        default: break
+        }
+        guard !isClosed else { return }
+        tries += 1
+        let pause = ServiceHealth.pause(after: tries, jitter: Double.random(in: 0...1))
+        retry = Task { [weak self, clock = owner.clock] in
+            do { try await clock.sleep(for: pause) } catch { return }
+            // Not to be cancelled by what it starts.
+            self?.retry = nil
+            self?.send()
         }
     }
 

@@ -86,9 +86,12 @@ nonisolated struct ServiceHealth {
     ///
     /// - Parameter jitter: 0 to 1.
     /// - Returns: 5 seconds to 15 minutes, and a fifth more or less.
-    func pause(jitter: Double) -> Duration {
+    func pause(jitter: Double) -> Duration { Self.pause(after: tries, jitter: jitter) }
+
+    /// The same for anything else that failed so many times in a row.
+    static func pause(after tries: Int, jitter: Double) -> Duration {
         let doublings = min(max(tries - 1, 0), 16)
-        let pause = min(Self.pauses.lowerBound * (1 << doublings), Self.pauses.upperBound)
+        let pause = min(pauses.lowerBound * (1 << doublings), pauses.upperBound)
         return pause * (0.8 + 0.4 * jitter)
     }
 
