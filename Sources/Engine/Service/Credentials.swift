@@ -27,6 +27,10 @@ final class Credentials: AccessTokens {
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
     private var renewing: Task<OAuthToken, any Error>?
+    /// A renewed token that the secret store did not take: the one that it has is no good any more.
+    private var unsaved: OAuthToken?
+    /// Nobody is logged in any more.
+    private var isDiscarded = false
 
     /// - Parameters:
     ///   - account: Whose token it is.
@@ -71,6 +75,7 @@ final class Credentials: AccessTokens {
             trouble = nil
             return token
         } catch let error as SecretStoreError {
+            if let token { return token }
             trouble = .locked(reason: error.message)
             throw error
         }
@@ -79,7 +84,23 @@ final class Credentials: AccessTokens {
     /// Takes over the token of a login that has just stored it.
     func adopt(_ token: OAuthToken) {
         self.token = token
+        unsaved = nil
         trouble = nil
+    }
+
+    /// Stores what could not be stored before. Never prompts.
+    func saveAgain() async {
+        if let unsaved { await save(unsaved) }
+    }
+
+    private func save(_ token: OAuthToken) async {
+        unsaved = token
+        do {
+            try await secrets.store(token.encoded, for: key, label: label)
+            if unsaved?.accessToken.matches(token.accessToken) == true { unsaved = nil }
+        } catch {
+            // Kept in memory: the service knows no other now.
+        }
     }
 
     // MARK: AccessTokens
@@ -121,14 +142,44 @@ final class Credentials: AccessTokens {
 
     private func refresh(_ token: OAuthToken) async throws -> OAuthToken {
         do {
-            let new = try await endpoint().refresh(token)
+            let endpoint = try await endpoint()
+            let new = try await endpoint.refresh(token)
+            guard !isDiscarded else {
+                try? await endpoint.revoke(new)
+                throw ProviderError.unauthorized
+            }
+            if let newer = newer(than: token) { return newer }
             self.token = new
-            // Kept in memory if it cannot be stored: the service knows no other now.
-            try? await secrets.store(new.encoded, for: key, label: label)
+            await save(new)
             return new
-        } catch OAuthError.noRefreshToken, OAuthError.invalidGrant {
-            refuse("The service does not accept the token any more; log in again.")
-            throw ProviderError.unauthorized
+        } catch let error as OAuthError {
+            if let newer = newer(than: token) { return newer }
+            throw refusal(error)
+        }
+    }
+
+    /// What a login has brought while another token was being renewed.
+    private func newer(than token: OAuthToken) -> OAuthToken? {
+        guard let current = self.token, !current.accessToken.matches(token.accessToken) else {
+            return nil
+        }
+        return current
+    }
+
+    /// What a refusal to renew the token means to those who wanted to use it.
+    private func refusal(_ error: OAuthError) -> ProviderError {
+        switch error {
+        case .noRefreshToken, .invalidGrant:
+            refused()
+            return .unauthorized
+        case .invalidClient:
+            return .notConfigured(
+                "The service does not know the client id or its secret; configure it anew.")
+        case .rateLimited(let until): return .rateLimited(until: until)
+        case .refused(let text), .serviceFailed(let text):
+            return .failed("The token could not be renewed: \(text)")
+        case .denied, .invalidCode, .portTaken, .cannotListen:
+            return .failed("The token could not be renewed; try again later.")
         }
     }
 
@@ -140,8 +191,16 @@ final class Credentials: AccessTokens {
     func discard() async throws {
         if case .locked = trouble { try await secrets.unlock() }
         let token = try? await load()
-        try await secrets.delete(key)
+        // First: a renewal that is under way must not store its token afterwards.
+        isDiscarded = true
+        do {
+            try await secrets.delete(key)
+        } catch {
+            isDiscarded = false
+            throw error
+        }
         self.token = nil
+        unsaved = nil
         guard let token else { return }
         // Behind the answer: the service may take its time, or not be there.
         Task { [endpoint] in try? await endpoint().revoke(token) }
