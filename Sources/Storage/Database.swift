@@ -49,6 +49,7 @@ package final class Database {
         try execute("PRAGMA synchronous = \(durability.rawValue)")
         try execute("PRAGMA cache_size = -\(cacheKibibytes)")
         try execute("PRAGMA foreign_keys = ON")
+        try execute("PRAGMA secure_delete = ON")
         try execute("PRAGMA trusted_schema = OFF")
     }
 
@@ -154,6 +155,13 @@ package final class Database {
             throw .newerVersion(path: path, found: found, known: known)
         }
         return found
+    }
+
+    /// Leaves nothing of what was deleted in the file and its log. Takes a while, and as much room again as
+    /// the rest needs.
+    package func scrub() throws(StorageError) {
+        try execute("VACUUM")
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     /// Gives memory that is not needed now back. The C function is `sqlite3_db_release_memory`.

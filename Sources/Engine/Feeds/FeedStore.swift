@@ -63,6 +63,13 @@ nonisolated struct FeedStore: Sendable {
         }
     }
 
+    /// Forgets all of an account, and leaves nothing of it in the file.
+    func forget(_ account: AccountID) async throws {
+        try await run { (tables) throws(StorageError) in try tables.forget(account) }
+        // It takes as much room again as the rest needs: a disk that is full keeps nobody from logging out.
+        try? await queue.run { try $0.scrub() }
+    }
+
     /// Closes the file. Blocks; only for the end of a program.
     func close() { queue.close() }
 

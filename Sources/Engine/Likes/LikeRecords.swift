@@ -128,6 +128,8 @@ nonisolated struct LikeStore: Sendable {
                         "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
                 }
             }
+            // What is deleted is deleted, be the disk too full to prove it.
+            try? database.scrub()
         }
     }
 }
