@@ -90,7 +90,13 @@ package final class Account {
     /// Takes over what was just stored, and starts or ends the session with it.
     func adopt(_ record: AccountRecord) {
         self.record = record
-        if isLoggedIn { startSession() } else { endSession() }
+        guard !isLoggedIn else { return startSession() }
+        if remote != nil {
+            // It went with the rest of what the service told. Users whom the provider keeps stay as they are.
+            profile = Profile(username: identity.username, name: identity.username)
+            profileState = .loading
+        }
+        endSession()
     }
 
     private func handle(_ event: SessionEvent) {

@@ -8,6 +8,8 @@ final class CachedFeed {
     static let freshness = Duration.seconds(300)
     /// How many pages of a service one page of ours is put together from at most.
     private static let fillLimit = 8
+    /// How long nobody asks behind an answer again, after the last try: it may have failed.
+    static let retryPause = Duration.seconds(60)
 
     private let account: AccountID
     private let session: any RemoteFeed
@@ -16,6 +18,9 @@ final class CachedFeed {
     private var tops: [SourceID: Task<FeedTables.Merge, any Error>] = [:]
     private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
     private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
+    private var attempts: [SourceID: Timestamp] = [:]
+    /// Whether what still comes in is not to be kept.
+    private var isClosed = false
 
     private struct Fill: Hashable {
         let source: SourceID
@@ -30,6 +35,14 @@ final class CachedFeed {
         self.session = session
         self.store = store
         self.owner = owner
+    }
+
+    /// Keeps nothing that comes in from now on: the account is being forgotten. Whoever waits for it gets a
+    /// `CancellationError`.
+    func close() { isClosed = true }
+
+    private func checkOpen() throws {
+        if isClosed { throw CancellationError() }
     }
 
     // MARK: Pages
@@ -104,9 +117,9 @@ final class CachedFeed {
         }
         // A clock that was set back makes everything old, rather than fresh for years.
         let now = owner.now
-        if now >= fetched + Self.freshness || now < fetched {
-            Task { _ = try? await fetchTop(source) }
-        }
+        guard now >= fetched + Self.freshness || now < fetched else { return }
+        if let last = attempts[source], last <= now, now < last + Self.retryPause { return }
+        Task { _ = try? await fetchTop(source) }
     }
 
     /// Asks for what is new in a source.
@@ -121,6 +134,7 @@ final class CachedFeed {
 
     private func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
         if let running = tops[source] { return try await running.value }
+        attempts[source] = owner.now
         let task = Task {
             defer { tops[source] = nil }
             return try await fetch(source, gap: nil, from: nil)
@@ -150,6 +164,7 @@ final class CachedFeed {
             isLikes
             ? try await fetchLikes(from: place)
             : try await owner.ask { [session] in try await session.fetchPage(source, from: place) }
+        try checkOpen()
         let now = owner.now
         let merge = try await store.run { [account] (tables) throws(StorageError) in
             let state: FeedTables.SourceState
@@ -228,6 +243,7 @@ final class CachedFeed {
     }
 
     private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
+        try checkOpen()
         let now = owner.now
         let (changed, kept) = try await store.run { [account] (tables) throws(StorageError) in
             let changed = try tables.heard(of: remote, account, now: now)
@@ -260,6 +276,7 @@ final class CachedFeed {
     /// - Returns: The photo as it is now; nil if it is not known.
     /// - Throws: ``StorageError``.
     func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> Photo? {
+        try checkOpen()
         let now = owner.now
         let likesSource = likesSource
         let (photo, moved) = try await store.run { [account] (tables) throws(StorageError) in
@@ -291,6 +308,7 @@ final class CachedFeed {
     /// Asks the service for its sources.
     func fetchSources() async throws -> [Source] {
         let sources = try await owner.ask { [session] in try await session.sources() }
+        try checkOpen()
         try await store.run { [account] (tables) throws(StorageError) in
             try tables.setListedSources(account, sources)
         }

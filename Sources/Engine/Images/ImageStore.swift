@@ -60,6 +60,11 @@ final class ImageStore {
 
     /// Deletes what is kept for an account.
     func forget(_ account: AccountID) async {
+        // What is on its way would come after all is deleted.
+        for (key, fetch) in fetches where key.account == account {
+            fetch.cancel()
+            _ = await fetch.result
+        }
         await onFiles { [folder] in
             let folder = "\(folder)/\(account.text)"
             for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }

@@ -7,8 +7,6 @@ internal import Storage
 final class RemoteService: PhotoService {
     /// How long a client waits for something that has to be asked for.
     static let patience = Duration.seconds(18)
-    /// How old a profile may be when the daemon starts before it is asked for again.
-    static let profileFreshness = Duration.seconds(3600)
 
     let session: any Session
     private(set) var rateLimit: RateLimit?
@@ -26,6 +24,10 @@ final class RemoteService: PhotoService {
     private var brokenSession: String?
     private var retry: Task<Void, Never>?
     private var isClosed = false
+    /// Whether what still comes in is not to be kept.
+    private var isForgotten = false
+    /// Whether the service was not asked yet who the user is.
+    private var isProfileDue = true
     private var feed: CachedFeed?
     private(set) var likes: Likes?
 
@@ -108,12 +110,15 @@ final class RemoteService: PhotoService {
     /// Takes over the token of a login that has just stored it.
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
-        tryAgain()
+        isProfileDue = true
+        Task { await goOn() }
     }
 
     /// Tries again what failed for a reason that may be over: the network is back, the keyring unlocked.
     func tryAgain() {
-        guard !isClosed, state != .ready else { return }
+        guard !isClosed else { return }
+        Task { await credentials.saveAgain() }
+        guard state != .ready else { return }
         if case .rateLimited = health.trouble(now: now) { return }
         Task {
             do {
@@ -121,9 +126,18 @@ final class RemoteService: PhotoService {
             } catch {
                 return
             }
-            if health.wantsRetry { try? await owner?.refreshProfile() }
-            likes?.send()
+            await goOn()
         }
+    }
+
+    /// Does what is left to do, when the service may be asked again.
+    private func goOn() async {
+        if health.wantsRetry || isProfileDue {
+            try? await owner?.refreshProfile()
+            // Nothing else would go through either; there will be another try.
+            guard !health.wantsRetry else { return }
+        }
+        likes?.send()
     }
 
     /// Nothing may be asked before `until`.
@@ -144,6 +158,7 @@ final class RemoteService: PhotoService {
     }
 
     private func note(_ verdict: ServiceHealth.Verdict) {
+        guard verdict != .none else { return }
         let before = health.trouble(now: now)
         health.note(verdict, now: now)
         if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
@@ -173,9 +188,11 @@ final class RemoteService: PhotoService {
         retry = Task { [weak self, clock] in
             do { try await clock.sleep(for: pause) } catch { return }
             guard let self else { return }
+            // Not to be cancelled by what it finds out.
+            retry = nil
             retryAt = nil
             owner?.serviceChanged()
-            if health.wantsRetry { try? await owner?.refreshProfile() } else { likes?.send() }
+            await goOn()
         }
     }
 
@@ -257,15 +274,15 @@ final class RemoteService: PhotoService {
 
     // MARK: Profile
 
-    /// Shows the profile as it was, and asks for it again if that is long ago.
+    /// Shows the profile as it was, and asks for it again: that tells as well whether the service is there
+    /// and takes the token.
     private func bringProfile() async {
         let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.profile(account)
         }
-        if let (profile, fetched) = kept ?? nil {
+        if let (profile, _) = kept ?? nil {
             await count(profile)
             owner?.profileKnown(profile)
-            guard now >= fetched + Self.profileFreshness || now < fetched else { return }
         }
         guard credentials.trouble == nil, !isClosed else { return }
         try? await owner?.refreshProfile()
@@ -280,7 +297,9 @@ final class RemoteService: PhotoService {
             // Without its picture it is a profile still.
             profile.avatar = (try? await image(key)) ?? ""
         }
+        isProfileDue = false
         await count(profile)
+        guard !isForgotten else { throw CancellationError() }
         let kept = profile
         let now = now
         try await stores.feeds.run { [account] (tables) throws(StorageError) in
@@ -303,11 +322,12 @@ final class RemoteService: PhotoService {
     /// - Throws: ``SecretStoreError`` when the token cannot be deleted. Then nothing has changed.
     func forget() async throws {
         try await credentials.discard()
+        // What still comes in must not be kept after what there is was deleted.
+        isForgotten = true
+        feed?.close()
         try await likes?.clear()
         await stores.images.forget(account)
-        try await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.forget(account)
-        }
+        try await stores.feeds.forget(account)
     }
 }
 
@@ -325,7 +345,13 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             throw ProviderError.rateLimited(until: until)
         }
         do {
-            let value = try await body()
+            let value: Value
+            do {
+                value = try await body()
+            } catch HTTPError.tooLarge {
+                // Nobody asked for that much.
+                throw ProviderError.failed("The service answered without an end; try again later.")
+            }
             note(.fine)
             return value
         } catch {
