@@ -18,7 +18,7 @@ package final class SimulatedUnsplash: Sendable {
     package let clientID: String
     package let clientSecret: String
     private let service: Service
-    private let servers: [LoopbackServer]
+    private let servers: Observed<[LoopbackServer]>
     private let origins: Origins
 
     /// The origin of the API: `http://127.0.0.1:port`, no slash at its end.
@@ -67,16 +67,27 @@ package final class SimulatedUnsplash: Sendable {
         service.state.withLock { $0.origins = origins }
         self.service = service
         self.origins = origins
-        servers = [api, web, images, storage, stranger]
+        servers = Observed([api, web, images, storage, stranger])
     }
 
     deinit { service.holds.value.forEach { $0.release() } }
 
-    /// Makes the service unreachable, for good.
-    package func stop() { servers.forEach { $0.stop() } }
+    /// Makes the service unreachable.
+    package func stop() { servers.value.forEach { $0.stop() } }
+
+    /// Lets it be reached again after ``stop()``, at its addresses, with all that it knows.
+    ///
+    /// - Throws: ``LoopbackHTTP/SystemError`` when somebody else has taken a port.
+    package func resume() throws {
+        let hosts: [RecordedRequest.Host] = [.api, .web, .images, .storage, .stranger]
+        let new = try zip(hosts, servers.value).map { [service] host, server in
+            try LoopbackServer(port: server.port) { service.answer($0, on: host) }
+        }
+        servers.update { $0 = new }
+    }
 
     /// Breaks off the connections there are.
-    package func disconnect() { servers.forEach { $0.disconnect() } }
+    package func disconnect() { servers.value.forEach { $0.disconnect() } }
 
     // MARK: What is there
 
