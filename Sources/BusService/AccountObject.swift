@@ -110,6 +110,13 @@ final class AccountObject {
                 (object: AccountObject, photo: String, size: String) -> FileDescriptor in
                 FileDescriptor(owning: try await object.account.openImage(photo, size: size))
             },
+            .asyncMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
+                (object: AccountObject, photo: String, file: FileDescriptor) -> ObjectPath in
+                let destination = try withExtendedLifetime(file) {
+                    try TransferDestination(duplicating: file.rawValue)
+                }
+                return try await object.account.download(photo, into: destination).path
+            },
             .asyncMethod("Refresh", in: ["source"], out: ["new"]) {
                 (object: AccountObject, source: String) -> UInt32 in
                 UInt32(clamping: try await object.account.refreshFeed(source))

@@ -14,6 +14,7 @@ package final class BusService: EngineObserver {
     private var accounts: [AccountID: AccountObject] = [:]
     private var providers: [String: ExportedObject] = [:]
     private var logins: [Int: ExportedObject] = [:]
+    private var transfers: [Int: ExportedObject] = [:]
 
     /// Exports what the engine has, and what it will have.
     ///
@@ -113,6 +114,22 @@ package final class BusService: EngineObserver {
 
     package func loginRemoved(_ login: Login) {
         guard let object = logins.removeValue(forKey: login.number) else { return }
+        tree.remove(object)
+    }
+
+    package func transferAdded(_ transfer: Transfer) {
+        let object = ExportedObject(transfer.path)
+        object.add(TransferObject.interface, on: TransferObject(transfer))
+        transfers[transfer.number] = object
+        tree.export(object)
+    }
+
+    package func transferChanged(_ transfer: Transfer) {
+        transfers[transfer.number]?.noteChange()
+    }
+
+    package func transferRemoved(_ transfer: Transfer) {
+        guard let object = transfers.removeValue(forKey: transfer.number) else { return }
         tree.remove(object)
     }
 

@@ -11,7 +11,10 @@ enum ErrorTable {
         switch error {
         case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
             ErrorReply(.invalidArgs, text)
-        case EngineError.tooManyLogins: ErrorReply(.limitsExceeded, "\(error)")
+        case EngineError.tooManyLogins, EngineError.tooManyTransfers:
+            ErrorReply(.limitsExceeded, "\(error)")
+        case EngineError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
+            ErrorReply(.ioError, "\(error)")
         case let error as EngineError: ErrorReply(name(error).name, "\(error)")
         case let error as ProviderError: ErrorReply(name(error).name, "\(error)")
         case let error as HTTPError: ErrorReply(name(error).name, "\(error)")
@@ -27,7 +30,7 @@ enum ErrorTable {
         switch error {
         case .notFound: .notFound
         // Have names of the bus itself, see above.
-        case .invalidArgument, .tooManyLogins, .notSupported: .notSupported
+        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .notSupported: .notSupported
         case .needsLogin: .needsLogin
         case .notConfigured: .notConfigured
         case .alreadyLoggedIn: .alreadyLoggedIn
@@ -36,6 +39,8 @@ enum ErrorTable {
         case .loginTimedOut: .loginTimedOut
         case .cancelled: .cancelled
         case .tooLarge: .tooLarge
+        // For want of room; else it has a name of the bus itself.
+        case .cannotWrite: .storageFull
         }
     }
 

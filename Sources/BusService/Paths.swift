@@ -12,6 +12,10 @@ extension Login {
     var path: ObjectPath { ServiceName.logins.appending("\(number)") }
 }
 
+extension Transfer {
+    var path: ObjectPath { ServiceName.transfers.appending("\(number)") }
+}
+
 nonisolated extension ProviderInfo {
     var path: ObjectPath { ServiceName.providers.appending(id) }
 }

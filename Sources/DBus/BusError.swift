@@ -32,6 +32,7 @@ nonisolated package struct ErrorReply: Error, Hashable, Sendable {
 nonisolated extension ErrorName {
     package static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
     package static let invalidArgs: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"
+    package static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
     package static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
     package static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
     package static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"

@@ -29,7 +29,7 @@ package final class Account {
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
     private(set) var record: AccountRecord
-    private unowned let engine: Engine
+    unowned let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
 
@@ -169,6 +169,15 @@ package final class Account {
     /// The caller closes the descriptor.
     package func openImage(_ photo: String, size: String) async throws -> Int32 {
         try await photos().openImage(PhotoID(photo), parse(size))
+    }
+
+    /// Does something with the best there is of a photo; not if the account is logged out by then.
+    func original<Value>(
+        _ photo: String, _ use: (Original) throws -> Value
+    ) async throws -> Value {
+        let original = try await photos().original(PhotoID(photo))
+        _ = try photos()
+        return try use(original)
     }
 
     // MARK: Profile

@@ -15,6 +15,7 @@ package final class Engine {
     package weak var observer: (any EngineObserver)?
     let ports: EnginePorts
     let redirects: RedirectListeners
+    private(set) lazy var transfers = TransferList(self)
     private let store: AccountStore
     private let stores: RemoteStores
     private let changes = ChangeQueue()
@@ -51,6 +52,7 @@ package final class Engine {
 
     /// Ends all sessions, and closes the store. Blocks until everything is on the disk.
     package func stop() {
+        transfers.stop("The daemon was told to end.")
         for account in accounts { account.endSession() }
         store.close()
         stores.feeds.close()
@@ -251,6 +253,7 @@ package final class Engine {
             }
             let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
             try await store.delete(account.id, defaultAccount: newDefault?.id)
+            transfers.stop(of: account, "The account was removed.")
             account.endSession()
             accounts.removeAll { $0 === account }
             observer?.accountRemoved(account)
@@ -283,6 +286,7 @@ package final class Engine {
             try await store.save(account.record, defaultAccount: defaultAccount?.id)
             return
         }
+        if !record.isLoggedIn { transfers.stop(of: account, "The account was logged out.") }
         account.adopt(record)
         observer?.accountChanged(account)
         becomeDefault(newDefault)

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What the engine cannot do. Texts are one sentence that a person can act on.
 nonisolated package enum EngineError: Error, Hashable {
     case notFound(String)
@@ -13,8 +15,12 @@ nonisolated package enum EngineError: Error, Hashable {
     case loginTimedOut
     /// ``Login/maximumUnfinished`` logins go on already.
     case tooManyLogins
+    /// ``Transfer/maximumUnfinished`` transfers go on already.
+    case tooManyTransfers
     case cancelled(String)
     case tooLarge(String)
+    /// A caller's destination does not take what is written; the number is `errno`.
+    case cannotWrite(Int32)
 }
 
 /// The sentence for a person.
@@ -28,6 +34,15 @@ nonisolated extension EngineError: CustomStringConvertible {
         case .loginDenied: "The login was refused in the browser."
         case .tooManyLogins:
             "\(Login.maximumUnfinished) logins are unfinished; finish or cancel one first."
+        case .tooManyTransfers:
+            "\(Transfer.maximumUnfinished) transfers are running; wait for one or cancel it."
+        case .cannotWrite(EPIPE), .cannotWrite(ECONNRESET):
+            "Nobody reads the destination any more."
+        case .cannotWrite(ETIMEDOUT): "Nobody has read the destination for ten minutes."
+        case .cannotWrite(ENOSPC), .cannotWrite(EDQUOT):
+            "The disk of the destination is full; make some room and try again."
+        case .cannotWrite(let code):
+            "The destination cannot be written: \(String(cString: strerror(code)))."
         case .loginTimedOut: "The login took more than ten minutes; start anew."
         }
     }

@@ -21,4 +21,8 @@ package protocol EngineObserver: AnyObject {
     func loginAdded(_ login: Login)
     func loginChanged(_ login: Login)
     func loginRemoved(_ login: Login)
+    func transferAdded(_ transfer: Transfer)
+    /// State or error have changed, or, at most ten times a second, how far it has come.
+    func transferChanged(_ transfer: Transfer)
+    func transferRemoved(_ transfer: Transfer)
 }

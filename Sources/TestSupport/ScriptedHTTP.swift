@@ -1,3 +1,5 @@
+internal import Glibc
+package import LoopbackHTTP
 package import ProviderKit
 
 /// A network on which nobody answers but as the test says.
@@ -5,6 +7,8 @@ package final class ScriptedHTTP: HTTPClient {
     package typealias Answer = @Sendable (HTTPRequest) throws -> HTTPResponse
 
     package let requests = Observed<[HTTPRequest]>([])
+    /// Whether downloads that have begun come no further for now.
+    package let isHeld = Observed(false)
     package let answer = Observed<Answer>({ _ in throw HTTPError.unreachable("no network") })
 
     package init() {}
@@ -18,6 +22,13 @@ package final class ScriptedHTTP: HTTPClient {
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        try await send(request)
+        let response = try await send(request)
+        guard response.isSuccess else { return response }
+        let total = response.body.count
+        progress(HTTPProgress(received: 0, total: total))
+        try await isHeld.wait { $0 ? nil : true }
+        guard write(file, response.body, total) == total else { throw HTTPError.cannotWrite(errno) }
+        progress(HTTPProgress(received: total, total: total))
+        return HTTPResponse(status: response.status, headers: response.headers, url: response.url)
     }
 }

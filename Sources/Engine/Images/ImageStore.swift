@@ -30,7 +30,7 @@ final class ImageStore {
     private var limitBytes: Int
     private let http: any HTTPClient
     private let files = DispatchQueue(label: "images")
-    private var fetches: [Key: Task<String, any Error>] = [:]
+    private var fetches: [Key: ImageFetch] = [:]
     private var lastPart = 0
 
     /// - Parameters:
@@ -45,17 +45,24 @@ final class ImageStore {
 
     /// The path of an image, fetched if need be.
     ///
+    /// - Parameters:
+    ///   - key: Which image.
+    ///   - allowsLoopback: Whether its address may lie on loopback.
+    ///   - progress: Told how the fetching goes.
+    /// - Returns: The path. The file may go once it is not used.
     /// - Throws: ``ProviderError/notFound(_:)`` when the service has no such image, or none that is an image;
-    ///   ``HTTPError``; ``ProviderError/storageFull``.
-    func path(_ key: Key, allowsLoopback: Bool) async throws -> String {
+    ///   ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` when the task is cancelled.
+    func path(
+        _ key: Key, allowsLoopback: Bool, progress: @escaping (HTTPProgress) -> Void = { _ in }
+    ) async throws -> String {
         if let path = await onFiles({ [folder] in Self.find(key, in: folder) }) { return path }
-        if let running = fetches[key] { return try await running.value }
-        let task = Task {
-            defer { fetches[key] = nil }
-            return try await fetch(key, allowsLoopback: allowsLoopback)
+        if let running = fetches[key] { return try await running.path(progress) }
+        let new = ImageFetch { [weak self] fetch in
+            if self?.fetches[key] === fetch { self?.fetches[key] = nil }
         }
-        fetches[key] = task
-        return try await task.value
+        fetches[key] = new
+        new.begin { [self] in try await fetch(key, allowsLoopback: allowsLoopback, $0) }
+        return try await new.path(progress)
     }
 
     /// Deletes what is kept for an account.
@@ -72,7 +79,9 @@ final class ImageStore {
         }
     }
 
-    private func fetch(_ key: Key, allowsLoopback: Bool) async throws -> String {
+    private func fetch(
+        _ key: Key, allowsLoopback: Bool, _ progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> String {
         let directory = "\(folder)/\(key.account.text)"
         lastPart += 1
         let part = "\(directory)/\(key.name).part\(getpid())-\(lastPart)"
@@ -83,7 +92,8 @@ final class ImageStore {
         request.maximumBytes = 64 << 20
         let result: Result<HTTPResponse, any Error>
         do {
-            result = .success(try await http.download(request, into: descriptor) { _ in })
+            result = .success(
+                try await http.download(request, into: descriptor, progress: progress))
         } catch {
             result = .failure(error)
         }

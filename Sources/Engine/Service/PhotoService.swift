@@ -16,6 +16,8 @@ protocol PhotoService: AnyObject {
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
     /// The caller closes the descriptor.
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
+    /// The best there is of a photo that exists; it is not fetched yet.
+    func original(_ photo: PhotoID) async throws -> Original
     /// nil where nobody says.
     func profile() async throws -> Profile?
 
@@ -58,6 +60,14 @@ final class DirectService: PhotoService {
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
         try await images().openImage(photo, size)
+    }
+
+    func original(_ photo: PhotoID) async throws -> Original {
+        let images = try images()
+        _ = try await feed().photo(photo)
+        return Original(
+            open: { _ in try await images.openImage(photo, .full) },
+            count: {})
     }
 
     func profile() async throws -> Profile? {

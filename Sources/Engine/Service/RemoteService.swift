@@ -243,29 +243,51 @@ final class RemoteService: PhotoService {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        let cached = try await photos().photo(photo)
+        try await image(try await key(photos().photo(photo), size))
+    }
+
+    private func key(_ cached: CachedPhoto, _ size: ImageSize) throws -> ImageStore.Key {
         // What is missing is served by the next larger one, and the largest by what there is.
         let sizes = ImageSize.allCases
         let index = sizes.firstIndex(of: size) ?? 0
         let choices = sizes[index...] + sizes[..<index].reversed()
         guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
-            throw ProviderError.notFound("The service names no image of photo \"\(photo)\".")
+            throw ProviderError.notFound(
+                "The service names no image of photo \"\(cached.photo.id)\".")
         }
-        return try await image(ImageStore.Key(account: account, photo: photo, size: size, url: url))
+        return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        let path = try await imagePath(photo, size)
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        try Self.open(try await imagePath(photo, size))
+    }
+
+    func original(_ photo: PhotoID) async throws -> Original {
+        let feed = try photos()
+        return try await patiently { [self] in
+            let cached = try await feed.photo(photo)
+            let key = try key(cached, .full)
+            // Through the cache, which looks at an image before anybody gets it.
+            return Original(
+                open: { [self] in try Self.open(try await image(key, progress: $0)) },
+                count: { try await feed.countDownload(cached) })
+        }
+    }
+
+    private static func open(_ path: String) throws -> Int32 {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw ProviderError.failed("The image could not be opened; try again.")
         }
         return descriptor
     }
 
-    private func image(_ key: ImageStore.Key) async throws -> String {
+    private func image(
+        _ key: ImageStore.Key, progress: @escaping (HTTPProgress) -> Void = { _ in }
+    ) async throws -> String {
         do {
-            return try await stores.images.path(key, allowsLoopback: allowsLoopback)
+            return try await stores.images.path(
+                key, allowsLoopback: allowsLoopback, progress: progress)
         } catch HTTPError.unreachable(let reason) {
             note(.unreachable(reason))
             throw HTTPError.unreachable(reason)
