@@ -52,6 +52,12 @@ final class ImageFetch {
         }
     }
 
+    /// Ends the fetch, and returns when nothing of it is written any more.
+    func cancel() async {
+        work?.cancel()
+        await work?.value
+    }
+
     private func tell(_ progress: HTTPProgress) {
         latest = progress
         for waiter in waiters.values { waiter.progress(progress) }

@@ -69,8 +69,7 @@ final class ImageStore {
     func forget(_ account: AccountID) async {
         // What is on its way would come after all is deleted.
         for (key, fetch) in fetches where key.account == account {
-            fetch.cancel()
-            _ = await fetch.result
+            await fetch.cancel()
         }
         await onFiles { [folder] in
             let folder = "\(folder)/\(account.text)"
