@@ -15,8 +15,11 @@ struct Surroundings: Codable, Sendable {
         address = bus.address
     }
 
-    /// Makes them those of this process.
-    func enter() { for (name, value) in environment { setenv(name, value, 1) } }
+    /// Makes them those of this process, which has a minute at most: a time limit of the test does not end it.
+    func enter() {
+        alarm(60)
+        for (name, value) in environment { setenv(name, value, 1) }
+    }
 
     @MainActor
     func connect() throws -> BusConnection { try BusConnection(address: address) }
