@@ -103,4 +103,12 @@ final class EngineFixture: EngineObserver {
     func loginAdded(_ login: Login) { told.append("login \(login.number)") }
     func loginChanged(_ login: Login) { told.append("login \(login.number) \(login.state)") }
     func loginRemoved(_ login: Login) { told.append("login \(login.number) gone") }
+    func transferAdded(_ transfer: Transfer) { told.append("transfer \(transfer.number)") }
+    func transferChanged(_ transfer: Transfer) {
+        told.append(
+            "transfer \(transfer.number) \(transfer.state) \(transfer.received)/\(transfer.total)")
+    }
+    func transferRemoved(_ transfer: Transfer) {
+        told.append("transfer \(transfer.number) gone")
+    }
 }

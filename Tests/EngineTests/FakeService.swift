@@ -91,6 +91,10 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         return isLiked ? 1 : 0
     }
 
+    func countDownload(_ photo: RemotePhoto) async throws {
+        try await ask("download \(photo.photo.id)")
+    }
+
     func profile() async throws -> Profile {
         try await ask("profile")
         return Profile(username: "ada", name: "Ada")

@@ -21,9 +21,12 @@ struct InterfaceTests {
         async let waiting = started.wait()
         try await world.unsplash.approve(url, as: "ada")
         let account = try await waiting
+        let photo = try #require(world.unsplash.feed.first?.id)
+        let transfer = try await client.service.account(account).download(
+            photo, to: try Destination.file())
         var served: [String: [String]] = [:]
         for path in [
-            ServiceName.root, ServiceName.providers.appending("local"), account, login,
+            ServiceName.root, ServiceName.providers.appending("local"), account, login, transfer,
         ] {
             let xml: String = try await client.proxy(path).call(
                 "org.freedesktop.DBus.Introspectable", "Introspect")
@@ -37,7 +40,7 @@ struct InterfaceTests {
         for file in files {
             documented.merge(InterfaceParser.interfaces(try Data(contentsOf: file))) { $1 }
         }
-        #expect(documented.count == 7)
+        #expect(documented.count == 8)
         #expect(Set(documented.keys) == Set(served.keys))
         for (name, members) in documented { #expect(served[name] == members, "\(name)") }
         try await daemon.stop()

@@ -1,0 +1,80 @@
+import DBus
+import Dispatch
+import Glibc
+import TestSupport
+import Testing
+
+/// Opens a file for nothing but its path; hidden by the macros that Swift's Glibc module is read with.
+let O_PATH: Int32 = 0o10_000_000
+
+/// What a client has photos written into.
+@MainActor
+enum Destination {
+    /// A file of the running test.
+    static func file(
+        _ name: String = "photo", _ flags: Int32 = O_RDWR | O_CREAT
+    ) throws -> FileDescriptor {
+        try open(PrivateBus.current.directory.appending(name), flags)
+    }
+
+    static func open(_ path: String, _ flags: Int32) throws -> FileDescriptor {
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemError("open \(path)", errno) }
+        return FileDescriptor(owning: descriptor)
+    }
+
+    /// What is in the file of the running test.
+    static func content(_ name: String = "photo") throws -> [UInt8] {
+        try read(file(name, O_RDONLY))
+    }
+
+    /// Reads to the end.
+    nonisolated static func read(_ descriptor: FileDescriptor) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = Glibc.read(descriptor.rawValue, &buffer, buffer.count)
+            guard count >= 0 else { throw SystemError("read", errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+}
+
+/// A pipe, or a pair of sockets, that is soon full as long as nobody reads.
+@MainActor
+final class SlowPipe {
+    private var writer: FileDescriptor?
+    private var reader: FileDescriptor?
+
+    init(isSocket: Bool = false) throws {
+        var ends: [Int32] = [0, 0]
+        let type = Int32(SOCK_STREAM.rawValue)
+        let result = isSocket ? socketpair(AF_UNIX, type, 0, &ends) : pipe(&ends)
+        guard result == 0 else { throw SystemError("pipe", errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (reader, writer) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+    }
+
+    /// Lends the end to write to, and closes it then: whoever has got it has the last one.
+    func handOver<Result>(
+        _ body: (FileDescriptor) async throws -> Result
+    ) async throws -> Result {
+        let result = try await body(#require(writer))
+        writer = nil
+        return result
+    }
+
+    func stopReading() { reader = nil }
+
+    /// Reads to the end, in a thread that may wait.
+    func read() async throws -> [UInt8] {
+        guard let reader else { return [] }
+        let result = Observed<[UInt8]?>(nil)
+        DispatchQueue(label: "reader").async {
+            let bytes = (try? Destination.read(reader)) ?? []
+            result.update { $0 = bytes }
+        }
+        return try await result.wait { $0 }
+    }
+}

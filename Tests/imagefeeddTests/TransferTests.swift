@@ -1,0 +1,228 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Downloads of photos on this computer, into whatever a client opens.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct TransferTests {
+    /// A daemon with one photo of so many bytes.
+    private struct World {
+        let daemon: RunningDaemon
+        let client: TestClient
+        let account: AccountClient
+        let photo: String
+        let bytes: [UInt8]
+
+        @MainActor init(size: Int = 0) async throws {
+            try Pictures.add(["a"])
+            let path = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
+            let file = try Destination.open(path, O_WRONLY | O_APPEND)
+            var more = [UInt8](repeating: 0, count: max(0, size - Pictures.png.count))
+            for index in more.indices { more[index] = UInt8(truncatingIfNeeded: index / 4096) }
+            #expect(write(file.rawValue, more, more.count) == more.count)
+            bytes = Array(Pictures.png) + more
+            daemon = try await RunningDaemon()
+            client = try TestClient()
+            account = try await client.logIn("ada")
+            let photos = try await account.page("", cursor: "", count: 1).photos
+            photo = try #require(photos.first?["id"]?.string)
+        }
+
+        /// Starts a download into a pipe that nobody reads yet.
+        @MainActor func startSlowly(
+            flags: Int32 = 0, isSocket: Bool = false, by caller: TestClient? = nil
+        ) async throws -> (transfer: TransferClient, pipe: SlowPipe) {
+            let pipe = try SlowPipe(isSocket: isSocket)
+            let account = (caller ?? client).service.account(account.path)
+            let path = try await pipe.handOver { writer in
+                #expect(fcntl(writer.rawValue, F_SETFL, flags) == 0)
+                return try await account.download(photo, to: writer)
+            }
+            return (client.service.transfer(path), pipe)
+        }
+    }
+
+    @Test func `a photo is written where the caller's file stands`() async throws {
+        let world = try await World(size: 1_000_000)
+        let file = try Destination.file()
+        #expect(write(file.rawValue, "before", 6) == 6)
+        let added = try await Signals(
+            world.client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
+            "InterfacesAdded")
+        let path = try await world.account.download(world.photo, to: file)
+        #expect(ServiceName.transfers.appending("1") == path)
+        let transfer = world.client.service.transfer(path)
+        try await transfer.wait()
+        try await transfer.wait()
+        #expect(try Destination.content() == Array("before".utf8) + world.bytes)
+        let properties = try await transfer.properties()
+        #expect(properties["State"] == .string("done"))
+        #expect(properties["Received"] == .uint64(1_000_000))
+        #expect(properties["Total"] == .uint64(1_000_000))
+        #expect(properties["Error"] == .structure([.string(""), .string("")]))
+        // Its end is its end.
+        try await transfer.cancel()
+        #expect(try await transfer.properties()["State"] == .string("done"))
+        let shown: (ObjectPath, [String: [String: Variant]]) =
+            try await added.messages.elements(1)[0].read()
+        #expect(shown.0 == path)
+        #expect(shown.1[InterfaceName.transfer.text]?["State"] == .string("running"))
+        #expect(try await world.client.service.objects()[path] != nil)
+        try await world.daemon.stop()
+    }
+
+    @Test func `what cannot be written to is refused at once`() async throws {
+        let world = try await World()
+        _ = try Destination.file()
+        for flags in [O_RDONLY, O_PATH] {
+            let file = try Destination.file("photo", flags)
+            await expectError(.invalidArgs) {
+                _ = try await world.account.download(world.photo, to: file)
+            }
+        }
+        let folder = try Destination.open("/", O_RDONLY)
+        await expectError(.invalidArgs) {
+            _ = try await world.account.download(world.photo, to: folder)
+        }
+        let file = try Destination.file()
+        await expectError(ServiceError.notFound.name) {
+            _ = try await world.account.download("nothing", to: file)
+        }
+        let paths = try await world.client.service.objects().keys
+        #expect(paths.allSatisfy { !$0.text.contains("transfers") })
+        #expect(try Destination.content().isEmpty)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a full disk is told`() async throws {
+        let world = try await World()
+        let full = try Destination.open("/dev/full", O_WRONLY)
+        let path = try await world.account.download(world.photo, to: full)
+        let transfer = world.client.service.transfer(path)
+        for _ in 0..<2 {
+            await expectError(ServiceError.storageFull.name) { try await transfer.wait() }
+        }
+        let properties = try await transfer.properties()
+        #expect(properties["State"] == .string("failed"))
+        guard case .structure(let error) = properties["Error"] else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.first == .string(ServiceError.storageFull.name.text))
+        try await world.daemon.stop()
+    }
+
+    @Test func `a slow reader gets all of it`() async throws {
+        let world = try await World(size: 1_000_000)
+        let (transfer, pipe) = try await world.startSlowly()
+        // The daemon goes on with other things.
+        #expect(try await world.client.titles(world.account) == ["a"])
+        #expect(try await transfer.properties()["State"] == .string("running"))
+        #expect(try await pipe.read() == world.bytes)
+        try await transfer.wait()
+        #expect(try await transfer.properties()["Received"] == .uint64(1_000_000))
+        try await world.daemon.stop()
+    }
+
+    @Test func `one who does not wait for the pipe gets all of it, too`() async throws {
+        let world = try await World(size: 1_000_000)
+        let (transfer, pipe) = try await world.startSlowly(flags: O_NONBLOCK)
+        #expect(try await pipe.read() == world.bytes)
+        try await transfer.wait()
+        try await world.daemon.stop()
+    }
+
+    @Test func `a socket gets all of it`() async throws {
+        let world = try await World(size: 1_000_000)
+        let (transfer, pipe) = try await world.startSlowly(isSocket: true)
+        #expect(try await pipe.read() == world.bytes)
+        try await transfer.wait()
+        try await world.daemon.stop()
+    }
+
+    @Test func `a reader that goes ends it`() async throws {
+        let world = try await World(size: 1_000_000)
+        for isSocket in [false, true] {
+            let (transfer, pipe) = try await world.startSlowly(isSocket: isSocket)
+            pipe.stopReading()
+            await expectError(.ioError) { try await transfer.wait() }
+            #expect(try await transfer.properties()["State"] == .string("failed"))
+        }
+        try await world.daemon.stop()
+    }
+
+    @Test func `the caller may go`() async throws {
+        let world = try await World(size: 1_000_000)
+        var caller: TestClient? = try TestClient()
+        let name = try #require(caller?.connection.uniqueName)
+        let (transfer, pipe) = try await world.startSlowly(by: caller)
+        let isThere = Observed(true)
+        let watch = try await world.client.connection.watchOwner(of: name) { owner in
+            isThere.update { $0 = owner != nil }
+        }
+        caller = nil
+        try await isThere.wait { $0 ? nil : true }
+        withExtendedLifetime(watch) {}
+        #expect(try await pipe.read() == world.bytes)
+        try await transfer.wait()
+        try await world.daemon.stop()
+    }
+
+    @Test func `it can be cancelled, and lets the pipe go`() async throws {
+        let world = try await World(size: 1_000_000)
+        let (transfer, pipe) = try await world.startSlowly()
+        async let waiting: ErrorReply? = errorReply { try await transfer.wait() }
+        try await transfer.cancel()
+        #expect(await waiting?.name == ServiceError.cancelled.name)
+        #expect(try await transfer.properties()["State"] == .string("cancelled"))
+        #expect(try await pipe.read().count <= 65536)
+        await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
+        try await transfer.cancel()
+        try await world.daemon.stop()
+    }
+
+    @Test func `logging out cancels it`() async throws {
+        let world = try await World(size: 1_000_000)
+        let (transfer, pipe) = try await world.startSlowly()
+        try await world.account.logout()
+        await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
+        #expect(try await pipe.read().count <= 65536)
+        try await world.daemon.stop()
+    }
+
+    @Test func `eight go on at a time, and end with the daemon`() async throws {
+        let world = try await World(size: 1_000_000)
+        var running: [(transfer: TransferClient, pipe: SlowPipe)] = []
+        for _ in 0..<8 { running.append(try await world.startSlowly()) }
+        let file = try Destination.file()
+        await expectError(.limitsExceeded) {
+            _ = try await world.account.download(world.photo, to: file)
+        }
+        try await running[3].transfer.cancel()
+        let path = try await world.account.download(world.photo, to: file)
+        try await world.client.service.transfer(path).wait()
+        #expect(try Destination.content() == world.bytes)
+        // Although nobody reads.
+        try await world.daemon.stop()
+        withExtendedLifetime(running) {}
+    }
+
+    @Test func `the command line saves a photo`() async throws {
+        let world = try await World(size: 1_000_000)
+        let folder = try PrivateBus.current.directory.appending("downloads")
+        #expect(mkdir(folder, 0o700) == 0)
+        let result = try await control("download", world.photo, "-o", "\(folder)/mine.png")
+        #expect(result.exit == .code(0))
+        #expect(result.error == "")
+        #expect(result.output == "\(folder)/mine.png\n")
+        #expect(try Destination.content("downloads/mine.png") == world.bytes)
+        let refused = try await control("download", world.photo, "-o", "\(folder)/mine.png")
+        #expect(refused.exit == .code(1))
+        let named = try await control("download", world.photo, "-o", folder)
+        #expect(named.output == "\(folder)/\(world.photo).png\n")
+        try await world.daemon.stop()
+    }
+}

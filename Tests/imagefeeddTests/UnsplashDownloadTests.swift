@@ -1,0 +1,146 @@
+import BusAPI
+import DBus
+import Glibc
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Downloads from Unsplash, which counts them.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashDownloadTests {
+    private func start(
+        _ photo: String, _ world: UnsplashWorld, _ account: AccountClient, _ name: String = "photo"
+    ) async throws -> TransferClient {
+        let path = try await account.download(photo, to: try Destination.file(name))
+        return world.client.service.transfer(path)
+    }
+
+    @Test func `a photo comes in the best quality, and each download is counted`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let count = RequestPattern("/photos/\(photo.id)/download")
+        let transfer = try await start(photo.id, world, account)
+        try await transfer.wait()
+        try await world.unsplash.waitForRequests(count)
+        let image = try await account.openImage(photo.id, size: "full")
+        let bytes = try Destination.read(image)
+        #expect(try Destination.content() == bytes)
+        let properties = try await transfer.properties()
+        #expect(properties["State"] == .string("done"))
+        #expect(properties["Received"] == .uint64(UInt64(bytes.count)))
+        #expect(properties["Total"] == .uint64(UInt64(bytes.count)))
+        // Looking at it is none.
+        #expect(world.unsplash.downloads(of: photo.id) == 1)
+        try await start(photo.id, world, account, "again").wait()
+        let counts = try await world.unsplash.waitForRequests(count, count: 2)
+        #expect(counts.allSatisfy { $0.username == "ada" && $0.query["ixid"]?.isEmpty == false })
+        #expect(world.unsplash.downloads(of: photo.id) == 2)
+        #expect(try Destination.content("again") == bytes)
+        let images = world.unsplash.requests(RequestPattern(photo.imagePath))
+        #expect(images.count == 1)
+        #expect(images.first?.query["ixid"]?.isEmpty == false)
+        #expect(images.first?["Authorization"] == nil)
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [
+        (Fault.htmlPage, ServiceError.serviceFailed), (.htmlStatus(404), .notFound),
+        (.htmlStatus(503), .serviceFailed), (.truncated, .serviceFailed),
+        (.reset, .serviceFailed),
+    ])
+    func `what is no photo is not written`(fault: Fault, error: ServiceError) async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let images = RequestPattern(photo.imagePath)
+        world.unsplash.fail(images, fault)
+        let transfer = try await start(photo.id, world, account)
+        await expectError(error.name) { try await transfer.wait() }
+        #expect(try await transfer.properties()["State"] == .string("failed"))
+        #expect(try Destination.content().isEmpty)
+        world.unsplash.recover(images)
+        try await start(photo.id, world, account).wait()
+        try await world.unsplash.waitForRequests(RequestPattern("/photos/\(photo.id)/download"))
+        #expect(try Destination.content().count > 0)
+        try await world.daemon.stop()
+        #expect(world.unsplash.downloads(of: photo.id) == 1)
+    }
+
+    @Test func `a download that cannot be counted is one still`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let count = RequestPattern("/photos/\(photo.id)/download")
+        world.unsplash.fail(count, .htmlStatus(500))
+        let transfer = try await start(photo.id, world, account)
+        try await transfer.wait()
+        try await world.unsplash.waitForRequests(count)
+        #expect(try await transfer.properties()["State"] == .string("done"))
+        try await world.daemon.stop()
+    }
+
+    @Test func `it can be cancelled while it is fetched`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let images = RequestPattern(photo.imagePath)
+        let hold = world.unsplash.hold(images)
+        let transfer = try await start(photo.id, world, account)
+        try await world.unsplash.waitForRequests(images)
+        try await transfer.cancel()
+        await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
+        hold.release()
+        // Nothing stands in the way of the next one.
+        try await start(photo.id, world, account, "next").wait()
+        #expect(try Destination.content().isEmpty)
+        #expect(try Destination.content("next").count > 0)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a photo that is not there is told at once`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let file = try Destination.file()
+        await expectError(ServiceError.notFound.name) {
+            _ = try await account.download("abcdefghijk", to: file)
+        }
+        try await world.daemon.stop()
+    }
+
+    @Test func `the command line saves a photo`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let folder = try PrivateBus.current.directory.appending("downloads")
+        #expect(mkdir(folder, 0o700) == 0)
+        let result = try await control("download", photo.id, "-o", folder)
+        #expect(result.exit == .code(0))
+        #expect(result.error == "")
+        #expect(result.output == "\(folder)/\(photo.id).jpg\n")
+        let image = try await account.openImage(photo.id, size: "full")
+        #expect(
+            try Destination.content("downloads/\(photo.id).jpg") == Destination.read(image))
+        let refused = try await control("download", photo.id, "-o", folder)
+        #expect(refused.exit == .code(1))
+        #expect(refused.error.contains("--force"))
+        #expect(try await control("download", photo.id, "-o", folder, "--force").exit == .code(0))
+        world.unsplash.fail("*", .htmlPage)
+        let other = try #require(world.unsplash.feed.last)
+        let failed = try await control("download", other.id, "-o", "\(folder)/other")
+        #expect(failed.exit == .code(1))
+        #expect(failed.error.split(separator: "\n").count == 1)
+        #expect(access("\(folder)/other", F_OK) != 0)
+        try await world.daemon.stop()
+    }
+}
+
+/// Runs the built `imagefeedctl` to its end.
+@MainActor
+func control(
+    _ arguments: String...
+) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+    try await ChildProcess(
+        BuiltProducts.path("imagefeedctl"), arguments, environment: RunningDaemon.environment()
+    ).result()
+}
