@@ -61,7 +61,7 @@ let package = Package(
 
         // MARK: DBus
 
-        .target(name: "DBus", dependencies: ["CDBus"]),
+        .target(name: "DBus", dependencies: ["CDBus", "CSwiftRuntime"]),
         .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
 
         // MARK: Engine

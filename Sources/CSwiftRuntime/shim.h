@@ -1,5 +1,6 @@
 #pragma once
-// A hook of Swift's concurrency runtime (Concurrency.h in its source) that has no Swift face.
+// Hooks of Swift's concurrency runtime (Concurrency.h in its source) and of libdispatch (private.h) that
+// have no Swift face.
 
 #define SHIM_SWIFT_CALL __attribute__((swiftcall))
 
@@ -18,3 +19,8 @@ static SHIM_SWIFT_CALL void shim_enqueue_on_main(void *job, shim_enqueue_functio
 static inline void shim_run_every_task_on_main(void) {
     swift_task_enqueueGlobal_hook = shim_enqueue_on_main;
 }
+
+// For the main loop of a thread that waits for other things, too: an eventfd that is written to when
+// something is put on the main queue, and what runs that. Foundation's RunLoop is made of these.
+int dispatch_main_queue_descriptor(void) __asm__("_dispatch_get_main_queue_handle_4CF");
+void dispatch_main_queue_run(void *unused) __asm__("_dispatch_main_queue_callback_4CF");

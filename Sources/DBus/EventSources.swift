@@ -2,7 +2,8 @@ internal import CDBus
 internal import Dispatch
 internal import Glibc
 
-/// Runs the watches of a connection as dispatch sources on the main queue.
+/// Runs the watches of a connection on the main thread's ``MainLoop``, or, in a program without one, as
+/// dispatch sources on the main queue.
 ///
 /// A source is active only while libdbus has its watch enabled, so an idle connection waits for its
 /// socket and for nothing else. libdbus has no timeouts for us: its pending calls are not used.
@@ -12,7 +13,7 @@ final class EventSources {
     private var afterEvent: () -> Void = {}
 
     private struct Watch {
-        let source: any DispatchSourceProtocol
+        let source: any WatchSource
         var isRunning = false
     }
 
@@ -44,21 +45,31 @@ final class EventSources {
         guard descriptor >= 0 else { return false }
         let flags = dbus_watch_get_flags(watch)
         let reads = flags & DBUS_WATCH_READABLE.rawValue != 0
-        let source: any DispatchSourceProtocol =
-            reads
-            ? DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-            : DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
         let condition = reads ? DBUS_WATCH_READABLE.rawValue : DBUS_WATCH_WRITABLE.rawValue
-        source.setEventHandler { [unowned self] in
+        let source = Self.source(descriptor, reads: reads) { [unowned self] in
             // An earlier event of this turn may have removed the watch.
             guard watches[watch] != nil else { return }
             dbus_watch_handle(watch, condition)
             afterEvent()
         }
-        source.setCancelHandler { close(descriptor) }
         watches[watch] = Watch(source: source)
         updateWatch(watch)
         return true
+    }
+
+    private static func source(
+        _ descriptor: Int32, reads: Bool, handler: @escaping () -> Void
+    ) -> any WatchSource {
+        guard !MainLoop.isUsed else {
+            return PolledSource(descriptor, reads: reads, handler: handler)
+        }
+        let source: any DispatchSourceProtocol =
+            reads
+            ? DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+            : DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
+        source.setEventHandler(handler: handler)
+        source.setCancelHandler { close(descriptor) }
+        return DispatchedSource(source: source)
     }
 
     private func updateWatch(_ watch: OpaquePointer) {
@@ -88,4 +99,21 @@ final class EventSources {
                 Unmanaged<EventSources>.fromOpaque(context).takeUnretainedValue(), handle)
         }
     }
+}
+
+/// What tells that a descriptor is ready. Begins suspended.
+protocol WatchSource {
+    func resume()
+    func suspend()
+    func cancel()
+}
+
+extension PolledSource: WatchSource {}
+
+private struct DispatchedSource: WatchSource {
+    let source: any DispatchSourceProtocol
+
+    func resume() { source.resume() }
+    func suspend() { source.suspend() }
+    func cancel() { source.cancel() }
 }

@@ -1,7 +1,6 @@
 internal import BusAPI
 internal import CSwiftRuntime
 internal import DBus
-internal import Dispatch
 internal import Glibc
 internal import Logging
 
@@ -14,6 +13,7 @@ case .wrong(let reason):
 case .run(let replacing, let logLevel):
     // One thread owns the state, and nothing wakes an idle daemon.
     shim_run_every_task_on_main()
+    MainLoop.use()
     // What we make is only for the user.
     umask(0o077)
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel) }
@@ -30,7 +30,7 @@ case .run(let replacing, let logLevel):
                 exit(EXIT_FAILURE)
             }
         }
-        dispatchMain()
+        MainLoop.run()
     } catch BusError.noBus(let reason) {
         complain("there is no session bus: \(reason)")
         exit(EX_UNAVAILABLE)
