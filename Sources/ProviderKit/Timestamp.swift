@@ -14,8 +14,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The moment by the clock of the machine.
     public static var now: Timestamp { Timestamp(secondsSince1970: Int64(time(nil))) }
 
+    /// The last moment there is, or the first, where the sum lies beyond: servers name any number of seconds.
     public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
-        Timestamp(secondsSince1970: moment.secondsSince1970 + duration.components.seconds)
+        let seconds = duration.components.seconds
+        let (sum, overflows) = moment.secondsSince1970.addingReportingOverflow(seconds)
+        return Timestamp(secondsSince1970: overflows ? (seconds > 0 ? .max : .min) : sum)
     }
 
     /// Reads `Sun, 06 Nov 1994 08:49:37 GMT`, in English as it is sent.

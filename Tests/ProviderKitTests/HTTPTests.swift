@@ -32,6 +32,13 @@ struct HTTPTests {
         let now = Timestamp(secondsSince1970: 784_111_740)
         #expect(response.retryAfter(now: now) == seconds.map { .seconds($0) })
     }
+
+    @Test func `a time to wait that is longer than time itself is no trouble`() throws {
+        let now = Timestamp(secondsSince1970: 1_800_000_000)
+        let response = HTTPResponse(
+            status: 429, headers: ["retry-after": "9223372036854775807"], url: "")
+        #expect((now + (try #require(response.retryAfter(now: now)))).secondsSince1970 == .max)
+    }
 }
 
 struct URLEncodingTests {
