@@ -10,6 +10,8 @@ nonisolated struct ServiceHealth {
     static let pauses: ClosedRange<Duration> = .seconds(5) ... .seconds(900)
     /// How long a service is left alone that does not say how long it wants to be.
     static let defaultRateLimitPause = Duration.seconds(900)
+    /// How long a service is left alone at most; what lies further off was a mistake, or the clock was set.
+    static let longestRateLimitPause = Duration.seconds(86_400)
 
     /// What stands in the way of asking.
     enum Trouble: Hashable {
@@ -36,6 +38,7 @@ nonisolated struct ServiceHealth {
             self =
                 switch error {
                 case HTTPError.unreachable(let reason): .unreachable(reason)
+                case HTTPError.cannotWrite: .none
                 case let error as HTTPError: .failed("\(error)")
                 case ProviderError.failed(let reason): .failed(reason)
                 case ProviderError.rateLimited(let until): .rateLimited(until: until)
@@ -63,14 +66,18 @@ nonisolated struct ServiceHealth {
             tries += 1
         case .rateLimited(let until):
             unreachable = nil
-            rateLimitedUntil = max(until ?? now + Self.defaultRateLimitPause, now + .seconds(1))
+            rateLimitedUntil = min(
+                max(until ?? now + Self.defaultRateLimitPause, now + .seconds(1)),
+                now + Self.longestRateLimitPause)
         case .none: break
         }
     }
 
     /// What keeps the service from being of use at the moment; nil if nothing does.
     func trouble(now: Timestamp) -> Trouble? {
-        if let rateLimitedUntil, now < rateLimitedUntil {
+        if let rateLimitedUntil, now < rateLimitedUntil,
+            rateLimitedUntil <= now + Self.longestRateLimitPause
+        {
             return .rateLimited(until: rateLimitedUntil)
         }
         if let unreachable { return .offline(reason: unreachable) }
@@ -84,9 +91,13 @@ nonisolated struct ServiceHealth {
     ///
     /// Doubles with each try, and differs by a fifth, so that not everybody comes back at once.
     ///
-    /// - Parameter jitter: 0 to 1.
+    /// - Parameters:
+    ///   - count: How often something else has failed in a row, if that is more often.
+    ///   - jitter: 0 to 1.
     /// - Returns: 5 seconds to 15 minutes, and a fifth more or less.
-    func pause(jitter: Double) -> Duration { Self.pause(after: tries, jitter: jitter) }
+    func pause(afterAtLeast count: Int = 0, jitter: Double) -> Duration {
+        Self.pause(after: max(tries, count), jitter: jitter)
+    }
 
     /// The same for anything else that failed so many times in a row.
     static func pause(after tries: Int, jitter: Double) -> Duration {
