@@ -72,7 +72,7 @@ package struct Configuration: Sendable {
     private struct SystemError: Error { let code: Int32 }
 
     /// A configuration is small; more than 1 MiB is something else.
-    private static let maximumBytes = 1 << 20
+    static let maximumBytes = 1 << 20
 
     private static func read(_ path: String) -> Result<String, SystemError> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -8,53 +8,74 @@ extension KeyFile {
     ///   - text: The file.
     /// - Returns: The file as it is to be written.
     package static func setting(
-        _ value: String, for key: String, in group: String, of text: String
-    ) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        if lines.last == "" { lines.removeLast() }
-        let entry = "\(key)=\(escaped(value))"
-        let starts = lines.indices.filter { header(lines[$0]).map { $0 == group } ?? false }
+        _ value: String, for key: String, in group: String, of text: [UInt8]
+    ) -> [UInt8] {
+        // Bytes, since what is no UTF-8 is somebody's, too.
+        var lines = text.split(separator: newline, omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        let entry = Array("\(key)=\(escaped(value))".utf8)[...]
+        let headers = lines.map { header($0) }
+        let starts = lines.indices.filter { headers[$0] == group }
         // Where a group is there twice, the last value counts.
         for start in starts.reversed() {
-            let end = lines[(start + 1)...].firstIndex { header($0) != nil } ?? lines.endIndex
-            let places = (start + 1..<end).filter {
-                self.key(of: lines[$0]).map { $0 == key } ?? false
-            }
+            let end = headers[(start + 1)...].firstIndex { $0 != nil } ?? lines.endIndex
+            let places = (start + 1..<end).filter { self.key(of: lines[$0]) == key }
             guard let place = places.last else { continue }
             lines[place] = entry
-            return lines.joined(separator: "\n") + "\n"
+            return joined(lines)
         }
         if let start = starts.last {
             lines.insert(entry, at: start + 1)
         } else {
-            if lines.last?.isEmpty == false { lines.append("") }
-            lines += ["[\(group)]", entry]
+            if lines.last?.isEmpty == false { lines.append([]) }
+            lines += [Array("[\(group)]".utf8)[...], entry]
         }
-        return lines.joined(separator: "\n") + "\n"
+        return joined(lines)
     }
 
-    private static func header(_ line: String) -> Substring? {
-        guard line.first == "[", let end = line.lastIndex(of: "]") else { return nil }
-        return line[line.index(after: line.startIndex)..<end]
+    private static let newline = UInt8(ascii: "\n")
+    /// What `g_ascii_isspace` takes.
+    private static let blanks: Set<UInt8> = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]
+
+    private static func joined(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
+        lines.reduce(into: []) { $0 += $1 + [newline] }
     }
 
-    private static func key(of line: String) -> Substring? {
-        guard line.first != "#", let end = line.firstIndex(of: "=") else { return nil }
-        let name = line[..<end].drop { $0 == " " }
-        return name.lastIndex { $0 != " " }.map { name[...$0] }
+    /// The name of the group that a line begins; nil for another line, or a name that GKeyFile does not take.
+    private static func header(_ line: ArraySlice<UInt8>) -> String? {
+        let line = (line.last == 0x0d ? line.dropLast() : line).drop { blanks.contains($0) }
+        guard line.first == UInt8(ascii: "["), let end = line.firstIndex(of: UInt8(ascii: "]")),
+            line[(end + 1)...].allSatisfy({ $0 == 0x20 || $0 == 0x09 })
+        else { return nil }
+        let name = line[..<end].dropFirst()
+        let isGood = name.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "[") }
+        return isGood && !name.isEmpty ? String(decoding: name, as: UTF8.self) : nil
+    }
+
+    /// The key that a line sets; nil for another line.
+    private static func key(of line: ArraySlice<UInt8>) -> String? {
+        guard trimmed(line).first != UInt8(ascii: "#"),
+            let end = line.firstIndex(of: UInt8(ascii: "="))
+        else { return nil }
+        return String(decoding: trimmed(line[..<end]), as: UTF8.self)
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = text.drop { blanks.contains($0) }
+        return start.lastIndex { !blanks.contains($0) }.map { start[...$0] } ?? []
     }
 
     /// Source: Desktop Entry Specification, "Possible value types".
     private static func escaped(_ value: String) -> String {
         var escaped = ""
-        for character in value {
+        for character in value.unicodeScalars {
             switch character {
             case "\\": escaped += "\\\\"
             case "\n": escaped += "\\n"
             case "\r": escaped += "\\r"
             case "\t": escaped += "\\t"
             case " " where escaped.isEmpty: escaped += "\\s"
-            default: escaped.append(character)
+            default: escaped.unicodeScalars.append(character)
             }
         }
         return escaped

@@ -19,12 +19,14 @@ package struct KeyFile: Sendable {
     package init(_ text: String) {
         var good = ""
         var hasGroup = false
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
+        // By scalars: to Swift, the end of a line as Windows writes it is one character of its own.
+        for (index, scalars) in text.unicodeScalars
+            .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         {
+            let line = String(scalars.last == "\r" ? scalars.dropLast() : scalars)
             // Each line by itself, in some group; GKeyFile reads a whole file or nothing.
             let isGroup = line.first == "["
-            switch Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : String(line)) {
+            switch Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : line) {
             case .success:
                 good += "\(line)\n"
                 hasGroup = hasGroup || isGroup

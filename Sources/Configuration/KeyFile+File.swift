@@ -1,0 +1,87 @@
+internal import Glibc
+
+extension KeyFile {
+    /// A file that could not be changed.
+    package struct FileError: Error {
+        package let path: String
+        /// `errno`.
+        package let code: Int32
+
+        package var reason: String { String(cString: strerror(code)) }
+    }
+
+    /// Gives a key of a file another value, and makes the file if need be.
+    ///
+    /// Written beside and renamed, so that nothing is lost if that fails. A link stays one, and the file keeps
+    /// who may read it.
+    ///
+    /// - Throws: ``FileError``; then the file is as it was.
+    package static func set(
+        _ value: String, for key: String, in group: String, at path: String
+    ) throws(FileError) {
+        // A link leads to where the user keeps the file.
+        let path = try resolved(path)
+        let (text, mode) = try read(path)
+        try write(setting(value, for: key, in: group, of: text), mode, to: path)
+    }
+
+    private static func resolved(_ path: String) throws(FileError) -> String {
+        guard let resolved = realpath(path, nil) else {
+            var status = stat()
+            // In the place of a link that leads nowhere, nothing is written: it may lead somewhere later.
+            guard lstat(path, &status) != 0 else { throw FileError(path: path, code: ENOENT) }
+            return path
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func read(
+        _ path: String
+    ) throws(FileError) -> (text: [UInt8], mode: mode_t) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return ([], 0o600) }
+            throw FileError(path: path, code: errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError(path: path, code: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw FileError(path: path, code: EINVAL)
+        }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while bytes.count <= Configuration.maximumBytes {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            guard count >= 0 else { throw FileError(path: path, code: errno) }
+            guard count > 0 else { return (bytes, status.st_mode & 0o777) }
+            bytes += chunk[..<count]
+        }
+        throw FileError(path: path, code: EFBIG)
+    }
+
+    private static func write(
+        _ text: [UInt8], _ mode: mode_t, to path: String
+    ) throws(FileError) {
+        let new = "\(path).new"
+        // One that is left from a program that was killed.
+        unlink(new)
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileError(path: path, code: errno) }
+        var rest = text[...]
+        var isGood = fchmod(descriptor, mode) == 0
+        while isGood, !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            isGood = count > 0
+            rest = rest.dropFirst(max(0, count))
+        }
+        isGood = isGood && fsync(descriptor) == 0 && rename(new, path) == 0
+        let code = errno
+        close(descriptor)
+        guard isGood else {
+            unlink(new)
+            throw FileError(path: path, code: code)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Configuration
+
+/// What is set is what is read, and all else stays as it was.
+@Suite struct KeyFileEditingTests {
+    private func edited(_ text: String, _ value: String = "new") -> String {
+        String(
+            decoding: KeyFile.setting(value, for: "k", in: "A", of: Array(text.utf8)),
+            as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        ("", "[A]\nk=new\n"), ("[A]\nk=old\n", "[A]\nk=new\n"), ("[A]\nk=old", "[A]\nk=new\n"),
+        ("# x\n[A]\n# y\nl=1\n", "# x\n[A]\nk=new\n# y\nl=1\n"),
+        ("[B]\nk=1\n", "[B]\nk=1\n\n[A]\nk=new\n"),
+        ("[A]\nk=1\n[B]\nk=2\n[A]\nk=3\n", "[A]\nk=1\n[B]\nk=2\n[A]\nk=new\n"),
+        ("nonsense\n[A]\nmore\n  k = 1\n", "nonsense\n[A]\nmore\nk=new\n"),
+        ("[A]\r\nl=1\r\nk=old\r\n", "[A]\r\nl=1\r\nk=new\n"),
+        ("  [A]  \nk=1\n", "  [A]  \nk=new\n"),
+        ("[A]\n#k=1\n", "[A]\nk=new\n#k=1\n"),
+    ])
+    func `one line changes`(text: String, result: String) { #expect(edited(text) == result) }
+
+    @Test func `bytes that are no UTF-8 stay`() {
+        let text: [UInt8] = Array("[A]\n# ".utf8) + [0xff, 0xfe, 0x0a]
+        #expect(
+            KeyFile.setting("v", for: "k", in: "A", of: text)
+                == Array("[A]\nk=v\n# ".utf8) + [0xff, 0xfe, 0x0a])
+    }
+
+    @Test func `a file with the ends of lines of Windows is read line by line`() {
+        let file = KeyFile("[A]\r\nk=v\r\nnonsense\r\nl=w\r\n")
+        #expect(file.groups == ["A": ["k": "v", "l": "w"]])
+        #expect(file.badLines.map(\.number) == [3])
+    }
+
+    @Test func `what is set is what is read`() {
+        let alphabet: [Character] = [
+            "a", "=", "[", "]", "#", ";", " ", "\t", "\\", "\n", "\r", "s", "n", "ä", "\u{301}",
+            "\"", "$", "😀",
+        ]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<3000 {
+            func word() -> String {
+                String(
+                    (0..<Int.random(in: 0...8, using: &random)).compactMap { _ in
+                        alphabet.randomElement(using: &random)
+                    })
+            }
+            let value = word()
+            let before = ["[A]", "k=1", "[B]", word(), "k=\(word())", word()]
+                .shuffled(using: &random).joined(separator: "\n")
+            let text = edited(before, value)
+            #expect(KeyFile(text).groups["A"]?["k"] == value, "\(before.debugDescription)")
+        }
+    }
+
+    @Test func `a link stays one, and the file keeps its permissions`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("[A]\nk=old\n", to: "real.conf")
+        let (real, link) = (directory.appending("real.conf"), directory.appending("link.conf"))
+        chmod(real, 0o644)
+        symlink("real.conf", link)
+        try KeyFile.set("new", for: "k", in: "A", at: link)
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(stat(real, &status) == 0 && status.st_mode & 0o777 == 0o644)
+        #expect(Configuration(paths: [real]).string("A", "k") == "new")
+        #expect(access("\(real).new", F_OK) != 0)
+    }
+
+    @Test func `a link that leads nowhere, and a pipe, are left alone`() throws {
+        let directory = try TemporaryDirectory()
+        let (link, pipe) = (directory.appending("link"), directory.appending("pipe"))
+        symlink("nowhere", link)
+        mkfifo(pipe, 0o600)
+        for path in [link, pipe] {
+            #expect(throws: KeyFile.FileError.self) {
+                try KeyFile.set("v", for: "k", in: "A", at: path)
+            }
+        }
+    }
+}
