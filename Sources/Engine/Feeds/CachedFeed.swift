@@ -19,8 +19,8 @@ final class CachedFeed {
     private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
     private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
     private var attempts: [SourceID: Timestamp] = [:]
-    /// Whether what still comes in is not to be kept.
-    private var isClosed = false
+    /// Whether the account is logged out: what is still under way leaves nothing behind.
+    private var isForgotten = false
 
     private struct Fill: Hashable {
         let source: SourceID
@@ -37,12 +37,15 @@ final class CachedFeed {
         self.owner = owner
     }
 
-    /// Keeps nothing that comes in from now on: the account is being forgotten. Whoever waits for it gets a
-    /// `CancellationError`.
-    func close() { isClosed = true }
+    /// Deletes what is kept for the account, and keeps nothing from now on.
+    func forget() async throws {
+        isForgotten = true
+        try await store.forget(account)
+    }
 
-    private func checkOpen() throws {
-        if isClosed { throw CancellationError() }
+    /// Fails once the account is logged out; asked right before something is written.
+    private func checkWanted() throws {
+        if isForgotten { throw EngineError.needsLogin("The account was logged out meanwhile.") }
     }
 
     // MARK: Pages
@@ -164,7 +167,7 @@ final class CachedFeed {
             isLikes
             ? try await fetchLikes(from: place)
             : try await owner.ask { [session] in try await session.fetchPage(source, from: place) }
-        try checkOpen()
+        try checkWanted()
         let now = owner.now
         let merge = try await store.run { [account] (tables) throws(StorageError) in
             let state: FeedTables.SourceState
@@ -207,9 +210,9 @@ final class CachedFeed {
 
     private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isTop: Bool) {
         if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
-        if isTop, merge.newAtTop > 0 || merge.hasLosses {
-            owner.feedUpdated(source, new: merge.newAtTop)
-        } else if merge.new > 0 {
+        if isTop, merge.new > 0 || merge.hasLosses {
+            owner.feedUpdated(source, new: merge.new)
+        } else if merge.new > 0 || merge.hasLosses {
             owner.feedGrew()
         }
     }
@@ -243,7 +246,7 @@ final class CachedFeed {
     }
 
     private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
-        try checkOpen()
+        try checkWanted()
         let now = owner.now
         let (changed, kept) = try await store.run { [account] (tables) throws(StorageError) in
             let changed = try tables.heard(of: remote, account, now: now)
@@ -276,7 +279,7 @@ final class CachedFeed {
     /// - Returns: The photo as it is now; nil if it is not known.
     /// - Throws: ``StorageError``.
     func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> Photo? {
-        try checkOpen()
+        try checkWanted()
         let now = owner.now
         let likesSource = likesSource
         let (photo, moved) = try await store.run { [account] (tables) throws(StorageError) in
@@ -308,7 +311,7 @@ final class CachedFeed {
     /// Asks the service for its sources.
     func fetchSources() async throws -> [Source] {
         let sources = try await owner.ask { [session] in try await session.sources() }
-        try checkOpen()
+        try checkWanted()
         try await store.run { [account] (tables) throws(StorageError) in
             try tables.setListedSources(account, sources)
         }

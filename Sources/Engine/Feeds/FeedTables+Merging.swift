@@ -17,8 +17,6 @@ nonisolated extension FeedTables {
     struct Merge: Sendable {
         /// How many photos the source did not have.
         var new = 0
-        /// How many of them came in at its top.
-        var newAtTop = 0
         /// Photos of any source about which something is different now.
         var changed: [Photo] = []
         /// Whether photos have left the source.
@@ -46,8 +44,13 @@ nonisolated extension FeedTables {
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
             if let photo = try heard(of: photo, account, now: now) { merge.changed.append(photo) }
             let position = try position(of: photo.photo.id, in: source.key)
+            // The user has just unliked it, and the list is from before.
+            if isExact, position == nil, try isUnliked(photo.photo.id, account, now: now) {
+                continue
+            }
             items.append(Item(id: photo.photo.id, position: position))
         }
+        try keepAnchors(&items, in: source.key, below: gap)
         let end = try place(items, in: source.key, below: gap, &merge)
         if isExact, let end = page.next == nil ? Int64.min : end {
             merge.hasLosses = try removeMissing(
@@ -55,6 +58,13 @@ nonisolated extension FeedTables {
                 &merge.changed)
         }
         let isApart = gap == nil && !items.contains { $0.position != nil }
+        if page.next == nil, !isExact {
+            // The service has no more: nor have we.
+            let missing = try entries(
+                of: source.key, between: .min, and: end ?? gap ?? .max, except: seen)
+            for entry in missing { try remove(source.key, at: entry.position) }
+            merge.hasLosses = !missing.isEmpty
+        }
         try join(source.key, from: gap ?? .max, to: end, next: page.next, isApart: isApart)
         try trim(source.key)
         return merge
@@ -78,12 +88,59 @@ nonisolated extension FeedTables {
         return true
     }
 
+    private func isUnliked(
+        _ id: PhotoID, _ account: AccountID, now: Timestamp
+    ) throws(StorageError) -> Bool {
+        guard let known = try photo(account, id) else { return false }
+        return !known.photo.isLiked && now < known.likeConfirmed + Self.likeOverlay
+    }
+
     // MARK: Placing
 
     private struct Item {
         let id: PhotoID
         /// Where the source has it already.
         let position: Int64?
+    }
+
+    /// Drops known photos that the service has moved, so that the others say where the page belongs.
+    ///
+    /// They stay where they were shown. One photo from far down that is on top now would else take what is new
+    /// down with it, and close the gaps that it has jumped over.
+    private func keepAnchors(
+        _ items: inout [Item], in source: Int64, below start: Int64?
+    ) throws(StorageError) {
+        let known = items.compactMap(\.position).filter { $0 < start ?? .max }
+        var anchors = Self.longestDescent(known)
+        if let first = anchors.first, items.contains(where: { $0.position == nil }) {
+            // Beyond another gap nobody knows what lies between: the page is put above it.
+            let jumps = try database.first(
+                "SELECT count(*) FROM gap WHERE source = ? AND position > ? AND position < ?",
+                [.integer(source), .integer(first), .integer(start ?? .max)]
+            ) { $0.integer(0) }
+            if jumps ?? 0 > 0 { anchors = [] }
+        }
+        let kept = Set(anchors)
+        items.removeAll { item in item.position.map { !kept.contains($0) } ?? false }
+    }
+
+    /// The longest choice of numbers, in their order, that only falls; of several, the one that ends highest.
+    static func longestDescent(_ numbers: [Int64]) -> [Int64] {
+        // For each length, where the best choice of that length ends; and what comes before each.
+        var ends: [Int] = []
+        var previous = [Int?](repeating: nil, count: numbers.count)
+        for (index, number) in numbers.enumerated() {
+            let length = ends.firstIndex { numbers[$0] <= number } ?? ends.count
+            previous[index] = length > 0 ? ends[length - 1] : nil
+            if length < ends.count { ends[length] = index } else { ends.append(index) }
+        }
+        var choice: [Int64] = []
+        var next = ends.last
+        while let index = next {
+            choice.append(numbers[index])
+            next = previous[index]
+        }
+        return choice.reversed()
     }
 
     /// Gives photos that are new their positions, each right below its neighbour in the page.
@@ -139,7 +196,6 @@ nonisolated extension FeedTables {
             start =
                 (lower ?? 0) + (isKnownBelow || lower == nil ? 0 : Self.leap) + (count + 1)
                 * distance
-            merge.newAtTop += run.count
         }
         merge.new += run.count
         var position = start
@@ -160,10 +216,6 @@ nonisolated extension FeedTables {
     ) throws(StorageError) {
         let end = end ?? start
         guard let next else {
-            // The service has no more: nor have we.
-            try database.query(
-                "DELETE FROM entry WHERE source = ? AND position < ?",
-                [.integer(source), .integer(end)])
             try database.query(
                 "DELETE FROM gap WHERE source = ? AND position <= ?",
                 [.integer(source), .integer(start)])
@@ -201,14 +253,7 @@ nonisolated extension FeedTables {
         _ present: Set<PhotoID>, from source: Int64, _ account: AccountID, between end: Int64,
         and start: Int64, now: Timestamp, _ changed: inout [Photo]
     ) throws(StorageError) -> Bool {
-        var missing: [(position: Int64, photo: PhotoID)] = []
-        try database.query(
-            "SELECT position, photo FROM entry WHERE source = ? AND position > ? AND position < ?",
-            [.integer(source), .integer(end), .integer(start)]
-        ) { row throws(StorageError) in
-            let photo = PhotoID(row.text(1))
-            if !present.contains(photo) { missing.append((row.integer(0), photo)) }
-        }
+        let missing = try entries(of: source, between: end, and: start, except: present)
         var hasLosses = false
         for (position, id) in missing {
             let known = try photo(account, id)
@@ -227,6 +272,20 @@ nonisolated extension FeedTables {
     }
 
     // MARK: Entries
+
+    private func entries(
+        of source: Int64, between end: Int64, and start: Int64, except present: Set<PhotoID>
+    ) throws(StorageError) -> [(position: Int64, photo: PhotoID)] {
+        var entries: [(position: Int64, photo: PhotoID)] = []
+        try database.query(
+            "SELECT position, photo FROM entry WHERE source = ? AND position > ? AND position < ?",
+            [.integer(source), .integer(end), .integer(start)]
+        ) { row throws(StorageError) in
+            let photo = PhotoID(row.text(1))
+            if !present.contains(photo) { entries.append((row.integer(0), photo)) }
+        }
+        return entries
+    }
 
     private func position(of photo: PhotoID, in source: Int64) throws(StorageError) -> Int64? {
         try database.first(

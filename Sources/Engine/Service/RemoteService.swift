@@ -346,10 +346,9 @@ final class RemoteService: PhotoService {
         try await credentials.discard()
         // What still comes in must not be kept after what there is was deleted.
         isForgotten = true
-        feed?.close()
         try await likes?.clear()
         await stores.images.forget(account)
-        try await stores.feeds.forget(account)
+        try await feed?.forget()
     }
 }
 
