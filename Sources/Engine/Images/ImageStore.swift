@@ -32,6 +32,8 @@ final class ImageStore {
     private let files = DispatchQueue(label: "images")
     private var fetches: [Key: ImageFetch] = [:]
     private var lastPart = 0
+    /// What files are called that are being written; those of other processes were left by one that was killed.
+    nonisolated private static let partMark = ".part\(getpid())-"
 
     /// - Parameters:
     ///   - folder: Made when it is needed, one below for each account.
@@ -65,6 +67,19 @@ final class ImageStore {
         return try await new.path(progress)
     }
 
+    /// The image, opened for reading, fetched if need be. The caller closes the descriptor.
+    ///
+    /// - Throws: What ``path(_:allowsLoopback:)`` throws.
+    func open(_ key: Key, allowsLoopback: Bool) async throws -> Int32 {
+        // Between the two somebody may delete it, but hardly every time.
+        for _ in 0..<3 {
+            let path = try await path(key, allowsLoopback: allowsLoopback)
+            let descriptor = await onFiles { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+            if descriptor >= 0 { return descriptor }
+        }
+        throw ProviderError.failed("The image could not be opened; try again.")
+    }
+
     /// Deletes what is kept for an account.
     func forget(_ account: AccountID) async {
         // What is on its way would come after all is deleted.
@@ -83,7 +98,7 @@ final class ImageStore {
     ) async throws -> String {
         let directory = "\(folder)/\(key.account.text)"
         lastPart += 1
-        let part = "\(directory)/\(key.name).part\(getpid())-\(lastPart)"
+        let part = "\(directory)/\(key.name)\(Self.partMark)\(lastPart)"
         let descriptor = try await onFiles { Self.create(part, in: directory) }.get()
         var request = HTTPRequest(.get, key.url)
         request.addressSource = .stranger
@@ -132,7 +147,7 @@ final class ImageStore {
     ) -> Result<Int32, any Error> {
         Result {
             try PrivateFolder.create(directory)
-            let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            let descriptor = Glibc.open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard descriptor >= 0 else { throw HTTPError.cannotWrite(errno) }
             return descriptor
         }
@@ -168,7 +183,7 @@ final class ImageStore {
     nonisolated private static func evict(
         from folder: String, over limitBytes: Int, keeping kept: String
     ) {
-        var images: [(path: String, used: Int, bytes: Int)] = []
+        var images: [(path: String, used: (Int, Int), bytes: Int)] = []
         for directory in names(in: folder) {
             for name in names(in: "\(folder)/\(directory)") {
                 let path = "\(folder)/\(directory)/\(name)"
@@ -176,7 +191,12 @@ final class ImageStore {
                 guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                     continue
                 }
-                images.append((path, status.st_mtim.tv_sec, Int(status.st_size)))
+                if isPart(name) {
+                    if !name.contains(partMark) { unlink(path) }
+                    continue
+                }
+                let used = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+                images.append((path, used, Int(status.st_size)))
             }
         }
         var total = images.reduce(0) { $0 + $1.bytes }
@@ -184,6 +204,12 @@ final class ImageStore {
             guard image.path != kept, unlink(image.path) == 0 else { continue }
             total -= image.bytes
         }
+    }
+
+    /// Whether a file is one that is, or was, being written.
+    nonisolated private static func isPart(_ name: String) -> Bool {
+        guard let ending = name.lastIndex(of: ".") else { return false }
+        return name[ending...].hasPrefix(".part")
     }
 
     nonisolated private static func names(in folder: String) -> [String] {
