@@ -13,6 +13,8 @@ package final class Engine {
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
     package weak var observer: (any EngineObserver)?
+    /// Called when the session of an account begins whose token is in the keyring.
+    package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
     let redirects: RedirectListeners
     private(set) lazy var transfers = TransferList(self)
@@ -228,6 +230,7 @@ package final class Engine {
             account.id, session, credentials, ports, stores,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
+        onRemoteSession?()
         return service
     }
 

@@ -27,6 +27,7 @@ final class Daemon {
     private var service: BusService?
     private var network: NetworkMonitor?
     private var keyring: KeyringWatch?
+    private var watchesKeyring = false
     private var signals: [any DispatchSourceSignal] = []
 
     /// Connects to the session bus.
@@ -70,11 +71,19 @@ final class Daemon {
         // Whoever had us started is answered before any other work.
         tree.start()
         network = NetworkMonitor { engine.setOnline($0) }
+        engine.onRemoteSession = { [unowned self] in watchKeyring() }
         engine.start()
         reportProblems()
-        // Accounts wait for the keyring if they have to.
-        keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.tryAgain() }
         return true
+    }
+
+    /// Lets accounts go on that wait for the keyring. Without one whose token is there, nobody listens.
+    private func watchKeyring() {
+        guard !watchesKeyring else { return }
+        watchesKeyring = true
+        Task {
+            keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.tryAgain() }
+        }
     }
 
     private func ports(_ version: String) -> EnginePorts {
