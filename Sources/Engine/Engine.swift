@@ -240,6 +240,7 @@ package final class Engine {
     package func logOut(_ account: Account) async throws {
         try await changes.run {
             try checkKnown(account)
+            transfers.stop(of: account, "The account was logged out.")
             try await account.remote?.forget()
             try await change(account) { $0.isLoggedIn = false }
         }
@@ -249,6 +250,7 @@ package final class Engine {
     package func remove(_ account: Account) async throws {
         try await changes.run {
             try checkKnown(account)
+            transfers.stop(of: account, "The account was removed.")
             try await account.remote?.forget()
             // First: if the account cannot be forgotten then, trying again does it.
             if let provider = account.provider as? any PasswordLogin {
@@ -256,7 +258,6 @@ package final class Engine {
             }
             let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
             try await store.delete(account.id, defaultAccount: newDefault?.id)
-            transfers.stop(of: account, "The account was removed.")
             account.endSession()
             accounts.removeAll { $0 === account }
             observer?.accountRemoved(account)

@@ -50,6 +50,7 @@ struct DownloadTests {
         #expect(contents() == bytes)
         #expect(progress.value.last == HTTPProgress(received: count, total: count))
         #expect(progress.value.map(\.received) == progress.value.map(\.received).sorted())
+        withExtendedLifetime(server) {}
     }
 
     @Test func `progress is told at most ten times a second`() async throws {
