@@ -234,7 +234,7 @@ package final class BusConnection {
     }
 
     private func scheduleDrain() {
-        guard !isDraining, !isDrainScheduled else { return }
+        guard !isDraining, !isDrainScheduled, !sources.isInEvent else { return }
         isDrainScheduled = true
         DispatchQueue.main.async { [weak self] in
             self?.isDrainScheduled = false

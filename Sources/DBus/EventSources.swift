@@ -11,6 +11,8 @@ final class EventSources {
     private var watches: [OpaquePointer: Watch] = [:]
     /// Called after libdbus has read or written something.
     private var afterEvent: () -> Void = {}
+    /// Whether libdbus is reading or writing, and ``afterEvent`` comes next.
+    private(set) var isInEvent = false
 
     private struct Watch {
         let source: any WatchSource
@@ -49,7 +51,9 @@ final class EventSources {
         let source = Self.source(descriptor, reads: reads) { [unowned self] in
             // An earlier event of this turn may have removed the watch.
             guard watches[watch] != nil else { return }
+            isInEvent = true
             dbus_watch_handle(watch, condition)
+            isInEvent = false
             afterEvent()
         }
         watches[watch] = Watch(source: source)
