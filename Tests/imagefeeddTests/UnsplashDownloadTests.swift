@@ -80,6 +80,34 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
+    @Test func `its progress is told, ten times a second at most`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        world.unsplash.fail(
+            RequestPattern(photo.imagePath), .drip(bytes: 16, pause: .milliseconds(2)))
+        let transfers = ServiceName.transfers.appending("1")
+        let changes = try await Signals(
+            world.client.connection, transfers, "org.freedesktop.DBus.Properties",
+            "PropertiesChanged")
+        let start = ContinuousClock.now
+        let transfer = try await self.start(photo.id, world, account)
+        try await transfer.wait()
+        let total = try #require(try await transfer.properties()["Total"])
+        let told = try await changes.messages.wait { messages in
+            let told: [[String: Variant]] = messages.compactMap { message in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1
+            }
+            return told.last?["State"] == .string("done") ? told : nil
+        }
+        let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
+        // Its beginning and its end do not wait.
+        #expect(told.count <= tenths + 2)
+        #expect(told.contains { $0["Received"].map { $0 != total } ?? false })
+        try await world.daemon.stop()
+    }
+
     @Test func `it can be cancelled while it is fetched`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")

@@ -6,7 +6,7 @@ internal import Synchronization
 package final class LocalProvider: PasswordLogin {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
-        authentication: .password, capabilities: [.feed, .profile, .albums, .register],
+        authentication: .password, capabilities: [.feed, .profile, .albums, .register, .download],
         defaultSource: LocalSource.all.id)
 
     private struct State {
