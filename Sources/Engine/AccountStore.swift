@@ -98,6 +98,8 @@ nonisolated package struct AccountStore: Sendable {
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
                 try Self.write(defaultAccount, to: database)
             }
+            // What is deleted is deleted, be the disk too full to prove it.
+            try? database.scrub()
         }
     }
 
