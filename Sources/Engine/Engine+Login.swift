@@ -90,7 +90,8 @@ extension Engine {
                 if case EngineError.loginDenied = error {
                     authorization.finish(.denied)
                 } else {
-                    authorization.finish(.failed("\(error)"))
+                    authorization.finish(
+                        .failed((error as? SecretStoreError)?.message ?? "\(error)"))
                 }
                 throw error
             }
@@ -147,8 +148,14 @@ extension Engine {
     ) -> any Error {
         let name = provider.info.name
         guard let error = error as? OAuthError else {
-            guard case ProviderError.unauthorized = error else { return error }
-            return EngineError.loginFailed("\(name) does not accept the token that it gave.")
+            return switch error {
+            case ProviderError.unauthorized:
+                EngineError.loginFailed("\(name) does not accept the token that it gave.")
+            case HTTPError.tooLarge:
+                ProviderError.failed("\(name) did not do its part: it answered without an end.")
+            case is CancellationError: EngineError.cancelled("The login was cancelled.")
+            default: error
+            }
         }
         return switch error {
         case .denied: EngineError.loginDenied
