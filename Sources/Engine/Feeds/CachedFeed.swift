@@ -10,6 +10,8 @@ final class CachedFeed {
     private static let fillLimit = 8
     /// How long nobody asks behind an answer again, after the last try: it may have failed.
     static let retryPause = Duration.seconds(60)
+    /// How old the list of sources may be before it is asked for again.
+    static let sourcesFreshness = Duration.seconds(3600)
 
     private let account: AccountID
     private let session: any RemoteFeed
@@ -19,6 +21,9 @@ final class CachedFeed {
     private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
     private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
     private var attempts: [SourceID: Timestamp] = [:]
+    private var listing: Task<[Source], any Error>?
+    /// When the sources were asked for last since the start.
+    private var listed: Timestamp?
     /// Whether the account is logged out: what is still under way leaves nothing behind.
     private var isForgotten = false
 
@@ -304,12 +309,25 @@ final class CachedFeed {
         let listed = try await store.run { [account] (tables) throws(StorageError) in
             try tables.listedSources(account)
         }
-        guard listed.isEmpty else { return listed }
-        return try await fetchSources()
+        guard !listed.isEmpty else { return try await fetchSources() }
+        let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
+        if isYoung != true { Task { _ = try? await fetchSources() } }
+        return listed
     }
 
     /// Asks the service for its sources.
-    func fetchSources() async throws -> [Source] {
+    private func fetchSources() async throws -> [Source] {
+        if let listing { return try await listing.value }
+        listed = owner.now
+        let task = Task {
+            defer { listing = nil }
+            return try await askForSources()
+        }
+        listing = task
+        return try await task.value
+    }
+
+    private func askForSources() async throws -> [Source] {
         let sources = try await owner.ask { [session] in try await session.sources() }
         try checkWanted()
         try await store.run { [account] (tables) throws(StorageError) in
