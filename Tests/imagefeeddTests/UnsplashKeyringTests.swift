@@ -1,0 +1,105 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// What becomes of accounts whose keyring is locked or goes away.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashKeyringTests {
+    @Test func `a keyring that is locked at the start is waited for`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        try await world.daemon.stop()
+        let keyring = try PrivateKeyring.current.connect()
+        try await keyring.lock()
+        let recording = try await BusRecording()
+        let count = world.requestCount
+        try await world.start()
+        try await world.wait(ada, "locked")
+        let reason = try await world.property(ada, "StateReason")?.string
+        #expect(reason?.contains("locked") == true && reason?.hasSuffix(".") == true)
+        #expect(try await world.ids(ada) == ids)
+        #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
+        await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
+        let traffic = try await recording.text()
+        #expect(traffic.contains("member=SearchItems"))
+        // Only what somebody did to log in may prompt.
+        #expect(!traffic.contains("member=Prompt") && !traffic.contains("member=Unlock\n"))
+        #expect(try await Terminal.run("refresh").exit == .code(75))
+        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(world.requestCount == count)
+        // Only what the user does may prompt: the reading and liking above does not.
+
+        try await keyring.unlock()
+        try await world.wait(ada, "ready")
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        _ = try await ada.refresh("")
+        #expect(try await world.accounts() == ["unsplash_ada"])
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: ["locked", "killed"])
+    func `a token that cannot be kept is given back`(trouble: String) async throws {
+        let world = try await UnsplashWorld()
+        let door = world.unsplash.hold("GET /me")
+        let (login, url) = try await world.startLogin()
+        async let failure = errorReply { _ = try await login.wait() }
+        async let redirect = world.unsplash.approve(url, as: "ada")
+        let request = try #require(try await world.unsplash.waitForRequests("GET /me").first)
+        let token = try #require(request["Authorization"]?.split(separator: " ").last)
+        if trouble == "locked" {
+            try await PrivateKeyring.current.connect().lock()
+        } else {
+            try await PrivateKeyring.current.stop()
+        }
+        door.release()
+        let expected: ServiceError =
+            trouble == "locked" ? .secretStoreLocked : .secretStoreUnavailable
+        #expect(await failure?.name == expected.name)
+        #expect(try await redirect.answer?.text.contains("Error") == false)
+        let revoked = try await world.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
+        #expect(revoked.contains { $0.fields["token"] == String(token) })
+        #expect(!world.unsplash.isValid(String(token)))
+        #expect(try await world.accounts().isEmpty)
+        try await world.daemon.stop()
+        try await world.start()
+        #expect(try await world.accounts().isEmpty)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a keyring that is replaced serves on`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let bus = try PrivateBus.current
+        try await PrivateKeyring.current.stop()
+        let another = try await PrivateKeyring.start(
+            address: bus.address, environment: bus.environment)
+        _ = try await ada.refresh("")
+        try await ada.logout()
+        another.kill(9)
+        try await world.daemon.stop()
+    }
+}
+
+/// A session without a keyring.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashWithoutKeyringTests {
+    @Test func `without a keyring a login says what to install, and spends no code`() async throws {
+        let world = try await UnsplashWorld(setup: .clientID)
+        let (login, url) = try await world.startLogin()
+        async let failure = errorReply { _ = try await login.wait() }
+        try await world.unsplash.approve(url, as: "ada")
+        let reply = try #require(await failure)
+        #expect(reply.name == ServiceError.secretStoreUnavailable.name)
+        #expect(reply.message.contains("install gnome-keyring"), "\(reply.message)")
+        #expect(world.unsplash.requests("POST /oauth/token").isEmpty)
+        #expect(try await world.accounts().isEmpty)
+        let configured = try await Terminal.run(
+            "configure", "unsplash", "--client-secret-file", "-", input: "secret")
+        #expect(configured.exit == .code(1))
+        #expect(configured.error.contains("install"), "\(configured.error)")
+        try await world.daemon.stop()
+    }
+}

@@ -1,0 +1,92 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Likes at a service that makes it hard.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashLikeTests {
+    @Test(arguments: [
+        LikeSupport.refused(status: 403), .refused(status: 410), .refused(status: 404), .absent,
+    ])
+    func `where there are no likes they are kept here`(likes: LikeSupport) async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.settings.likes = likes
+        #expect(try await ada.like(ids[3]) == "local")
+        #expect(try await ada.like(ids[5]) == "local")
+        #expect(try await ada.photo(ids[3])["liked"] == .bool(true))
+        _ = try await ada.refresh("")
+        #expect(try await ada.photo(ids[3])["liked"] == .bool(true))
+        #expect(try await world.ids(ada, "likes") == [ids[5], ids[3]])
+        #expect(try await ada.unlike(ids[5]) == "local")
+        #expect(try await world.ids(ada, "likes") == [ids[3]])
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.kill()
+        try await world.start()
+        #expect(try await world.ids(ada, "likes") == [ids[3]])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a list from a cache does not undo a like`() async throws {
+        let world = try await UnsplashWorld()
+        world.unsplash.settings.answersAreCached = true
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        #expect(try await world.ids(ada, "likes") == [])
+        #expect(try await ada.like(ids[0]) == "done")
+        _ = try await ada.refresh("")
+        _ = try await ada.refresh("likes")
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
+        #expect(try await world.ids(ada, "likes") == [ids[0]])
+        #expect(try await ada.unlike(ids[0]) == "done")
+        _ = try await ada.refresh("")
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
+        #expect(world.unsplash.likes(of: "ada") == [])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a queued like outlives the end of the daemon`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.stop()
+        #expect(try await ada.like(ids[0]) == "queued")
+        try await world.daemon.kill()
+        try world.unsplash.resume()
+        try await world.start()
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(world.unsplash.likes(of: "ada") == [ids[0]])
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no")])
+    func `a like that met trouble is sent again`(fault: Fault) async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.fail("POST /photos/*/like", fault, times: 1)
+        // A connection that breaks off before the answer may just be an old one: it is tried again at once.
+        #expect(try await ["queued", "done"].contains(ada.like(ids[0])))
+        // The rest works meanwhile.
+        _ = try await ada.refresh("")
+        try await world.unsplash.waitForRequests("POST /photos/*/like", count: 2)
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(world.unsplash.likes(of: "ada") == [ids[0]])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a photo that is gone cannot be liked`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.delete(ids[0])
+        await expectError(ServiceError.notFound.name) { _ = try await ada.like(ids[0]) }
+        #expect(try await !world.ids(ada).contains(ids[0]))
+        try await world.daemon.stop()
+    }
+}

@@ -1,0 +1,90 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Tokens, codes and client secrets are for the service and the keyring alone.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashSecrecyTests {
+    @Test func `no secret shows anywhere`() async throws {
+        let recording = try await BusRecording()
+        let world = try await UnsplashWorld()
+        let unsplash = world.unsplash
+        unsplash.settings.tokenLifetimeSeconds = 7200
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        _ = try await ada.like(ids[0])
+        // A token is renewed, a login fails, an account needs a login, requests fail in several ways.
+        unsplash.advanceClock(seconds: 7300)
+        _ = try await ada.refresh("")
+        unsplash.fail("GET /photos", .htmlPage, times: 1)
+        _ = await errorReply { _ = try await ada.refresh("") }
+        unsplash.fail(
+            "POST /oauth/token", .oauth(401, "invalid_client", description: "no"), times: 1)
+        let (login, url) = try await world.startLogin()
+        async let failure = errorReply { _ = try await login.wait() }
+        let redirect = try await unsplash.approve(url, as: "bob")
+        #expect(await failure?.name == ServiceError.loginFailed.name)
+        let second = try await world.logIn("bob")
+        unsplash.revokeTokens(of: "bob")
+        _ = await errorReply { _ = try await second.refresh("") }
+        let process = world.daemon.process.id
+        let environment = try String(
+            decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/environ")), as: UTF8.self)
+        let commandLine = try String(
+            decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
+        #expect(commandLine.contains("imagefeedd"))
+
+        var secrets = world.tokens
+        for request in unsplash.requests("POST /oauth/token") {
+            for field in ["code", "refresh_token"] {
+                if let secret = request.fields[field] { secrets.insert(secret) }
+            }
+        }
+        secrets.insert(unsplash.clientSecret)
+        #expect(secrets.count >= 7)
+        #expect(try secrets.contains(#require(redirect["code"])))
+        let bus = try await recording.text()
+        let log = world.daemon.process.standardError.value.text
+        for secret in secrets {
+            #expect(!bus.contains(secret))
+            #expect(!log.contains(secret))
+            #expect(!environment.contains(secret))
+            #expect(!commandLine.contains(secret))
+        }
+        #expect(bus.contains(ids[0]))
+        #expect(try await files(holding: Array(secrets)) == [])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a redirect takes no token elsewhere`() async throws {
+        let world = try await UnsplashWorld()
+        let unsplash = world.unsplash
+        let ada = try await world.logIn("ada")
+        let elsewhere = Fault.redirect(307, to: unsplash.strangerURL + "/photos")
+        unsplash.fail("GET /photos", elsewhere, times: 1)
+        _ = await errorReply { _ = try await ada.refresh("") }
+        let photo = try #require(unsplash.feed.first?.id)
+        unsplash.fail("POST /photos/*/like", elsewhere, times: 1)
+        _ = try? await ada.like(photo)
+        unsplash.fail("POST /oauth/token", elsewhere, times: 1)
+        let (login, url) = try await world.startLogin()
+        async let failure = errorReply { _ = try await login.wait() }
+        try await unsplash.approve(url, as: "bob")
+        #expect(await failure != nil)
+        let strangers = unsplash.requests(on: .stranger)
+        #expect(!strangers.isEmpty)
+        for request in strangers {
+            #expect(request["Authorization"] == nil)
+            let text =
+                String(decoding: request.body, as: UTF8.self) + request.target
+                + request.headers.map(\.value).joined()
+            for secret in world.tokens.union([unsplash.clientSecret]) {
+                #expect(!text.contains(secret))
+            }
+        }
+        try await world.daemon.stop()
+    }
+}

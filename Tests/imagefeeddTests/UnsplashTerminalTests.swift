@@ -1,0 +1,71 @@
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// What a user of Unsplash does at a terminal, from the first configuration to the end.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UnsplashTerminalTests {
+    @Test func `all is done at a terminal, and nothing of it stays`() async throws {
+        let world = try await UnsplashWorld(photoCount: 150, setup: .addresses)
+        let unsplash = world.unsplash
+        #expect(try await Terminal.run("login", "unsplash", "--no-browser").exit == .code(78))
+        let configured = try await Terminal.run(
+            "configure", "unsplash", "--client-id", unsplash.clientID, "--client-secret-file", "-",
+            input: unsplash.clientSecret + "\n")
+        #expect(configured.exit == .code(0), "\(configured.error)")
+
+        let login = try Terminal.start(["login", "unsplash", "--no-browser"])
+        let address = try await login.firstLine()
+        try await unsplash.approve(address, as: "ada")
+        let loggedIn = try await login.result()
+        #expect(loggedIn.exit == .code(0), "\(loggedIn.error)")
+        #expect(loggedIn.output == "\(address)\nunsplash_ada\n")
+
+        let feed = try await Terminal.run("feed", "--count", "100")
+        #expect(feed.exit == .code(0), "\(feed.error)")
+        let photos = feed.output.split(separator: "\n").compactMap { line in
+            line.split(separator: "\t").first.map(String.init)
+        }.filter { $0.hasPrefix("unsplash_ada/") }
+        #expect(Set(photos).count == 100)
+        let photo = try #require(photos.dropFirst(5).first)
+        let id = String(photo.dropFirst("unsplash_ada/".count))
+
+        let like = try await Terminal.run("like", photo)
+        #expect(like.exit == .code(0), "\(like.error)")
+        #expect(like.output == "\(photo)\tliked\tdone\n")
+        #expect(unsplash.likes(of: "ada") == [id])
+        let likes = try await Terminal.run("likes")
+        #expect(likes.output.contains(photo + "\t"))
+
+        let profile = try await Terminal.run("profile", "--json")
+        #expect(profile.exit == .code(0), "\(profile.error)")
+        #expect(profile.output.contains("\"Username\":\"ada\""), "\(profile.output)")
+        let share = try await Terminal.run("share", photo)
+        #expect(share.output.contains("utm_source="), "\(share.output)")
+        #expect(share.output.contains("utm_medium=referral"), "\(share.output)")
+        let image = try await Terminal.run("image", photo, "--size", "thumb")
+        #expect(image.exit == .code(0), "\(image.error)")
+
+        // The search finds what is there, so that it means something when it finds nothing.
+        let ids = photos.map { String($0.dropFirst("unsplash_ada/".count)) }
+        #expect(try await !files(holding: ids).isEmpty)
+        let logout = try await Terminal.run("logout", "--yes")
+        #expect(logout.exit == .code(0), "\(logout.error)")
+        let revoked = try await unsplash.waitForRequests("POST /oauth/revoke", count: 2)
+        let tokens = revoked.compactMap { $0.fields["token"] }
+        #expect(world.tokens.isSubset(of: tokens))
+        let keyring = try PrivateKeyring.current.connect()
+        #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
+        let secrets = tokens + [unsplash.clientSecret]
+        #expect(try await files(holding: ids + secrets) == [])
+        let status = try await Terminal.run("status")
+        #expect(status.output.contains("logged-out"), "\(status.output)")
+        #expect(try await Terminal.run("feed").exit == .code(77))
+        for secret in secrets {
+            #expect(!world.daemon.process.standardError.value.text.contains(secret))
+        }
+        try await world.daemon.stop()
+        #expect(try await files(holding: ids + secrets) == [])
+    }
+}
