@@ -67,6 +67,7 @@ private final class State: Sendable {
     private let listener: Int32
     private let handler: LoopbackServer.Handler
     private let sockets = Mutex<Set<Int32>>([])
+    private let isStopped = Mutex(false)
 
     init(listener: Int32, handler: @escaping LoopbackServer.Handler) {
         self.listener = listener
@@ -102,8 +103,12 @@ private final class State: Sendable {
     }
 
     func stop() {
-        // Makes `accept` fail; the descriptor is closed by its thread.
-        shutdown(listener, Int32(SHUT_RDWR))
+        // Once: then the number may be another's.
+        isStopped.withLock { isStopped in
+            // Makes `accept` fail; the descriptor is closed by its thread.
+            if !isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
+            isStopped = true
+        }
         disconnect()
     }
 
