@@ -159,30 +159,32 @@ final class RemoteService: PhotoService {
 
     private func note(_ verdict: ServiceHealth.Verdict) {
         guard verdict != .none else { return }
-        let before = health.trouble(now: now)
+        let (before, retryBefore) = (health.trouble(now: now), retryAt)
         health.note(verdict, now: now)
         if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
         scheduleRetry()
-        if health.trouble(now: now) != before {
-            owner?.serviceChanged()
-            // What was queued goes out with the first answer.
-            if before != nil, health.trouble(now: now) == nil { likes?.send() }
-        }
+        let trouble = health.trouble(now: now)
+        if trouble != before || retryAt != retryBefore { owner?.serviceChanged() }
+        // What was queued goes out with the first answer.
+        if before != nil, trouble == nil { likes?.send() }
     }
 
     /// Sets out for the next try by itself, if one makes sense.
     private func scheduleRetry() {
-        retry?.cancel()
-        retry = nil
         let pause: Duration
         if case .rateLimited(let until) = health.trouble(now: now) {
             pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
         } else if health.wantsRetry {
+            // Whoever asks meanwhile does not put it off.
+            guard retry == nil else { return }
             pause = health.pause(jitter: Double.random(in: 0...1))
         } else {
+            retry?.cancel()
+            retry = nil
             retryAt = nil
             return
         }
+        retry?.cancel()
         retryAt = now + pause
         guard !isClosed else { return }
         retry = Task { [weak self, clock] in
@@ -191,6 +193,7 @@ final class RemoteService: PhotoService {
             // Not to be cancelled by what it finds out.
             retry = nil
             retryAt = nil
+            health.noteTry()
             owner?.serviceChanged()
             await goOn()
         }

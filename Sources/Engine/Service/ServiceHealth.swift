@@ -23,6 +23,7 @@ nonisolated struct ServiceHealth {
     private var unreachable: String?
     private var failures: (count: Int, reason: String)?
     private var rateLimitedUntil: Timestamp?
+    /// How often it was tried to get through again, the failure at the beginning included.
     private var tries = 0
 
     /// What an answer, or the lack of one, says about the service.
@@ -59,11 +60,11 @@ nonisolated struct ServiceHealth {
             tries = 0
         case .unreachable(let reason):
             unreachable = reason
-            tries += 1
+            tries = max(tries, 1)
         case .failed(let reason):
             unreachable = nil
             failures = ((failures?.count ?? 0) + 1, reason)
-            tries += 1
+            tries = max(tries, 1)
         case .rateLimited(let until):
             unreachable = nil
             rateLimitedUntil = min(
@@ -71,6 +72,12 @@ nonisolated struct ServiceHealth {
                 now + Self.longestRateLimitPause)
         case .none: break
         }
+    }
+
+    /// Takes note of a try by itself: if it fails, too, the next one is further away. What callers ask for
+    /// meanwhile does not count.
+    mutating func noteTry() {
+        if tries > 0 { tries += 1 }
     }
 
     /// What keeps the service from being of use at the moment; nil if nothing does.
