@@ -29,7 +29,8 @@ package final class Account {
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
     private(set) var record: AccountRecord
-    unowned let engine: Engine
+    /// Held: what an account still hears of its service it tells through the engine.
+    let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
 

@@ -24,7 +24,7 @@ package final class Transfer {
     package private(set) var total = 0
     package private(set) var error: (any Error)?
     let account: Account
-    private unowned let engine: Engine
+    private let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     /// Runs for a moment after clients were told; what comes meanwhile waits.
