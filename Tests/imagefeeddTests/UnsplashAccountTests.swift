@@ -70,6 +70,7 @@ struct UnsplashAccountTests {
         // It does not ask on and on with a token that is refused.
         let count = world.requestCount
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        #expect(try await ada.like(ids[0]) == "queued")
         #expect(world.requestCount == count)
 
         let (login, url) = try await world.startLogin([.account: .objectPath(ada.path)])
@@ -91,6 +92,8 @@ struct UnsplashAccountTests {
         try await world.wait(ada, "ready")
         _ = try await ada.refresh("")
         #expect(try await world.accounts() == ["unsplash_ada"])
+        // What was wished meanwhile is sent.
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
         try await world.daemon.stop()
     }
 
@@ -148,6 +151,25 @@ struct UnsplashAccountTests {
         try await ada.logout()
         #expect(try await world.property(ada, "State") == .string("logged-out"))
         #expect(try await files(holding: ids) == [])
+        let keyring = try PrivateKeyring.current.connect()
+        #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
+        try await world.daemon.stop()
+    }
+
+    @Test func `a token that is renewed during the logout is given back`() async throws {
+        let world = try await UnsplashWorld()
+        world.unsplash.settings.tokenLifetimeSeconds = 7200
+        let ada = try await world.logIn("ada")
+        world.unsplash.advanceClock(seconds: 7300)
+        // The service has made the token, and takes its time to say so.
+        let pause = Duration.milliseconds(10)
+        world.unsplash.fail("POST /oauth/token", .drip(bytes: 1, pause: pause), times: 1)
+        async let failure = errorReply { _ = try await ada.refresh("") }
+        try await world.unsplash.waitForRequests("POST /oauth/token", count: 2)
+        try await ada.logout()
+        #expect(await failure != nil)
+        let revoked = try await world.unsplash.waitForRequests("POST /oauth/revoke", count: 4)
+        #expect(Set(revoked.compactMap { $0.fields["token"] }).count == 4)
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
         try await world.daemon.stop()

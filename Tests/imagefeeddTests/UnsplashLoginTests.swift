@@ -137,6 +137,26 @@ struct UnsplashLoginTests {
     @Test(arguments: [
         Fault.silence, .reset, .htmlPage, .json("{}"), .status(500, error: "no"), .endless,
     ])
+    func `a service that does not know its user fails the login`(fault: Fault) async throws {
+        let world = try await UnsplashWorld()
+        world.unsplash.fail("GET /me", fault, times: 1)
+        let (login, url) = try await world.startLogin()
+        async let failure = errorReply { _ = try await login.wait() }
+        async let redirect = world.unsplash.approve(url, as: "ada")
+        let reply = try #require(await failure)
+        #expect(reply.name == ServiceError.serviceFailed.name, "\(reply.message)")
+        #expect(try await redirect.answer?.status == 200)
+        let revoked = try await world.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
+        for token in revoked.compactMap({ $0.fields["token"] }) {
+            #expect(!world.unsplash.isValid(token))
+        }
+        #expect(try await world.accounts().isEmpty)
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [
+        Fault.silence, .reset, .htmlPage, .json("{}"), .status(500, error: "no"), .endless,
+    ])
     func `a service that fails fails the login`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
         world.unsplash.fail("POST /oauth/token", fault, times: 1)

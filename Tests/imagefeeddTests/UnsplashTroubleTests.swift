@@ -1,5 +1,6 @@
 import BusAPI
 import DBus
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -103,6 +104,34 @@ struct UnsplashTroubleTests {
         try world.unsplash.resume()
         try await world.wait(ada, "ready")
         try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [
+        Fault.htmlPage, .truncated, .reset, .status(500, error: "no"), .status(404, error: "no"),
+        .redirect(to: "http://10.0.0.1/"), .redirect(to: "file:///etc/passwd"), .json(""),
+    ])
+    func `an image that does not come leaves nothing behind`(fault: Fault) async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let id = try #require(try await world.ids(ada).first)
+        world.unsplash.fail("GET /*photo*", fault)
+        let reply = try #require(
+            await errorReply { _ = try await ada.imagePath(id, size: "regular") })
+        #expect(
+            [ServiceError.serviceFailed.name, ServiceError.notFound.name].contains(reply.name),
+            "\(reply)")
+        #expect(reply.message.hasSuffix("."))
+        let folder = try PrivateBus.current.directory.appending(
+            "home/.cache/imagefeed/images/unsplash_ada")
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
+        // The avatar may be there.
+        #expect((names ?? []).count <= 1, "\(names ?? [])")
+        world.unsplash.recover("GET /*photo*")
+        let path = try await ada.imagePath(id, size: "regular")
+        let start = try Data(contentsOf: URL(filePath: path)).prefix(2)
+        #expect(Array(start) == [0xff, 0xd8])
+        #expect(try await world.property(ada, "State") == .string("ready"))
         try await world.daemon.stop()
     }
 
