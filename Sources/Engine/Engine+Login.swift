@@ -80,6 +80,7 @@ extension Engine {
         }
         login.begin { [self] in
             do {
+                try await checkSecret(of: provider)
                 let code = try await authorization.code()
                 try login.proceed()
                 let account = try await exchange(code, login, provider, settings, description)
@@ -122,6 +123,19 @@ extension Engine {
         }
     }
 
+    /// Spares the user the way through the browser if the client's secret is certainly not there. Whether a
+    /// keyring that is locked has it is seen later.
+    private func checkSecret(of provider: any OAuthLogin) async throws {
+        let secret: Secret?
+        do {
+            secret = try await ports.secrets.lookUp(
+                .provider(provider.info.id), unlocking: false)
+        } catch {
+            return
+        }
+        if secret == nil { throw Self.notConfigured(provider) }
+    }
+
     /// Where a provider's tokens are made. Reads the client's secret.
     ///
     /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``.
@@ -139,7 +153,7 @@ extension Engine {
     static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
         .notConfigured(
             "\(provider.info.name) is not configured: run \"imagefeedctl configure \(provider.info.id)\". "
-                + provider.registrationHelp)
+                + provider.registrationHelp.split(separator: "\n").joined(separator: " "))
     }
 
     /// What a login in the browser fails with, in the terms that clients are told in.

@@ -235,6 +235,17 @@ package final class SimulatedUnsplash: Sendable {
             return found.count >= count ? found : nil
         }
     }
+
+    /// Waits until so many requests like the pattern have been answered, and returns these.
+    @discardableResult
+    package func waitForAnswers(
+        _ pattern: RequestPattern, count: Int = 1
+    ) async throws -> [RecordedRequest] {
+        try await service.requests.wait { requests in
+            let found = requests.filter { $0.status != 0 && pattern.matches($0) }
+            return found.count >= count ? found : nil
+        }
+    }
 }
 
 /// What the threads of the servers share.

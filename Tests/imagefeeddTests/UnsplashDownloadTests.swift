@@ -22,7 +22,7 @@ struct UnsplashDownloadTests {
         let count = RequestPattern("/photos/\(photo.id)/download")
         let transfer = try await start(photo.id, world, account)
         try await transfer.wait()
-        try await world.unsplash.waitForRequests(count)
+        try await world.unsplash.waitForAnswers(count)
         let image = try await account.openImage(photo.id, size: "full")
         let bytes = try Destination.read(image)
         #expect(try Destination.content() == bytes)
@@ -33,7 +33,7 @@ struct UnsplashDownloadTests {
         // Looking at it is none.
         #expect(world.unsplash.downloads(of: photo.id) == 1)
         try await start(photo.id, world, account, "again").wait()
-        let counts = try await world.unsplash.waitForRequests(count, count: 2)
+        let counts = try await world.unsplash.waitForAnswers(count, count: 2)
         #expect(counts.allSatisfy { $0.username == "ada" && $0.query["ixid"]?.isEmpty == false })
         #expect(world.unsplash.downloads(of: photo.id) == 2)
         #expect(try Destination.content("again") == bytes)
@@ -85,7 +85,7 @@ struct UnsplashDownloadTests {
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
         world.unsplash.fail(
-            RequestPattern(photo.imagePath), .drip(bytes: 16, pause: .milliseconds(2)))
+            RequestPattern(photo.imagePath), .drip(bytes: 256, pause: .milliseconds(2)))
         let transfers = ServiceName.transfers.appending("1")
         let changes = try await Signals(
             world.client.connection, transfers, "org.freedesktop.DBus.Properties",

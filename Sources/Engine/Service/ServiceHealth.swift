@@ -38,7 +38,7 @@ nonisolated struct ServiceHealth {
         init(_ error: any Error) {
             self =
                 switch error {
-                case HTTPError.unreachable(let reason): .unreachable(reason)
+                case HTTPError.unreachable: .unreachable("\(error)")
                 case HTTPError.cannotWrite: .none
                 case let error as HTTPError: .failed("\(error)")
                 case ProviderError.failed(let reason): .failed(reason)
