@@ -221,7 +221,10 @@ package final class Engine {
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
             now: ports.now
-        ) { [unowned self] in try await tokenEndpoint(provider, settings) }
+        ) { [weak self] in
+            guard let self else { throw CancellationError() }
+            return try await tokenEndpoint(provider, settings)
+        }
         let client = AuthorizedClient(ports.http, credentials, description)
         let session = provider.makeSession(
             account.identity,
@@ -238,26 +241,50 @@ package final class Engine {
 
     /// Logs an account out; it stays known. One that is logged out already stays so.
     package func logOut(_ account: Account) async throws {
+        // Whoever is asked to unlock the keyring may take their time: nobody else waits for that.
+        try await account.remote?.unlockToForget()
         try await changes.run {
             try checkKnown(account)
-            transfers.stop(of: account, "The account was logged out.")
-            try await account.remote?.forget()
-            try await change(account) { $0.isLoggedIn = false }
+            try await forget(account, "The account was logged out.") {
+                try await change(account) { $0.isLoggedIn = false }
+            }
+        }
+    }
+
+    /// Deletes what is kept of an account, then does `change`; transfers are stopped for `reason`.
+    private func forget(
+        _ account: Account, _ reason: String, _ change: () async throws -> Void
+    ) async throws {
+        let remote = account.remote
+        // First: if this fails, nothing has changed.
+        try await remote?.discardToken()
+        transfers.stop(of: account, reason)
+        do {
+            try await remote?.forget()
+            try await change()
+        } catch {
+            guard remote != nil else { throw error }
+            // An account without its token, which says so, and not one that is half closed.
+            account.endSession()
+            account.startSession()
+            observer?.accountChanged(account)
+            throw error
         }
     }
 
     /// Logs an account out and forgets it; a user whom the provider keeps is deleted.
     package func remove(_ account: Account) async throws {
+        try await account.remote?.unlockToForget()
         try await changes.run {
             try checkKnown(account)
-            transfers.stop(of: account, "The account was removed.")
-            try await account.remote?.forget()
-            // First: if the account cannot be forgotten then, trying again does it.
-            if let provider = account.provider as? any PasswordLogin {
-                try await provider.removeUser(account.identity)
-            }
             let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
-            try await store.delete(account.id, defaultAccount: newDefault?.id)
+            try await forget(account, "The account was removed.") {
+                // First: if the account cannot be forgotten then, trying again does it.
+                if let provider = account.provider as? any PasswordLogin {
+                    try await provider.removeUser(account.identity)
+                }
+                try await store.delete(account.id, defaultAccount: newDefault?.id)
+            }
             account.endSession()
             accounts.removeAll { $0 === account }
             observer?.accountRemoved(account)

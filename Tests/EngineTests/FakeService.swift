@@ -13,6 +13,8 @@ final class FakeService: OAuthLogin {
         var error: (any Error & Sendable)?
         /// What requests for likes alone fail with.
         var likeError: (any Error & Sendable)?
+        /// Whether likes are done, and the answer is lost.
+        var answerIsLost = false
         /// What the service was asked, in words.
         var requests: [String] = []
         /// Whether answers are held back.
@@ -88,6 +90,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         state.update { state in
             if isLiked { state.liked.insert(photo.text) } else { state.liked.remove(photo.text) }
         }
+        if state.value.answerIsLost { throw HTTPError.unreachable("no answer") }
         return isLiked ? 1 : 0
     }
 

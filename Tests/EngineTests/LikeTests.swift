@@ -1,4 +1,6 @@
+import OAuth
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 
@@ -61,21 +63,110 @@ struct LikeTests {
         #expect(next.account.pendingLikes.isEmpty)
     }
 
-    @Test func `opposite wishes cancel out, and the last one counts`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"])
+    @Test func `a wish of which nothing was sent is as if it had never been`() async throws {
+        let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        let until = fixture.world.time.value + .seconds(600)
+        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
-        // Nothing of the first was sent, so there is nothing left to do.
         #expect(try await fixture.account.setLiked("a", false) == .done)
         #expect(fixture.account.pendingLikes.isEmpty)
-        #expect(try await fixture.account.setLiked("b", true) == .queued)
-        #expect(try await fixture.account.toggleLike("b") == (false, .done))
-        #expect(try await fixture.account.toggleLike("b") == (true, .queued))
-        fixture.service.state.update { $0.error = nil }
+        #expect(fixture.count("like a") == 0)
+    }
+
+    @Test func `a like that may have arrived is taken back at the service`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.answerIsLost = true }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        #expect(fixture.service.state.value.liked == ["a"])
+        #expect(try await fixture.account.setLiked("a", false) == .queued)
+        // What is wanted is what is shown.
+        #expect(try await !fixture.account.photo("a").isPending)
+        fixture.service.state.update { $0.answerIsLost = false }
         fixture.engine.tryAgain()
-        try await fixture.told("liked b 1")
-        #expect(fixture.service.state.value.liked == ["b"])
+        try await fixture.told("unliked a 0")
+        #expect(fixture.service.state.value.liked.isEmpty)
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    @Test func `opposite wishes at once count in their order`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        let calls = (0..<6).map { index in
+            Task { try await fixture.account.setLiked("a", index % 2 == 0) }
+        }
+        for call in calls { _ = try await call.value }
+        try await fixture.base.told.wait { _ in
+            fixture.service.state.value.liked.isEmpty ? true : nil
+        }
+        #expect(try await !liked(fixture, "a"))
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    @Test func `a like that one failure has stopped is sent by itself`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        #expect(fixture.account.retryAt != nil)
+        // The rest works, and that puts nothing off.
+        _ = try await fixture.account.refreshFeed("")
+        #expect(fixture.account.retryAt != nil)
+        fixture.service.state.update { $0.likeError = nil }
+        fixture.world.clock.advance(by: .seconds(10))
+        try await fixture.told("liked a 1")
+        #expect(fixture.account.retryAt == nil)
+    }
+
+    @Test func `a list that is behind shows no photo that was just unliked`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page("likes")
+        _ = try await fixture.account.setLiked("a", true)
+        // The service's list has not heard of it yet.
+        fixture.service.state.update { $0.liked = [] }
+        _ = try await fixture.account.refreshFeed("likes")
+        #expect(try await fixture.page("likes").ids == ["a"])
+        fixture.service.state.update { $0.liked = ["a"] }
+        _ = try await fixture.account.setLiked("a", false)
+        fixture.service.state.update { $0.liked = ["a"] }
+        #expect(try await fixture.account.refreshFeed("likes") == 0)
+        #expect(try await fixture.page("likes").ids == [])
+        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        #expect(try await fixture.account.refreshFeed("likes") == 1)
+        #expect(try await fixture.page("likes").ids == ["a"])
+    }
+
+    @Test func `a login that renews the token sends what waited for it`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        fixture.service.state.update { $0.likeError = nil }
+        _ = try await fixture.engine.admit(
+            fixture.account.identity, fixture.service,
+            with: OAuthToken(
+                accessToken: Secret("new"), refreshToken: nil, scopes: [],
+                obtained: fixture.world.time.value, expires: nil)
+        ) { true }
+        try await fixture.told("liked a 1")
+    }
+
+    @Test func `what is asked while somebody logs out leaves nothing behind`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        fixture.service.state.update { $0.isHeld = true }
+        let page = Task { try await fixture.page() }
+        try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
+        try await fixture.engine.logOut(fixture.account)
+        fixture.service.state.update { $0.isHeld = false }
+        await #expect(throws: EngineError.self) { try await page.value }
+        let database = try Database(
+            path: fixture.base.directory.appending("cache/feeds.sqlite"), durability: .process)
+        #expect(try database.first("SELECT count(*) FROM photo") { $0.integer(0) } == 0)
     }
 
     @Test func `a wish that changes while the first one is sent is sent after it`() async throws {

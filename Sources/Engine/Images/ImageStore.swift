@@ -70,10 +70,12 @@ final class ImageStore {
     /// The image, opened for reading, fetched if need be. The caller closes the descriptor.
     ///
     /// - Throws: What ``path(_:allowsLoopback:)`` throws.
-    func open(_ key: Key, allowsLoopback: Bool) async throws -> Int32 {
+    func open(
+        _ key: Key, allowsLoopback: Bool, progress: @escaping (HTTPProgress) -> Void = { _ in }
+    ) async throws -> Int32 {
         // Between the two somebody may delete it, but hardly every time.
         for _ in 0..<3 {
-            let path = try await path(key, allowsLoopback: allowsLoopback)
+            let path = try await path(key, allowsLoopback: allowsLoopback, progress: progress)
             let descriptor = await onFiles { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }

@@ -28,12 +28,13 @@ final class Likes {
     private var loading: Task<Void, any Error>?
     private var sending: Task<Void, Never>?
     private var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
-    /// What is being sent at this moment.
-    private var inFlight: LikeWish?
-    /// How often in a row the service had trouble with a wish.
-    private var tries = 0
-    private var retry: Task<Void, Never>?
+    /// Photos of which the service may know more than it has confirmed: something was sent, and no answer came.
+    private var unanswered: Set<PhotoID> = []
+    /// What is to become of a wish is decided for one at a time.
+    private let decisions = ChangeQueue()
     private var isClosed = false
+    /// How often in a row sending has come to a halt at a wish that stays queued.
+    private(set) var halts = 0
 
     init(
         _ session: any RemoteLikes, _ feed: CachedFeed, _ store: LikeStore, owner: any LikesOwner
@@ -54,8 +55,8 @@ final class Likes {
     func decorate(_ photo: Photo) -> Photo {
         guard !wishes.isEmpty || !local.isEmpty else { return photo }
         var photo = photo
-        photo.isPending = wishes.contains { $0.photo == photo.id }
         if local.contains(photo.id) { photo.isLiked = true }
+        photo.isPending = wishes.contains { $0.photo == photo.id && $0.isWanted != photo.isLiked }
         return photo
     }
 
@@ -66,50 +67,96 @@ final class Likes {
     /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the
     ///   service; what the disk says.
     func set(_ id: PhotoID, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await load()
-        let photo = decorate(try await feed.photo(id).photo)
-        let wish = LikeWish(photo: id, isWanted: isWanted)
-        if mayOfferLikesAgain { try await resumeSending() }
-        if unavailableSince != nil {
-            if photo.isLiked != isWanted { try await settleLocally(wish) }
-            return .local
-        }
-        let earlier = wishes.first { $0.photo == id }
-        if photo.isLiked == isWanted, earlier?.isWanted != isWanted,
-            earlier != inFlight || earlier == nil
-        {
-            // What was not sent yet is as if it had never been wished.
-            if let earlier {
-                try await store.remove(earlier)
-                settle(earlier)
-            }
-            return .done
-        }
-        if earlier?.isWanted != isWanted {
-            try await store.add(wish)
-            if let index = wishes.firstIndex(where: { $0.photo == id }) {
-                wishes[index].isWanted = isWanted
-            } else {
-                wishes.append(wish)
-            }
-            changed(photo)
-        }
-        return try await withTimeLimit(Self.patience, owner.clock) { [self] in
-            try await withCheckedThrowingContinuation { continuation in
-                waiters[wish, default: []].append(continuation)
-                send()
-            }
-        } onTimeout: {
-            .queued
-        }
+        try await change(id) { _ in isWanted }.outcome
     }
 
     /// Likes what is not liked, unlikes what is. What is on its way counts as arrived.
     func toggle(_ id: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await load()
+        try await change(id) { !$0 }
+    }
+
+    /// Does what `wanted` makes of whether the photo is liked, or about to be.
+    private func change(
+        _ id: PhotoID, _ wanted: @escaping @MainActor (Bool) -> Bool
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        let progress = Progress()
+        return try await withTimeLimit(Self.patience, owner.clock) { [self] in
+            try await load()
+            // One that has to be asked for keeps nobody else waiting.
+            _ = try await feed.photo(id)
+            let (wish, settled) = try await decisions.run { try await decide(id, wanted) }
+            if let settled { return (wish.isWanted, settled) }
+            progress.wish = wish
+            return (wish.isWanted, try await outcome(of: wish))
+        } onTimeout: {
+            guard let wish = progress.wish else {
+                throw ProviderError.failed(
+                    "The service takes too long to answer; try again later.")
+            }
+            return (wish.isWanted, .queued)
+        }
+    }
+
+    /// How far a call has come.
+    private final class Progress {
+        /// What is written down.
+        var wish: LikeWish?
+    }
+
+    /// Writes a wish down, if there is something left to wish.
+    ///
+    /// - Returns: The wish, and what became of it; nil if it is to be sent.
+    private func decide(
+        _ id: PhotoID, _ wanted: (Bool) -> Bool
+    ) async throws -> (LikeWish, LikeOutcome?) {
+        if mayOfferLikesAgain { try await resumeSending() }
         let photo = decorate(try await feed.photo(id).photo)
-        let isWanted = !(wishes.first { $0.photo == id }?.isWanted ?? photo.isLiked)
-        return (isWanted, try await set(id, isWanted))
+        guard !isClosed else {
+            throw EngineError.cancelled("The account was closed meanwhile; try again.")
+        }
+        let earlier = wishes.first { $0.photo == id }
+        let wish = LikeWish(photo: id, isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
+        if unavailableSince != nil {
+            if photo.isLiked != wish.isWanted { try await settleLocally(wish) }
+            return (wish, .local)
+        }
+        if earlier == wish { return (wish, nil) }
+        if photo.isLiked == wish.isWanted, !unanswered.contains(id) {
+            // What was not sent yet is as if it had never been wished.
+            if let earlier { try await takeBack(earlier) }
+            return (wish, .done)
+        }
+        try await store.add(wish)
+        if let index = wishes.firstIndex(where: { $0.photo == id }) {
+            wishes[index] = wish
+        } else {
+            wishes.append(wish)
+        }
+        changed(decorate(photo))
+        return (wish, nil)
+    }
+
+    /// Drops a wish of which nothing was sent.
+    private func takeBack(_ wish: LikeWish) async throws {
+        // First of all, so that it is not sent meanwhile.
+        wishes.removeAll { $0 == wish }
+        do {
+            try await store.remove(wish)
+        } catch {
+            wishes.append(wish)
+            throw error
+        }
+        settle(wish)
+        resolve(wish, .success(.queued))
+    }
+
+    /// Has a wish that is written down sent, and waits for what becomes of it.
+    private func outcome(of wish: LikeWish) async throws -> LikeOutcome {
+        guard !isClosed else { return .queued }
+        return try await withCheckedThrowingContinuation { continuation in
+            waiters[wish, default: []].append(continuation)
+            send()
+        }
     }
 
     // MARK: Being started and ended
@@ -120,6 +167,8 @@ final class Likes {
             loading = Task {
                 let records = try await store.read()
                 wishes = records.wishes
+                // Whether they were sent before the program ended is not known.
+                unanswered.formUnion(wishes.map(\.photo))
                 local = records.local
                 unavailableSince = records.unavailableSince
                 if !wishes.isEmpty { owner.likesPendingChanged() }
@@ -135,7 +184,6 @@ final class Likes {
 
     func close() {
         isClosed = true
-        retry?.cancel()
         for wish in waiters.keys { resolve(wish, .success(.queued)) }
     }
 
@@ -150,36 +198,55 @@ final class Likes {
     /// Sends what is queued, if the service may be asked. Called again whenever that may have changed.
     func send() {
         guard sending == nil, !isClosed else { return }
-        retry?.cancel()
         sending = Task {
+            let before = halts
             await sendAll()
             sending = nil
+            if halts != before { owner.likesHaltsChanged() }
         }
     }
 
     private func sendAll() async {
         while let wish = wishes.first, !isClosed {
-            inFlight = wish
-            defer { inFlight = nil }
+            let wasUnanswered = unanswered.contains(wish.photo)
             do {
                 let known = try await feed.photo(wish.photo).photo
+                // Somebody may have changed their mind.
+                guard wishes.contains(wish), !isClosed else { continue }
+                let isSettled =
+                    known.isLiked == wish.isWanted && !unanswered.contains(wish.photo)
                 let likes =
-                    known.isLiked == wish.isWanted
+                    isSettled
                     ? known.likes
-                    : try await owner.ask { [session] in
-                        try await session.setLiked(wish.photo, wish.isWanted)
+                    : try await owner.ask { [self] in
+                        unanswered.insert(wish.photo)
+                        return try await session.setLiked(wish.photo, wish.isWanted)
                     }
+                unanswered.remove(wish.photo)
                 try await confirm(wish, likes: likes)
+                halts = 0
             } catch {
-                guard await handle(error, wish) else { break }
+                if Self.isAnswer(error), !wasUnanswered { unanswered.remove(wish.photo) }
+                guard await handle(error, wish) else {
+                    halts += 1
+                    break
+                }
             }
         }
+        if wishes.isEmpty { halts = 0 }
         // Whoever waits for a wish that did not go out is told that it is kept.
         for wish in waiters.keys { resolve(wish, .success(.queued)) }
     }
 
+    /// Whether an error says that the service has changed nothing.
+    private static func isAnswer(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.failed: false
+        default: error is ProviderError || error is EngineError || error is SecretStoreError
+        }
+    }
+
     private func confirm(_ wish: LikeWish, likes: Int?) async throws {
-        tries = 0
         let photo = try await feed.setLiked(wish.photo, wish.isWanted, likes: likes)
         try await store.remove(wish)
         settle(wish)
@@ -207,7 +274,6 @@ final class Likes {
             case ProviderError.invalidArgument, ProviderError.notSupported:
                 try await refuse(wish, error)
             default:
-                scheduleRetry(after: error)
                 return false
             }
             return true
@@ -216,28 +282,7 @@ final class Likes {
                 do { try await refuse(wish, error) } catch { return false }
                 return true
             }
-            scheduleRetry(after: error)
             return false
-        }
-    }
-
-    /// Sets out for another try of what the service had trouble with. Where it cannot be asked at all, the
-    /// owner calls ``send()`` once it can.
-    private func scheduleRetry(after error: any Error) {
-        switch error {
-        case HTTPError.unreachable, ProviderError.rateLimited, ProviderError.unauthorized,
-            is SecretStoreError, is CancellationError:
-            return
-        default: break
-        }
-        guard !isClosed else { return }
-        tries += 1
-        let pause = ServiceHealth.pause(after: tries, jitter: Double.random(in: 0...1))
-        retry = Task { [weak self, clock = owner.clock] in
-            do { try await clock.sleep(for: pause) } catch { return }
-            // Not to be cancelled by what it starts.
-            self?.retry = nil
-            self?.send()
         }
     }
 
@@ -296,6 +341,8 @@ protocol LikesOwner: CachedFeedOwner {
     var clock: any Clock<Duration> { get }
 
     func likesPendingChanged()
+    /// Something stays queued that could not be sent, or goes on after all.
+    func likesHaltsChanged()
     /// The service, or the user in its place, has settled whether a photo is liked.
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
     /// The service has refused; the old state stands.

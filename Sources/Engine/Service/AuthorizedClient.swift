@@ -47,9 +47,10 @@ nonisolated struct AuthorizedClient: HTTPClient {
         request.token = token
         let response = try await ask(request)
         guard response.status == 401 else { return response }
-        request.token = try await tokens.renew(insteadOf: token)
+        let renewed = try await tokens.renew(insteadOf: token)
+        request.token = renewed
         let second = try await ask(request)
-        if second.status == 401 { await tokens.refused() }
+        if second.status == 401 { await tokens.refused(renewed) }
         return second
     }
 }
@@ -65,7 +66,7 @@ nonisolated protocol AccessTokens: Sendable {
     @MainActor func renew(insteadOf refused: Secret) async throws -> Secret
 
     /// Takes note that the service refuses a token that it has just given.
-    @MainActor func refused()
+    @MainActor func refused(_ token: Secret)
 }
 
 /// The token of a login that has not become an account yet.
@@ -76,5 +77,5 @@ nonisolated struct FixedToken: AccessTokens {
     func renew(insteadOf refused: Secret) async throws -> Secret {
         throw ProviderError.unauthorized
     }
-    func refused() {}
+    func refused(_ token: Secret) {}
 }

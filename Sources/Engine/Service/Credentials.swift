@@ -27,9 +27,9 @@ final class Credentials: AccessTokens {
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
     private var renewing: Task<OAuthToken, any Error>?
-    /// A renewed token that the secret store did not take: the one that it has is no good any more.
+    /// A renewed token that the secret store has not taken: the one that it has is no good any more.
     private var unsaved: OAuthToken?
-    /// Nobody is logged in any more.
+    /// Nobody is logged in any more, or is about to be: nothing is stored.
     private var isDiscarded = false
 
     /// - Parameters:
@@ -85,6 +85,7 @@ final class Credentials: AccessTokens {
     func adopt(_ token: OAuthToken) {
         self.token = token
         unsaved = nil
+        isDiscarded = false
         trouble = nil
     }
 
@@ -93,19 +94,27 @@ final class Credentials: AccessTokens {
         if let unsaved { await save(unsaved) }
     }
 
+    /// Stores a token that was renewed; one that cannot be stored now is kept for another time.
     private func save(_ token: OAuthToken) async {
-        unsaved = token
+        // It counts if logging out should fail.
+        guard !isDiscarded else { return unsaved = token }
+        // One caller at a time tries.
+        unsaved = nil
         do {
             try await secrets.store(token.encoded, for: key, label: label)
-            if unsaved?.accessToken.matches(token.accessToken) == true { unsaved = nil }
+            guard isDiscarded else { return }
+            try? await secrets.delete(key)
         } catch {
             // Kept in memory: the service knows no other now.
         }
+        // Unless a login has brought another meanwhile, or somebody has logged out.
+        if self.token?.accessToken.matches(token.accessToken) == true { unsaved = token }
     }
 
     // MARK: AccessTokens
 
     func accessToken() async throws -> Secret {
+        await saveAgain()
         let token = try await load()
         if case .needsLogin = trouble { throw ProviderError.unauthorized }
         guard token.needsRefresh(now: now()) else { return token.accessToken }
@@ -126,9 +135,12 @@ final class Credentials: AccessTokens {
         return try await renewed(token).accessToken
     }
 
-    func refused() { refuse("The service does not accept the token any more; log in again.") }
-
-    private func refuse(_ reason: String) { trouble = .needsLogin(reason: reason) }
+    func refused(_ refused: Secret) {
+        // A login may have brought another one meanwhile.
+        guard let token, token.accessToken.matches(refused) else { return }
+        trouble = .needsLogin(
+            reason: "The service does not accept the token any more; log in again.")
+    }
 
     // MARK: Renewing
 
@@ -144,17 +156,18 @@ final class Credentials: AccessTokens {
         do {
             let endpoint = try await endpoint()
             let new = try await endpoint.refresh(token)
-            guard !isDiscarded else {
+            if let newer = newer(than: token) { return newer }
+            guard self.token != nil else {
+                // Somebody has logged out.
                 try? await endpoint.revoke(new)
                 throw ProviderError.unauthorized
             }
-            if let newer = newer(than: token) { return newer }
             self.token = new
             await save(new)
             return new
         } catch let error as OAuthError {
             if let newer = newer(than: token) { return newer }
-            throw refusal(error)
+            throw refusal(of: token, error)
         }
     }
 
@@ -166,11 +179,11 @@ final class Credentials: AccessTokens {
         return current
     }
 
-    /// What a refusal to renew the token means to those who wanted to use it.
-    private func refusal(_ error: OAuthError) -> ProviderError {
+    /// What a refusal to renew a token means to those who wanted to use it.
+    private func refusal(of token: OAuthToken, _ error: OAuthError) -> ProviderError {
         switch error {
         case .noRefreshToken, .invalidGrant:
-            refused()
+            refused(token.accessToken)
             return .unauthorized
         case .invalidClient:
             return .notConfigured(
@@ -185,12 +198,17 @@ final class Credentials: AccessTokens {
 
     // MARK: Logging out
 
+    /// Has the secret store unlocked, if it was locked when it was last needed. May prompt.
+    func unlockIfLocked() async throws {
+        if case .locked = trouble { try await secrets.unlock() }
+    }
+
     /// Deletes the token, and gives it back to the service as well as that goes. May prompt.
     ///
     /// - Throws: ``SecretStoreError`` when it cannot be deleted; it is then still there.
     func discard() async throws {
-        if case .locked = trouble { try await secrets.unlock() }
-        let token = try? await load()
+        try await unlockIfLocked()
+        _ = try? await load()
         // First: a renewal that is under way must not store its token afterwards.
         isDiscarded = true
         do {
@@ -199,6 +217,8 @@ final class Credentials: AccessTokens {
             isDiscarded = false
             throw error
         }
+        // One that was renewed meanwhile is the one to give back.
+        let token = token
         self.token = nil
         unsaved = nil
         guard let token else { return }

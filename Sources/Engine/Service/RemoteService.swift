@@ -1,4 +1,3 @@
-internal import Glibc
 internal import OAuth
 internal import ProviderKit
 internal import Storage
@@ -12,12 +11,12 @@ final class RemoteService: PhotoService {
     private(set) var rateLimit: RateLimit?
     /// When the next try by itself will be.
     private(set) var retryAt: Timestamp?
-    private let account: AccountID
+    let account: AccountID
     private let credentials: Credentials
     private let ports: EnginePorts
-    private let stores: RemoteStores
+    let stores: RemoteStores
     private weak var owner: (any RemoteServiceOwner)?
-    private let allowsLoopback: Bool
+    let allowsLoopback: Bool
     private var health = ServiceHealth()
     private var isLoading = true
     /// Why the session says that it cannot work.
@@ -81,12 +80,9 @@ final class RemoteService: PhotoService {
 
     func start() {
         Task {
-            do {
-                try await likes?.load()
-                try await credentials.load()
-            } catch {
-                // The state tells.
-            }
+            // What goes wrong with them, the state tells.
+            try? await likes?.load()
+            _ = try? await credentials.load()
             isLoading = false
             owner?.serviceChanged()
             await bringProfile()
@@ -118,7 +114,7 @@ final class RemoteService: PhotoService {
     func tryAgain() {
         guard !isClosed else { return }
         Task { await credentials.saveAgain() }
-        guard state != .ready else { return }
+        guard state != .ready || likes?.pending.isEmpty == false else { return }
         if case .rateLimited = health.trouble(now: now) { return }
         Task {
             do {
@@ -157,7 +153,7 @@ final class RemoteService: PhotoService {
         owner?.serviceChanged()
     }
 
-    private func note(_ verdict: ServiceHealth.Verdict) {
+    func note(_ verdict: ServiceHealth.Verdict) {
         guard verdict != .none else { return }
         let (before, retryBefore) = (health.trouble(now: now), retryAt)
         health.note(verdict, now: now)
@@ -171,32 +167,43 @@ final class RemoteService: PhotoService {
 
     /// Sets out for the next try by itself, if one makes sense.
     private func scheduleRetry() {
+        let halts = likes?.halts ?? 0
         let pause: Duration
-        if case .rateLimited(let until) = health.trouble(now: now) {
+        // Without a token there is nothing to try: whoever brings it back says so.
+        if isClosed || credentials.trouble != nil {
+            return cancelRetry()
+        } else if case .rateLimited(let until) = health.trouble(now: now) {
             pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
-        } else if health.wantsRetry {
+        } else if health.wantsRetry || halts > 0 {
             // Whoever asks meanwhile does not put it off.
             guard retry == nil else { return }
-            pause = health.pause(jitter: Double.random(in: 0...1))
+            pause = health.pause(afterAtLeast: halts, jitter: Double.random(in: 0...1))
         } else {
-            retry?.cancel()
-            retry = nil
-            retryAt = nil
-            return
+            return cancelRetry()
         }
         retry?.cancel()
         retryAt = now + pause
-        guard !isClosed else { return }
         retry = Task { [weak self, clock] in
             do { try await clock.sleep(for: pause) } catch { return }
-            guard let self else { return }
-            // Not to be cancelled by what it finds out.
-            retry = nil
-            retryAt = nil
-            health.noteTry()
-            owner?.serviceChanged()
-            await goOn()
+            await self?.tryByItself()
         }
+    }
+
+    private func cancelRetry() {
+        retry?.cancel()
+        retry = nil
+        retryAt = nil
+    }
+
+    private func tryByItself() async {
+        // Not to be cancelled by what it finds out.
+        retry = nil
+        retryAt = nil
+        health.noteTry()
+        // The clock was set back meanwhile.
+        if case .rateLimited = health.trouble(now: now) { scheduleRetry() }
+        owner?.serviceChanged()
+        await goOn()
     }
 
     // MARK: Photos
@@ -226,7 +233,7 @@ final class RemoteService: PhotoService {
         return try await patiently { try await feed.refresh(source) }
     }
 
-    private func photos() throws -> CachedFeed {
+    func photos() throws -> CachedFeed {
         guard let feed else {
             throw EngineError.notSupported("This service has no photos to show.")
         }
@@ -235,65 +242,11 @@ final class RemoteService: PhotoService {
 
     private func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
 
-    private func patiently<Value: Sendable>(
+    func patiently<Value: Sendable>(
         _ body: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {
         try await withTimeLimit(Self.patience, clock, body) {
             throw ProviderError.failed("The service takes too long to answer; try again later.")
-        }
-    }
-
-    // MARK: Images
-
-    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await image(try await key(photos().photo(photo), size))
-    }
-
-    private func key(_ cached: CachedPhoto, _ size: ImageSize) throws -> ImageStore.Key {
-        // What is missing is served by the next larger one, and the largest by what there is.
-        let sizes = ImageSize.allCases
-        let index = sizes.firstIndex(of: size) ?? 0
-        let choices = sizes[index...] + sizes[..<index].reversed()
-        guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
-            throw ProviderError.notFound(
-                "The service names no image of photo \"\(cached.photo.id)\".")
-        }
-        return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
-    }
-
-    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try Self.open(try await imagePath(photo, size))
-    }
-
-    func original(_ photo: PhotoID) async throws -> Original {
-        let feed = try photos()
-        return try await patiently { [self] in
-            let cached = try await feed.photo(photo)
-            let key = try key(cached, .full)
-            // Through the cache, which looks at an image before anybody gets it.
-            return Original(
-                open: { [self] in try Self.open(try await image(key, progress: $0)) },
-                count: { try await feed.countDownload(cached) })
-        }
-    }
-
-    private static func open(_ path: String) throws -> Int32 {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw ProviderError.failed("The image could not be opened; try again.")
-        }
-        return descriptor
-    }
-
-    private func image(
-        _ key: ImageStore.Key, progress: @escaping (HTTPProgress) -> Void = { _ in }
-    ) async throws -> String {
-        do {
-            return try await stores.images.path(
-                key, allowsLoopback: allowsLoopback, progress: progress)
-        } catch HTTPError.unreachable(let reason) {
-            note(.unreachable(reason))
-            throw HTTPError.unreachable(reason)
         }
     }
 
@@ -342,11 +295,16 @@ final class RemoteService: PhotoService {
 
     // MARK: Logging out
 
-    /// Deletes the token and all that is kept.
+    /// Has the keyring unlocked if that is needed to delete the token.
+    func unlockToForget() async throws { try await credentials.unlockIfLocked() }
+
+    /// Deletes the token.
     ///
-    /// - Throws: ``SecretStoreError`` when the token cannot be deleted. Then nothing has changed.
+    /// - Throws: ``SecretStoreError`` when it cannot be deleted. Then nothing has changed.
+    func discardToken() async throws { try await credentials.discard() }
+
+    /// Deletes all else that is kept; the service is of no use afterwards.
     func forget() async throws {
-        try await credentials.discard()
         // What still comes in must not be kept after what there is was deleted.
         isForgotten = true
         try await likes?.clear()
@@ -380,17 +338,26 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             return value
         } catch {
             note(ServiceHealth.Verdict(error))
-            if case ProviderError.unauthorized = error { credentials.refused() }
             throw error
         }
     }
 
-    func credentialsChanged() { owner?.serviceChanged() }
+    func credentialsChanged() {
+        scheduleRetry()
+        owner?.serviceChanged()
+        if credentials.trouble == nil { likes?.send() }
+    }
+
     func feedUpdated(_ source: SourceID, new: Int) { owner?.feedUpdated(source, new: new) }
     func feedGrew() { owner?.feedGrew() }
     func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }
     func photosRemoved(_ photos: [PhotoID]) { owner?.photosRemoved(photos) }
     func likesPendingChanged() { owner?.likesChanged() }
+
+    func likesHaltsChanged() {
+        scheduleRetry()
+        owner?.serviceChanged()
+    }
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
         likeCount = max(0, likeCount + (isLiked ? 1 : -1))
@@ -400,21 +367,4 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
         owner?.likeFailed(photo, isWanted, error)
     }
-}
-
-/// Whose service it is: the account.
-protocol RemoteServiceOwner: AnyObject {
-    /// State, reason, rate limit or the time of the next try may have changed.
-    func serviceChanged()
-    /// The service asks this application to leave it alone.
-    func rateLimited(until: Timestamp?)
-    func profileKnown(_ profile: Profile)
-    func refreshProfile() async throws
-    func feedUpdated(_ source: SourceID, new: Int)
-    func feedGrew()
-    func photosChanged(_ photos: [Photo])
-    func photosRemoved(_ photos: [PhotoID])
-    func likesChanged()
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
-    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
 }

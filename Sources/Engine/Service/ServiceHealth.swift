@@ -103,13 +103,8 @@ nonisolated struct ServiceHealth {
     ///   - jitter: 0 to 1.
     /// - Returns: 5 seconds to 15 minutes, and a fifth more or less.
     func pause(afterAtLeast count: Int = 0, jitter: Double) -> Duration {
-        Self.pause(after: max(tries, count), jitter: jitter)
-    }
-
-    /// The same for anything else that failed so many times in a row.
-    static func pause(after tries: Int, jitter: Double) -> Duration {
-        let doublings = min(max(tries - 1, 0), 16)
-        let pause = min(pauses.lowerBound * (1 << doublings), pauses.upperBound)
+        let doublings = min(max(tries - 1, count - 1, 0), 16)
+        let pause = min(Self.pauses.lowerBound * (1 << doublings), Self.pauses.upperBound)
         return pause * (0.8 + 0.4 * jitter)
     }
 

@@ -1,0 +1,18 @@
+internal import ProviderKit
+
+/// Whose service it is: the account.
+protocol RemoteServiceOwner: AnyObject {
+    /// State, reason, rate limit or the time of the next try may have changed.
+    func serviceChanged()
+    /// The service asks this application to leave it alone.
+    func rateLimited(until: Timestamp?)
+    func profileKnown(_ profile: Profile)
+    func refreshProfile() async throws
+    func feedUpdated(_ source: SourceID, new: Int)
+    func feedGrew()
+    func photosChanged(_ photos: [Photo])
+    func photosRemoved(_ photos: [PhotoID])
+    func likesChanged()
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
+    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
+}

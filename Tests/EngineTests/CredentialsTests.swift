@@ -1,0 +1,118 @@
+import OAuth
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// An account's token: renewed by one at a time, refused only when the service says so, lost never.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct CredentialsTests {
+    private let http = ScriptedHTTP()
+    private let secrets = InMemorySecretStore()
+    private let now = Timestamp(secondsSince1970: 1_800_000_000)
+    private let id = AccountID(stored: "service_ada")
+
+    private func credentials() async throws -> Credentials {
+        try await secrets.store(token("old").encoded, for: .account(id.text), label: "")
+        return again()
+    }
+
+    private func again() -> Credentials {
+        var description = OAuthDescription(
+            authorizationURL: "https://service.test/authorize",
+            tokenURL: "https://service.test/token", scopes: [],
+            tokenOrigins: ["https://api.service.test"])
+        description.revocationURL = "https://service.test/revoke"
+        let endpoint = TokenEndpoint(
+            description, OAuthClient(id: "id", secret: Secret("secret")), http)
+        return Credentials(id, label: "", secrets, now: { [now] in now }) { endpoint }
+    }
+
+    private func token(_ name: String) -> OAuthToken {
+        OAuthToken(
+            accessToken: Secret(name), refreshToken: Secret("\(name)-refresh"), scopes: [],
+            obtained: now + .seconds(-7200), expires: now + .seconds(60))
+    }
+
+    private func answer(_ status: Int, _ body: String) {
+        http.answer.update { answer in
+            answer = { request in
+                HTTPResponse(
+                    status: status, headers: HTTPHeaders(), body: Array(body.utf8),
+                    url: request.url)
+            }
+        }
+    }
+
+    private let renewal = #"{"access_token":"new","refresh_token":"new-refresh","expires_in":7200}"#
+
+    private func stored() -> OAuthToken? {
+        secrets.state.value.secrets[.account(id.text)].flatMap { OAuthToken(encoded: Secret($0)) }
+    }
+
+    @Test func `many who need a token renew it once`() async throws {
+        let credentials = try await credentials()
+        answer(200, renewal)
+        let calls = (0..<10).map { _ in Task { try await credentials.accessToken() } }
+        for call in calls { #expect(try await call.value.matches(Secret("new"))) }
+        #expect(http.requests.value.count == 1)
+        #expect(stored()?.accessToken.matches(Secret("new")) == true)
+    }
+
+    @Test(arguments: [
+        (500, "{}"), (429, "slow down"), (400, "<html>"), (401, #"{"error":"invalid_client"}"#),
+    ])
+    func `trouble at the service is no refusal`(status: Int, body: String) async throws {
+        let credentials = try await credentials()
+        answer(status, body)
+        // The old one does for now; when it does not, that is no reason to log in again.
+        #expect(try await credentials.accessToken().matches(Secret("old")))
+        await #expect { try await credentials.renew(insteadOf: Secret("old")) } throws: {
+            switch $0 {
+            case ProviderError.failed, ProviderError.rateLimited, ProviderError.notConfigured: true
+            default: false
+            }
+        }
+        #expect(credentials.trouble == nil)
+        answer(200, renewal)
+        #expect(try await credentials.accessToken().matches(Secret("new")))
+    }
+
+    @Test func `a token that could not be stored is stored later`() async throws {
+        let credentials = try await credentials()
+        try await credentials.load()
+        answer(200, renewal)
+        secrets.state.update { $0.isLocked = true }
+        #expect(try await credentials.accessToken().matches(Secret("new")))
+        secrets.state.update { $0.isLocked = false }
+        #expect(stored()?.accessToken.matches(Secret("old")) == true)
+        #expect(try await credentials.accessToken().matches(Secret("new")))
+        #expect(try await again().load().accessToken.matches(Secret("new")))
+    }
+
+    @Test func `a refusal of what a login has replaced refuses nothing`() async throws {
+        let credentials = try await credentials()
+        try await credentials.load()
+        answer(400, #"{"error":"invalid_grant"}"#)
+        let login = token("login")
+        http.requests.update { _ in }
+        let renewal = Task { try await credentials.renew(insteadOf: Secret("old")) }
+        let adoption = Task { credentials.adopt(login) }
+        await adoption.value
+        #expect(try await renewal.value.matches(Secret("login")))
+        credentials.refused(Secret("old"))
+        #expect(credentials.trouble == nil)
+    }
+
+    @Test func `a token that is renewed while somebody logs out is not left behind`() async throws {
+        let credentials = try await credentials()
+        try await credentials.load()
+        answer(200, renewal)
+        let renewal = Task { _ = try await credentials.renew(insteadOf: Secret("old")) }
+        let discard = Task { try await credentials.discard() }
+        _ = await renewal.result
+        try await discard.value
+        #expect(stored() == nil)
+    }
+}
