@@ -41,7 +41,7 @@ nonisolated struct PhotoEntry: BusType {
         try encoder.entry(Head.url, photo.url)
         encoder.entry(Head.likes, photo.likes.map(UInt32.init(clamping:)))
         encoder.entry(Head.liked, photo.isLiked)
-        encoder.entry(Head.pending, false)
+        encoder.entry(Head.pending, photo.isPending)
         encoder.entry(Head.sensitive, photo.isSensitive)
         try encoder.entry(Head.mediaType, photo.mediaType)
         try encoder.endArray(start)
