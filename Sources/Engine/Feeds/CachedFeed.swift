@@ -17,6 +17,8 @@ final class CachedFeed {
     private let session: any RemoteFeed
     private let store: FeedStore
     private let owner: any CachedFeedOwner
+    /// Counts the tops that were asked for.
+    private var answers = 0
     private var tops: [SourceID: Task<FeedTables.Merge, any Error>] = [:]
     private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
     private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
@@ -116,10 +118,13 @@ final class CachedFeed {
 
     /// Asks for the top of a source if it never was asked for; behind the answer if that is long ago.
     private func bringTop(_ source: SourceID) async throws {
+        let before = answers
         let fetched = try await store.run { [account] (tables) throws(StorageError) in
             try tables.source(account, source)?.fetched
         }
         guard let fetched else {
+            // Somebody else's answer may have come while this was read.
+            guard answers == before else { return try await bringTop(source) }
             _ = try await fetchTop(source)
             return
         }
@@ -144,7 +149,10 @@ final class CachedFeed {
         if let running = tops[source] { return try await running.value }
         attempts[source] = owner.now
         let task = Task {
-            defer { tops[source] = nil }
+            defer {
+                tops[source] = nil
+                answers += 1
+            }
             return try await fetch(source, gap: nil, from: nil)
         }
         tops[source] = task
@@ -215,9 +223,11 @@ final class CachedFeed {
 
     private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isTop: Bool) {
         if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
-        if isTop, merge.new > 0 || merge.hasLosses {
+        if isTop, merge.new > 0 {
             owner.feedUpdated(source, new: merge.new)
-        } else if merge.new > 0 || merge.hasLosses {
+        } else if merge.hasLosses {
+            owner.feedUpdated(source, new: 0)
+        } else if merge.new > 0 {
             owner.feedGrew()
         }
     }
