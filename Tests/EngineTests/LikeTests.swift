@@ -185,6 +185,19 @@ struct LikeTests {
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
+    @Test(arguments: 0..<40)
+    func `whenever a wish changes, the last one counts`(moment: Int) async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        let first = Task { try await fixture.account.setLiked("a", true) }
+        for _ in 0..<moment { await Task.yield() }
+        let second = Task { try await fixture.account.setLiked("a", false) }
+        _ = try await (first.value, second.value)
+        #expect(fixture.service.state.value.liked.isEmpty)
+        #expect(try await !liked(fixture, "a"))
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
     func `where the service offers no likes they are kept here`(error: ProviderError) async throws {
         let fixture = try await ServiceFixture(["a", "b"])

@@ -32,6 +32,8 @@ final class Likes {
     private var unanswered: Set<PhotoID> = []
     /// What is to become of a wish is decided for one at a time.
     private let decisions = ChangeQueue()
+    /// Counts the wishes that are done with.
+    private var settled = 0
     private var isClosed = false
     /// How often in a row sending has come to a halt at a wish that stays queued.
     private(set) var halts = 0
@@ -110,7 +112,14 @@ final class Likes {
         _ id: PhotoID, _ wanted: (Bool) -> Bool
     ) async throws -> (LikeWish, LikeOutcome?) {
         if mayOfferLikesAgain { try await resumeSending() }
-        let photo = decorate(try await feed.photo(id).photo)
+        var known: Photo
+        var before: Int
+        repeat {
+            before = settled
+            known = try await feed.photo(id).photo
+            // What was settled while it was read, it may not say.
+        } while settled != before
+        let photo = decorate(known)
         guard !isClosed else {
             throw EngineError.cancelled("The account was closed meanwhile; try again.")
         }
@@ -222,12 +231,15 @@ final class Likes {
                         unanswered.insert(wish.photo)
                         return try await session.setLiked(wish.photo, wish.isWanted)
                     }
-                unanswered.remove(wish.photo)
                 try await confirm(wish, likes: likes)
+                unanswered.remove(wish.photo)
                 halts = 0
             } catch {
-                if Self.isAnswer(error), !wasUnanswered { unanswered.remove(wish.photo) }
-                guard await handle(error, wish) else {
+                let isDone = await handle(error, wish)
+                if isDone || Self.isAnswer(error) && !wasUnanswered {
+                    unanswered.remove(wish.photo)
+                }
+                guard isDone else {
                     halts += 1
                     break
                 }
@@ -256,6 +268,7 @@ final class Likes {
 
     /// Takes note that a wish is done with, unless another has taken its place meanwhile.
     private func settle(_ wish: LikeWish) {
+        settled += 1
         wishes.removeAll { $0 == wish }
         owner.likesPendingChanged()
         noteChange(wish.photo)
