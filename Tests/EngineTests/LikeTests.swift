@@ -121,6 +121,25 @@ struct LikeTests {
         #expect(fixture.account.retryAt == nil)
     }
 
+    @Test func `however many likes are queued, the next try is seconds away`() async throws {
+        let fixture = try await ServiceFixture((0..<8).map { "p\($0)" })
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page(count: 8)
+        fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
+        for index in 0..<8 {
+            #expect(try await fixture.account.setLiked("p\(index)", true) == .queued)
+        }
+        let sleepers = fixture.world.clock.sleepers
+        try await sleepers.wait { $0.contains { $0.offset <= .seconds(6) } ? true : nil }
+        // The first try by itself fails, too; the next one is twice as far away.
+        let count = sleepers.value.count
+        fixture.world.clock.advance(by: .seconds(6))
+        try await sleepers.wait {
+            $0.dropFirst(count).contains { $0.offset <= .seconds(6 + 12) } ? true : nil
+        }
+        #expect(fixture.account.pendingLikes.count == 8)
+    }
+
     @Test func `a list that is behind shows no photo that was just unliked`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("likes")

@@ -35,7 +35,8 @@ final class Likes {
     /// Counts the wishes that are done with.
     private var settled = 0
     private var isClosed = false
-    /// How often in a row sending has come to a halt at a wish that stays queued.
+    /// How often in a row sending has come to a halt at a wish that stays queued. Of all that callers send
+    /// only the first counts, of the tries by themselves each.
     private(set) var halts = 0
 
     init(
@@ -211,8 +212,13 @@ final class Likes {
             let before = halts
             await sendAll()
             sending = nil
-            if halts != before { owner.likesHaltsChanged() }
+            if halts > 0 || before > 0 { owner.likesHaltsChanged() }
         }
+    }
+
+    /// Takes note of a try by itself: if it fails, too, the next one is further away.
+    func noteTry() {
+        if halts > 0 { halts += 1 }
     }
 
     private func sendAll() async {
@@ -240,7 +246,7 @@ final class Likes {
                     unanswered.remove(wish.photo)
                 }
                 guard isDone else {
-                    halts += 1
+                    halts = max(halts, 1)
                     break
                 }
             }

@@ -200,6 +200,7 @@ final class RemoteService: PhotoService {
         retry = nil
         retryAt = nil
         health.noteTry()
+        likes?.noteTry()
         // The clock was set back meanwhile.
         if case .rateLimited = health.trouble(now: now) { scheduleRetry() }
         owner?.serviceChanged()
@@ -355,8 +356,9 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func likesPendingChanged() { owner?.likesChanged() }
 
     func likesHaltsChanged() {
+        let before = retryAt
         scheduleRetry()
-        owner?.serviceChanged()
+        if retryAt != before { owner?.serviceChanged() }
     }
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
