@@ -168,9 +168,9 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "CSwiftRuntime", "ChildProcesses", "Configuration", "DBus",
-                "Engine", "HTTP", "LocalProvider", "NetworkState", "ProviderKit", "Secrets",
-                "Storage", "UnsplashProvider",
+                "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
+                "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "NetworkState",
+                "ProviderKit", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -1,4 +1,5 @@
 internal import BusAPI
+internal import CLinux
 internal import CSwiftRuntime
 internal import DBus
 internal import Glibc
@@ -14,6 +15,8 @@ case .run(let replacing, let logLevel):
     // One thread owns the state, and nothing wakes an idle daemon.
     shim_run_every_task_on_main()
     MainLoop.use()
+    // One heap for all threads: those that libraries start for a moment would leave theirs behind.
+    mallopt(M_ARENA_MAX, 1)
     // What we make is only for the user.
     umask(0o077)
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel) }

@@ -34,7 +34,7 @@ nonisolated struct FeedStore: Sendable {
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {
-        let database = try Database(path: path, durability: .process)
+        let database = try Database(path: path, durability: .process, cacheKibibytes: 64)
         try database.migrate(migrations)
         return database
     }
