@@ -105,12 +105,12 @@ struct ObjectTreeTests {
         let server = try TestServer(started: false)
         _ = try await server.connection.requestName("a.b", replacing: false) {}
         let proxy = BusProxy(server.client, "a.b", .test.appending("late"))
-        let order = Observed<[Int]>()
+        let answered = Observed<Set<Int>>([])
         let calls = (0..<5).map { number in
             Task.immediate { () throws -> String in
                 let xml: String = try await proxy.call(
                     "org.freedesktop.DBus.Introspectable", "Introspect")
-                order.append(number)
+                answered.update { $0.insert(number) }
                 return xml
             }
         }
@@ -119,13 +119,13 @@ struct ObjectTreeTests {
         }
         // The calls above are there once this one is, which came later.
         try await BusProxy(server.client, "a.b", "/").perform("org.freedesktop.DBus.Peer", "Ping")
-        #expect(order.value.isEmpty)
+        #expect(answered.value.isEmpty)
         server.tree.export(ExportedObject(.test.appending("late")))
         server.tree.start()
         server.tree.start()
         for call in calls { #expect(try await call.value.contains("Properties")) }
         #expect(try await added.value == 2)
-        #expect(order.value == [0, 1, 2, 3, 4])
+        #expect(answered.value == [0, 1, 2, 3, 4])
     }
 
     @Test func `results at hand are sent again without making them`() async throws {
