@@ -12,6 +12,11 @@ case .wrong(let reason):
     complain("\(reason); see imagefeedd --help")
     exit(EX_USAGE)
 case .run(let replacing, let logLevel):
+    // What tells us to end waits until it is handled, and is not lost to a start that is under way.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
     // One thread owns the state, and nothing wakes an idle daemon.
     shim_run_every_task_on_main()
     MainLoop.use()
