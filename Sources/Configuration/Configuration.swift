@@ -69,21 +69,26 @@ package struct Configuration: Sendable {
         }
     }
 
-    private struct SystemError: Error { let code: Int32 }
+    struct SystemError: Error { let code: Int32 }
 
     /// A configuration is small; more than 1 MiB is something else.
-    static let maximumBytes = 1 << 20
+    private static let maximumBytes = 1 << 20
 
     private static func read(_ path: String) -> Result<String, SystemError> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(SystemError(code: errno)) }
         defer { close(descriptor) }
+        return read(descriptor).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Reads an open configuration file to its end.
+    static func read(_ descriptor: Int32) -> Result<[UInt8], SystemError> {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count <= maximumBytes {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             guard count >= 0 else { return .failure(SystemError(code: errno)) }
-            guard count > 0 else { return .success(String(decoding: bytes, as: UTF8.self)) }
+            guard count > 0 else { return .success(bytes) }
             bytes += chunk[..<count]
         }
         return .failure(SystemError(code: EFBIG))

@@ -50,15 +50,10 @@ extension KeyFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw FileError(path: path, code: EINVAL)
         }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
-        while bytes.count <= Configuration.maximumBytes {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            guard count >= 0 else { throw FileError(path: path, code: errno) }
-            guard count > 0 else { return (bytes, status.st_mode & 0o777) }
-            bytes += chunk[..<count]
+        switch Configuration.read(descriptor) {
+        case .success(let bytes): return (bytes, status.st_mode & 0o777)
+        case .failure(let error): throw FileError(path: path, code: error.code)
         }
-        throw FileError(path: path, code: EFBIG)
     }
 
     private static func write(
