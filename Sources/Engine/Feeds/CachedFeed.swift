@@ -19,11 +19,11 @@ final class CachedFeed {
     private let owner: any CachedFeedOwner
     /// Counts the tops that were asked for.
     private var answers = 0
-    private var tops: [SourceID: Task<FeedTables.Merge, any Error>] = [:]
-    private var fills: [Fill: Task<FeedTables.Merge, any Error>] = [:]
-    private var photos: [PhotoID: Task<CachedPhoto, any Error>] = [:]
+    private let tops = SingleFlight<SourceID, FeedTables.Merge>()
+    private let fills = SingleFlight<Fill, FeedTables.Merge>()
+    private let photos = SingleFlight<PhotoID, CachedPhoto>()
+    private let listings = SingleFlight<AccountID, [Source]>()
     private var attempts: [SourceID: Timestamp] = [:]
-    private var listing: Task<[Source], any Error>?
     /// When the sources were asked for last since the start.
     private var listed: Timestamp?
     /// Whether the account is logged out: what is still under way leaves nothing behind.
@@ -146,30 +146,19 @@ final class CachedFeed {
     // MARK: Asking the service
 
     private func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
-        if let running = tops[source] { return try await running.value }
-        attempts[source] = owner.now
-        let task = Task {
-            defer {
-                tops[source] = nil
-                answers += 1
-            }
+        if !tops.isRunning(source) { attempts[source] = owner.now }
+        return try await tops.run(source) { [self] in
+            defer { answers += 1 }
             return try await fetch(source, gap: nil, from: nil)
         }
-        tops[source] = task
-        return try await task.value
     }
 
     private func fill(
         _ source: SourceID, _ gap: Int64, from place: String
     ) async throws -> FeedTables.Merge {
-        let key = Fill(source: source, gap: gap)
-        if let running = fills[key] { return try await running.value }
-        let task = Task {
-            defer { fills[key] = nil }
-            return try await fetch(source, gap: gap, from: place)
+        try await fills.run(Fill(source: source, gap: gap)) { [self] in
+            try await fetch(source, gap: gap, from: place)
         }
-        fills[key] = task
-        return try await task.value
     }
 
     private func fetch(
@@ -245,9 +234,7 @@ final class CachedFeed {
 
     /// Asks the service for a photo. One that is gone there leaves every source.
     func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
-        if let running = photos[id] { return try await running.value }
-        let task = Task {
-            defer { photos[id] = nil }
+        try await photos.run(id) { [self] in
             do {
                 let remote = try await owner.ask { [session] in try await session.fetchPhoto(id) }
                 return try await keep(remote)
@@ -256,8 +243,6 @@ final class CachedFeed {
                 throw error
             }
         }
-        photos[id] = task
-        return try await task.value
     }
 
     private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
@@ -327,14 +312,8 @@ final class CachedFeed {
 
     /// Asks the service for its sources.
     private func fetchSources() async throws -> [Source] {
-        if let listing { return try await listing.value }
-        listed = owner.now
-        let task = Task {
-            defer { listing = nil }
-            return try await askForSources()
-        }
-        listing = task
-        return try await task.value
+        if !listings.isRunning(account) { listed = owner.now }
+        return try await listings.run(account) { [self] in try await askForSources() }
     }
 
     private func askForSources() async throws -> [Source] {
