@@ -18,6 +18,7 @@ package final class LocalProvider: PasswordLogin {
     private let users: LocalUsers
     private let database: PictureDatabase
     private let cache: String
+    private let images: any ImageWorkshop
     private let logger: Logger
     private let state: Mutex<State>
 
@@ -25,11 +26,16 @@ package final class LocalProvider: PasswordLogin {
     ///   - pictures: The pictures folder, an absolute path.
     ///   - data: The folder for what must not be lost.
     ///   - cache: The folder for what can be made anew.
+    ///   - images: Who looks into photos and makes images of them.
     ///   - logger: Where to report to.
-    package init(pictures: String, data: String, cache: String, logger: Logger) {
+    package init(
+        pictures: String, data: String, cache: String,
+        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger
+    ) {
         users = LocalUsers(folder: data)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
+        self.images = images
         self.logger = logger
         state = Mutex(State(picturesFolder: pictures))
     }
