@@ -22,6 +22,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSandbox"),
         .systemLibrary(
             name: "CSecret", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CSwiftRuntime"),
@@ -131,6 +132,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Recordings"]),
+
+        // MARK: Sandbox
+
+        .target(name: "Sandbox", dependencies: ["CSandbox"]),
+        .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),
 
         // MARK: Secrets
 

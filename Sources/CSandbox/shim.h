@@ -1,0 +1,51 @@
+#pragma once
+// What the kernel offers to those who want to be able to do less. glibc has no functions for most of it, and
+// those that take a variable number of arguments Swift does not call.
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static inline int shim_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int shim_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
+static inline int shim_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, is_dumpable, 0, 0, 0); }
+
+static inline long shim_filter_system_calls(const struct sock_fprog *program) {
+    return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
+}
+
+// Closes every descriptor from `first` on.
+static inline long shim_close_from(unsigned first) { return syscall(__NR_close_range, first, ~0U, 0); }
+
+// Of landlock.h, whose constants are those of the kernel that the C library was built for. Each version of the
+// kernel's interface knows the rights up to some bit, and the fields of the structure up to some byte.
+struct shim_landlock_ruleset {
+    uint64_t files;
+    uint64_t network;
+    uint64_t scopes;
+};
+
+struct shim_landlock_path {
+    uint64_t rights;
+    int32_t descriptor;
+} __attribute__((packed));
+
+static inline long shim_landlock_version(void) { return syscall(444, NULL, (size_t)0, 1U); }
+
+static inline long shim_landlock_create(const struct shim_landlock_ruleset *ruleset, size_t size) {
+    return syscall(444, ruleset, size, 0U);
+}
+
+static inline long shim_landlock_allow(int ruleset, const struct shim_landlock_path *path) {
+    return syscall(445, ruleset, 1, path, 0U);
+}
+
+static inline long shim_landlock_restrict(int ruleset) { return syscall(446, ruleset, 0U); }

@@ -1,0 +1,105 @@
+internal import CSandbox
+internal import Glibc
+
+/// The system calls that a process may make from now on; every other one fails with `EPERM`: seccomp.
+///
+/// Calls by way of another architecture's interface kill it.
+///
+/// Source: seccomp(2).
+package struct SystemCallFilter {
+    private var instructions: [sock_filter] = []
+
+    package init() {
+        let architecture: UInt32
+        #if arch(x86_64)
+            architecture = 0xc000_003e
+        #elseif arch(arm64)
+            architecture = 0xc000_00b7
+        #else
+            #error("The number of this architecture is missing: AUDIT_ARCH in linux/audit.h")
+        #endif
+        load(at: Self.architectureOffset)
+        jump(unless: architecture, over: 1)
+        jump(over: 1)
+        result(0x8000_0000)  // SECCOMP_RET_KILL_PROCESS
+        load(at: Self.numberOffset)
+    }
+
+    /// Allows calls, by their numbers.
+    package mutating func allow(_ calls: [some BinaryInteger]) {
+        for call in calls {
+            jump(unless: UInt32(call), over: 1)
+            result(Self.allowed)
+        }
+    }
+
+    /// Allows a call whose argument, seen through a mask, has a value. What lies beyond the argument's
+    /// 32 low bits is not looked at.
+    ///
+    /// - Parameters:
+    ///   - call: Its number.
+    ///   - argument: Which one, from 0.
+    ///   - mask: The bits that count.
+    ///   - value: What they have to be.
+    package mutating func allow(
+        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
+    ) {
+        jump(unless: UInt32(call), over: 5)
+        load(at: Self.argumentsOffset + 8 * UInt32(argument))
+        instructions.append(
+            sock_filter(code: UInt16(BPF_ALU | BPF_AND | BPF_K), jt: 0, jf: 0, k: mask))
+        jump(unless: value, over: 1)
+        result(Self.allowed)
+        load(at: Self.numberOffset)
+    }
+
+    /// Lets a call fail with an error other than `EPERM`.
+    package mutating func refuse(_ call: some BinaryInteger, with code: Int32) {
+        jump(unless: UInt32(call), over: 1)
+        result(Self.failure(code))
+    }
+
+    /// Puts the filter in force, for all threads.
+    ///
+    /// - Throws: ``SandboxError``.
+    package func enforce() throws(SandboxError) {
+        var whole = self
+        whole.result(Self.failure(EPERM))
+        let count = UInt16(whole.instructions.count)
+        let code = whole.instructions.withUnsafeMutableBufferPointer { instructions in
+            var program = sock_fprog(len: count, filter: instructions.baseAddress)
+            return shim_filter_system_calls(&program)
+        }
+        try ProcessRestrictions.check(code, "Filtering system calls")
+    }
+
+    // MARK: Instructions
+
+    private static let allowed: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
+    // struct seccomp_data; both architectures are little-endian.
+    private static let numberOffset: UInt32 = 0
+    private static let architectureOffset: UInt32 = 4
+    private static let argumentsOffset: UInt32 = 16
+
+    private static func failure(_ code: Int32) -> UInt32 { 0x0005_0000 | UInt32(code) }
+
+    private mutating func load(at offset: UInt32) {
+        instructions.append(
+            sock_filter(code: UInt16(BPF_LD | BPF_W | BPF_ABS), jt: 0, jf: 0, k: offset))
+    }
+
+    private mutating func jump(unless value: UInt32, over count: UInt8) {
+        instructions.append(
+            sock_filter(code: UInt16(BPF_JMP | BPF_JEQ | BPF_K), jt: 0, jf: count, k: value))
+    }
+
+    private mutating func jump(over count: UInt32) {
+        instructions.append(
+            sock_filter(code: UInt16(BPF_JMP | BPF_JA), jt: 0, jf: 0, k: count))
+    }
+
+    private mutating func result(_ value: UInt32) {
+        instructions.append(
+            sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: value))
+    }
+}

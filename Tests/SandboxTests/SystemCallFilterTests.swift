@@ -1,0 +1,94 @@
+import Glibc
+import Sandbox
+import Testing
+
+/// In processes of their own, which do not come out of it.
+@Suite(.timeLimit(.minutes(1)))
+struct SystemCallFilterTests {
+    @Test func `who computes opens nothing, starts nothing and connects to nothing`() async {
+        await #expect(processExitsWith: .success) {
+            let pipe = try readyPipe()
+            try ProcessRestrictions.keepPrivileges()
+            try SystemCallFilter.computing.enforce()
+            expectRefusal(open("/etc/hostname", O_RDONLY))
+            expectRefusal(open("/tmp/imagefeed-sandbox-test", O_WRONLY | O_CREAT, 0o600))
+            expectRefusal(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+            expectRefusal(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+            expectRefusal(kill(getppid(), 0))
+            expectRefusal(unlink("/tmp/imagefeed-sandbox-test"))
+            expectRefusal(chdir("/"))
+            var status = stat()
+            expectRefusal(stat("/etc/hostname", &status))
+            var id = pid_t()
+            var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+            let code = posix_spawn(&id, "/bin/true", nil, nil, &arguments, environ)
+            precondition(code == EPERM, "A program was started, or failed with \(code)")
+            // What is open works.
+            var byte: UInt8 = 0
+            precondition(read(pipe, &byte, 1) == 1 && fstat(pipe, &status) == 0)
+        }
+    }
+
+    @Test func `memory never holds what can be written and run`() async {
+        await #expect(processExitsWith: .success) {
+            try ProcessRestrictions.keepPrivileges()
+            try SystemCallFilter.computing.enforce()
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS
+            let code = mmap(nil, 4096, PROT_READ | PROT_EXEC, flags, -1, 0)
+            precondition(code == MAP_FAILED && errno == EPERM)
+            let data = mmap(nil, 4096, PROT_READ | PROT_WRITE, flags, -1, 0)
+            precondition(data != MAP_FAILED)
+            expectRefusal(mprotect(data, 4096, PROT_READ | PROT_EXEC))
+        }
+    }
+
+    @Test func `threads go on and start`() async {
+        await #expect(processExitsWith: .success) {
+            try ProcessRestrictions.keepPrivileges()
+            try SystemCallFilter.computing.enforce()
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread, nil,
+                { _ in
+                    expectRefusal(open("/etc/hostname", O_RDONLY))
+                    return nil
+                }, nil)
+            precondition(code == 0, "No thread was started: \(code)")
+            pthread_join(thread, nil)
+        }
+    }
+
+    @Test func `a program that aborts ends by its signal`() async {
+        await #expect(processExitsWith: .signal(SIGABRT)) {
+            try ProcessRestrictions.keepPrivileges()
+            try SystemCallFilter.computing.enforce()
+            abort()
+        }
+    }
+
+    @Test func `who may read files writes none`() async {
+        await #expect(processExitsWith: .success) {
+            try ProcessRestrictions.keepPrivileges()
+            var filter = SystemCallFilter.computing
+            filter.allowReadingFiles()
+            try filter.enforce()
+            precondition(open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0)
+            expectRefusal(open("/tmp/imagefeed-sandbox-test", O_WRONLY | O_CREAT, 0o600))
+            expectRefusal(open("/dev/null", O_RDWR))
+            expectRefusal(open("/tmp", O_RDWR | 0o20200000))
+            expectRefusal(mkdir("/tmp/imagefeed-sandbox-test", 0o700))
+        }
+    }
+}
+
+/// A pipe with one byte in it, to be read.
+private func readyPipe() throws -> Int32 {
+    var ends: [Int32] = [-1, -1]
+    precondition(pipe(&ends) == 0 && write(ends[1], "x", 1) == 1)
+    return ends[0]
+}
+
+func expectRefusal(_ result: Int32, line: UInt = #line) {
+    precondition(
+        result < 0 && errno == EPERM, "It was allowed, or failed with \(errno)", line: line)
+}
