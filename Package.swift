@@ -17,6 +17,7 @@ let package = Package(
 
         // No pkgConfig: it would link what is loaded when it is needed.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CLinux"),
@@ -110,7 +111,7 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CGLib", "CLinux", "ProviderKit", "Storage",
+                "CCrypt", "CGLib", "CLinux", "ProviderKit", "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Providers/Local"),

@@ -55,7 +55,9 @@ final class ManagerObject {
         var parsed = LoginOptions()
         parsed.account = try option(.account, "o", \.objectPath).map(account)
         parsed.username = try option(.username, "s", \.string)
-        parsed.hasPassword = try option(.password, "h", \.fileDescriptor) != nil
+        if let descriptor = try option(.password, "h", \.fileDescriptor) {
+            parsed.password = { try await SecretReader.read(descriptor) }
+        }
         parsed.registers = try option(.register, "b", \.bool) ?? false
         parsed.server = try option(.server, "s", \.string)
         parsed.isManual = try option(.manual, "b", \.bool) ?? false

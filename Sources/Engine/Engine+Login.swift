@@ -39,10 +39,12 @@ extension Engine {
     private func logIn(_ provider: any PasswordLogin, _ options: LoginOptions) throws -> Login {
         let request = PasswordLoginRequest(
             username: options.username ?? options.account?.identity.username ?? "",
-            hasPassword: options.hasPassword, registers: options.registers)
+            hasPassword: options.password != nil, registers: options.registers)
         try provider.check(request)
         let login = makeLogin(provider, for: options.account)
         login.begin { [self] in
+            var request = request
+            request.password = try await options.password?()
             let identity = try await provider.logIn(request)
             do {
                 try login.proceed()
@@ -66,7 +68,7 @@ extension Engine {
     // MARK: In the browser
 
     private func logIn(_ provider: any OAuthLogin, _ options: LoginOptions) throws -> Login {
-        guard !options.hasPassword, !options.registers else {
+        guard options.password == nil, !options.registers else {
             throw EngineError.notSupported("\(provider.info.name) is logged in to in the browser.")
         }
         let settings = ports.settings.settings(of: provider.info.id)

@@ -6,7 +6,8 @@ package struct LoginOptions {
     /// The known account that is to be logged in again.
     package var account: Account?
     package var username: String?
-    package var hasPassword = false
+    /// Reads the password that was given. It is read once, after the login has begun.
+    package var password: (() async throws -> Secret)?
     package var registers = false
     package var server: String?
     /// Whether the code is pasted, instead of the browser bringing it.

@@ -79,7 +79,7 @@ public protocol PasswordLogin: Provider {
     /// Logs in, or registers and logs in.
     ///
     /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
-    ///   ``ProviderError/wrongPassword``.
+    ///   ``ProviderError/wrongPassword(_:)``, ``ProviderError/rateLimited(until:)`` for too many tries.
     func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
 
     /// Deletes the user and all that the provider keeps of them.
@@ -93,6 +93,8 @@ public struct PasswordLoginRequest: Sendable {
     public let hasPassword: Bool
     /// Whether the user is new.
     public let registers: Bool
+    /// The password, once it was read: when somebody logs in, not when the request is checked.
+    public var password: Secret?
 
     public init(username: String, hasPassword: Bool, registers: Bool) {
         self.username = username

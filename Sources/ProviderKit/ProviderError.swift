@@ -13,7 +13,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case staleCursor
     case noSuchUser(String)
     case userExists(String)
-    case wrongPassword
+    case wrongPassword(String)
     /// The service, or the disk in its place, does not do its part.
     case failed(String)
     case storageFull
@@ -30,11 +30,10 @@ extension ProviderError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound(let text), .invalidArgument(let text), .notSupported(let text),
-            .noSuchUser(let text), .userExists(let text), .notConfigured(let text),
-            .failed(let text), .denied(let text):
+            .noSuchUser(let text), .userExists(let text), .wrongPassword(let text),
+            .notConfigured(let text), .failed(let text), .denied(let text):
             text
         case .staleCursor: "The place of the cursor is lost; start from the top."
-        case .wrongPassword: "The password is wrong."
         case .storageFull: "The disk is full; make some room and try again."
         case .rateLimited: "The service asks to be left alone for a while; try again later."
         case .unauthorized: "The service does not accept the login any more; log in again."

@@ -3,7 +3,7 @@ internal import Glibc
 /// Bytes that nobody but their user may see: a token, a client secret, a password.
 ///
 /// Cannot be printed, compared or encoded by accident, and is wiped when its last holder drops it.
-package final class Secret: Sendable {
+public final class Secret: Sendable {
     // Written in `init` and `deinit` alone.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
 
@@ -28,10 +28,10 @@ package final class Secret: Sendable {
         bytes.deallocate()
     }
 
-    package var isEmpty: Bool { bytes.isEmpty }
+    public var isEmpty: Bool { bytes.isEmpty }
 
     /// Lends the bytes for the time of the call.
-    package func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows
+    public func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows
         -> Value
     {
         try body(UnsafeRawBufferPointer(bytes))
@@ -50,7 +50,7 @@ package final class Secret: Sendable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "(secret)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    public var description: String { "(secret)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

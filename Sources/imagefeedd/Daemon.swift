@@ -40,7 +40,7 @@ final class Daemon {
         let configuration = settings.configuration
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
-            cache: folders.cache, logger: logger)
+            cache: folders.cache, logger: logger, clock: MainQueueClock())
         // The one list of providers.
         providers = ([local, UnsplashProvider()] as [any Provider]).filter { provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true

@@ -36,6 +36,14 @@ final class FakeLogin {
         }
     }
 
+    /// Fails if that is not the password which was handed over.
+    func checkPassword(_ right: String) {
+        guard password != right else { return }
+        result.update {
+            $0 = .failure(ErrorReply(ServiceError.wrongPassword.name, "It is another one."))
+        }
+    }
+
     /// The address now; the next one comes as a change.
     private func nextAddress() -> String {
         let address = addresses[0]

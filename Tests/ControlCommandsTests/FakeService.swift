@@ -83,6 +83,9 @@ final class FakeManager {
                 let object = ExportedObject(path)
                 let login = FakeLogin(
                     addresses: provider == "local" ? [""] : manager.loginAddresses, options, object)
+                if options["username"] == .string("grace"), options["register"] == nil {
+                    login.checkPassword("geheim")
+                }
                 object.add(FakeLogin.interface, on: login)
                 manager.tree?.export(object)
                 manager.logins.append(login)

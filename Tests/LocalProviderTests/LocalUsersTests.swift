@@ -1,5 +1,7 @@
+import FoundationEssentials
 import Logging
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 
@@ -7,6 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LocalUsersTests {
     private let directory: TemporaryDirectory
+    private let clock = ManualClock()
     private let provider: LocalProvider
 
     init() throws {
@@ -14,22 +17,28 @@ import Testing
         provider = LocalProvider(
             pictures: directory.appending("home/Pictures"), data: directory.appending("data"),
             cache: directory.appending("cache"),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 
-    private func request(_ name: String, registers: Bool = false) -> PasswordLoginRequest {
-        PasswordLoginRequest(username: name, hasPassword: false, registers: registers)
+    private func request(
+        _ name: String, _ password: String? = nil, registers: Bool = false
+    ) -> PasswordLoginRequest {
+        var request = PasswordLoginRequest(
+            username: name, hasPassword: password != nil, registers: registers)
+        request.password = password.map { Secret($0) }
+        return request
     }
 
     @Test(arguments: [
-        "ada", "Ада", "李", "a'b\"c", "../x", "two words",
+        "ada", "Ада", "李", "a'b\"c", "../x", "two words", "Zoe\u{308}", "%00", "-",
         String(repeating: "👩‍👩‍👧‍👦", count: 64), String(repeating: "a", count: 64),
     ])
     func `a name is kept as it is`(name: String) async throws {
         try provider.check(request(name, registers: true))
         let identity = try await provider.logIn(request(name, registers: true))
-        #expect(identity.username == name)
-        #expect(try await provider.logIn(request(name)).username == name)
+        #expect(Array(identity.username.utf8) == Array(name.utf8))
+        let again = try await provider.logIn(request(name)).username
+        #expect(Array(again.utf8) == Array(name.utf8))
         try await provider.removeUser(identity)
         await #expect(throws: ProviderError.self) { try await provider.logIn(request(name)) }
     }
@@ -60,7 +69,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", " ", " a", "a ", "a\0b", "a\nb", "\u{1b}[1m", "a\u{202e}b", "\u{2028}",
+        "", " ", " a", "a ", "a\0b", "a\nb", "\u{a0}a", "a\u{3000}", "\u{1b}[1m", "a\u{202e}b",
+        "\u{2028}",
         String(repeating: "a", count: 65), String(repeating: "👩‍👩‍👧‍👦", count: 65),
         "a" + String(repeating: "\u{301}", count: 5000),
     ])
@@ -69,5 +79,115 @@ import Testing
         await #expect(throws: ProviderError.self) {
             try await provider.logIn(request(name, registers: true))
         }
+    }
+
+    // MARK: Passwords
+
+    /// What went wrong.
+    private func error(_ request: PasswordLoginRequest) async -> ProviderError? {
+        await #expect(throws: ProviderError.self) { try await provider.logIn(request) }
+    }
+
+    @Test(arguments: ["geheim", " ", "пароль", String(repeating: "p", count: 511)])
+    func `who has a password needs it, and it is kept as a hash alone`(
+        password: String
+    ) async throws {
+        _ = try await provider.logIn(request("ada", password, registers: true))
+        #expect(try await provider.logIn(request("ADA", password)).username == "ada")
+        guard case .wrongPassword = await error(request("ada")) else {
+            Issue.record("ada could log in without her password")
+            return
+        }
+        let listing = try FileManager.default.contentsOfDirectory(
+            atPath: directory.appending("data"))
+        for name in listing where password.utf8.count > 1 {
+            let file = try Data(
+                contentsOf: URL(filePath: directory.appending("data/\(name)")))
+            #expect(file.firstRange(of: Data(password.utf8)) == nil)
+        }
+        let database = try Database(
+            path: directory.appending("data/local.sqlite"), durability: .process)
+        let hash = try database.first("SELECT password FROM user") { $0.text(0) }
+        #expect(hash?.hasPrefix("$y$") == true)
+        #expect(clock.sleepers.value == [])
+    }
+
+    @Test func `a wrong password is told after a pause, and the right one at once`() async throws {
+        _ = try await provider.logIn(request("ada", "geheim", registers: true))
+        for failures in 0..<3 {
+            let pause = PasswordTries.pause(failures: failures)
+            async let wrong = error(request("ada", "geraten"))
+            // That of the answer, and that of the line.
+            try await clock.sleepers.wait { $0.count == 2 * (failures + 1) ? true : nil }
+            #expect(clock.sleepers.value.last == clock.now.advanced(by: pause))
+            clock.advance(by: pause)
+            guard case .wrongPassword = await wrong else {
+                Issue.record("a wrong password was taken")
+                return
+            }
+        }
+        _ = try await provider.logIn(request("ada", "geheim"))
+        // Nobody else has waited, and all is forgotten.
+        async let wrong = error(request("ada", "geraten"))
+        _ = try await clock.sleepers.elements(8)
+        #expect(clock.sleepers.value.last == clock.now.advanced(by: PasswordTries.firstPause))
+        clock.advance(by: PasswordTries.firstPause)
+        _ = await wrong
+    }
+
+    @Test func `who has no password logs in without one`() async throws {
+        _ = try await provider.logIn(request("ada", registers: true))
+        guard case .wrongPassword = await error(request("ada", "geheim")) else {
+            Issue.record("any password was taken")
+            return
+        }
+        _ = try await provider.logIn(request("ada"))
+    }
+
+    @Test(arguments: ["", "a\0b", String(repeating: "p", count: 512)])
+    func `what is no password is refused`(password: String) async throws {
+        guard case .invalidArgument = await error(request("ada", password, registers: true)) else {
+            Issue.record("it was taken")
+            return
+        }
+        guard case .noSuchUser = await error(request("ada")) else {
+            Issue.record("something is left of the registration")
+            return
+        }
+    }
+
+    @Test func `without libcrypt, passwords are said to need it`() async throws {
+        let crypt = PasswordCrypt(libraries: ["libnothing.so.1", "libc.so.6"])
+        let error = await #expect(throws: ProviderError.self) {
+            try await crypt.hash(Secret("geheim"))
+        }
+        guard case .notSupported(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("libcrypt"))
+    }
+
+    @Test func `the same password gives another hash each time`() async throws {
+        let crypt = PasswordCrypt()
+        let hashes = [try await crypt.hash(Secret("a")), try await crypt.hash(Secret("a"))]
+        #expect(hashes[0] != hashes[1])
+        for hash in hashes { #expect(try await crypt.matches(Secret("a"), hash)) }
+        #expect(try await !crypt.matches(Secret("b"), hashes[0]))
+        #expect(try await !crypt.matches(Secret(""), hashes[0]))
+        #expect(try await !crypt.matches(Secret("a\0b"), hashes[0]))
+    }
+
+    @Test func `users of an earlier version are still there`() async throws {
+        try FileManager.default.createDirectory(
+            atPath: directory.appending("data"), withIntermediateDirectories: true)
+        let old = try Database(
+            path: directory.appending("data/local.sqlite"), durability: .process)
+        try old.execute(
+            """
+            CREATE TABLE user (key TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+            INSERT INTO user VALUES ('ada', 'Ada'); PRAGMA user_version = 1
+            """)
+        #expect(try await provider.logIn(request("ada")).username == "Ada")
     }
 }

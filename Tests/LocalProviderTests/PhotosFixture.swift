@@ -40,7 +40,7 @@ final class PhotosFixture: Sendable {
         }
         let provider = LocalProvider(
             pictures: root, data: directory.appending("data"), cache: cache,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
         let session = provider.makeSession(
             AccountIdentity(username: "ada"),
             SessionPorts(

@@ -7,7 +7,7 @@ struct LoginCommand: AsyncParsableCommand {
         commandName: "login", abstract: "Log in, and print the account's ID.",
         discussion: """
             Where a browser is needed, its address is printed alone on a line (with --json, on \
-            standard error). Ctrl-C cancels the login.
+            standard error). A password is asked for where one is needed. Ctrl-C cancels the login.
             """)
 
     @Argument(help: "What “providers” lists: local, for example.")
@@ -36,13 +36,28 @@ struct LoginCommand: AsyncParsableCommand {
         let options = try await options(session)
         let path: ObjectPath
         do {
-            path = try await dialogue.logIn(to: provider, options)
+            path = try await logIn(dialogue, options)
         } catch let error as BusError where error.isReply(.notConfigured) {
             throw CommandFailure(error, advice: "Run “imagefeedctl configure \(provider)”.")
         }
         let properties = try await session.client.account(path).properties(.account)
         try output.show(
             LoggedIn(id: AccountRecord.id(of: path), properties: properties))
+    }
+
+    /// Logs in; asks for the password if it turns out that one is needed.
+    @MainActor private func logIn(
+        _ dialogue: LoginDialogue, _ options: [LoginOption: Variant]
+    ) async throws -> ObjectPath {
+        do {
+            return try await dialogue.logIn(to: provider, options)
+        } catch let error as BusError where error.isReply(.wrongPassword) {
+            guard options[.password] == nil, Console.canAsk,
+                let password = try await SecretFile.ask(for: "password")
+            else { throw error }
+            let known = options.merging([.password: .fileDescriptor(password)]) { $1 }
+            return try await dialogue.logIn(to: provider, known)
+        }
     }
 
     /// - Throws: ``CommandFailure`` for options that cannot succeed, before anything is started.
@@ -53,11 +68,9 @@ struct LoginCommand: AsyncParsableCommand {
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
         let record = snapshot.providers.first { $0.id == provider }
-        if record?.authentication == "password", account == nil, username == nil {
-            throw CommandFailure(
-                .usage, "A login to \(provider) needs --username NAME; --register creates the user."
-            )
-        }
+        let hasPasswords = record?.authentication == "password"
+        var username = username
+        if hasPasswords, account == nil, username == nil { username = try await askForName() }
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
         options[.username] = username.map { .string($0) }
@@ -67,8 +80,23 @@ struct LoginCommand: AsyncParsableCommand {
         if let passwordFile {
             options[.password] = .fileDescriptor(
                 try await SecretFile(passwordFile, "password").descriptor())
+        } else if register, hasPasswords, Console.canAsk {
+            let password = try await SecretFile.askForNew("password")
+            options[.password] = password.map { .fileDescriptor($0) }
         }
         return options
+    }
+
+    @MainActor private func askForName() async throws(CommandFailure) -> String {
+        guard Console.canAsk else {
+            throw CommandFailure(
+                .usage, "A login to \(provider) needs --username NAME; --register creates the user."
+            )
+        }
+        Console.ask("User name:")
+        let name = (await StandardInput.line() ?? "").trimmed
+        guard !name.isEmpty else { throw CommandFailure(.failed, "No name was entered.") }
+        return name
     }
 }
 

@@ -38,8 +38,27 @@ struct SecretFile {
         return bytes.isEmpty ? nil : try file.piped(bytes)
     }
 
-    @MainActor private func ask() async throws(CommandFailure) -> [UInt8] {
-        try await UnseenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst()):")
+    /// Asks a person at the terminal for a new secret, twice, since nobody sees what they type.
+    ///
+    /// - Returns: The secret, in a pipe; nil when nothing was typed.
+    /// - Throws: ``CommandFailure`` also when the two are not the same.
+    @MainActor static func askForNew(
+        _ noun: String
+    ) async throws(CommandFailure) -> FileDescriptor? {
+        let file = SecretFile("-", noun)
+        var first = try await file.ask(" (empty for none)")
+        defer { UnseenInput.erase(&first) }
+        guard !first.isEmpty else { return nil }
+        var second = try await file.ask(" again")
+        defer { UnseenInput.erase(&second) }
+        guard first == second else {
+            throw CommandFailure(.failed, "The second \(noun) is not the first one.")
+        }
+        return try file.piped(first)
+    }
+
+    @MainActor private func ask(_ more: String = "") async throws(CommandFailure) -> [UInt8] {
+        try await UnseenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
     }
 
     /// - Returns: The end of a pipe from which the bytes are read, but for a line feed at the end.

@@ -3,7 +3,7 @@ package import ProviderKit
 internal import Synchronization
 
 /// Photos on this computer's disk. A local user is an account, without any service.
-package final class LocalProvider: PasswordLogin {
+package final class LocalProvider: Provider {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
         authentication: .password, capabilities: [.feed, .profile, .albums, .register, .download],
@@ -16,6 +16,8 @@ package final class LocalProvider: PasswordLogin {
     }
 
     private let users: LocalUsers
+    private let crypt = PasswordCrypt()
+    private let tries: PasswordTries
     private let database: PictureDatabase
     private let cache: String
     private let images: any ImageWorkshop
@@ -28,11 +30,13 @@ package final class LocalProvider: PasswordLogin {
     ///   - cache: The folder for what can be made anew.
     ///   - images: Who looks into photos and makes images of them.
     ///   - logger: Where to report to.
+    ///   - clock: Measures how long whoever has given a wrong password waits.
     package init(
         pictures: String, data: String, cache: String,
-        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger
+        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>
     ) {
-        users = LocalUsers(folder: data)
+        users = LocalUsers(HouseholdDatabase.queue(folder: data))
+        tries = PasswordTries(clock: clock)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
         self.images = images
@@ -50,37 +54,6 @@ package final class LocalProvider: PasswordLogin {
             state.folder = nil
             return true
         }
-    }
-
-    package func check(_ request: PasswordLoginRequest) throws(ProviderError) {
-        guard !request.username.isEmpty else {
-            throw .invalidArgument("A local login needs a user name.")
-        }
-        _ = try name(request)
-        guard !request.hasPassword else {
-            throw .notSupported("Local users have no passwords yet; log in without one.")
-        }
-    }
-
-    package func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        let name = try name(request)
-        guard request.registers else {
-            return AccountIdentity(username: try await users.find(name))
-        }
-        try await users.register(name)
-        return AccountIdentity(username: name)
-    }
-
-    /// The name that somebody gave, as it is kept.
-    private func name(_ request: PasswordLoginRequest) throws(ProviderError) -> String {
-        guard let name = LocalUsers.normalised(request.username) else {
-            throw .invalidArgument("A user name has 1 to 64 printable characters.")
-        }
-        return name
-    }
-
-    package func removeUser(_ account: AccountIdentity) async throws {
-        try await users.remove(account.username)
     }
 
     package func makeSession(
@@ -108,5 +81,68 @@ package final class LocalProvider: PasswordLogin {
             folder.stop()
             if state.folder === folder { state.folder = nil }
         }
+    }
+}
+
+// MARK: - Users
+
+extension LocalProvider: PasswordLogin {
+    package func check(_ request: PasswordLoginRequest) throws(ProviderError) {
+        guard !request.username.isEmpty else {
+            throw .invalidArgument("A local login needs a user name.")
+        }
+        _ = try name(request)
+    }
+
+    package func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
+        let name = try name(request)
+        guard !request.registers else { return try await register(name, request.password) }
+        guard let user = try await users.find(name) else {
+            throw ProviderError.noSuchUser(
+                "There is no user \(name.text); register the name first.")
+        }
+        try await check(request.password, of: user, name.key)
+        return AccountIdentity(username: user.name)
+    }
+
+    private func register(_ name: UserName, _ password: Secret?) async throws -> AccountIdentity {
+        var hash: String?
+        if let password { hash = try await crypt.hash(password) }
+        try await users.register(name, password: hash)
+        return AccountIdentity(username: name.text)
+    }
+
+    private func check(
+        _ password: Secret?, of user: LocalUsers.User, _ key: String
+    ) async throws {
+        guard let hash = user.password else {
+            guard password == nil else {
+                throw ProviderError.wrongPassword(
+                    "\(user.name) has no password; log in without one.")
+            }
+            return
+        }
+        // Nothing is learned from a login without one, so it is no try.
+        guard let password else {
+            throw ProviderError.wrongPassword("\(user.name) has a password, which is needed.")
+        }
+        let isRight = try await tries.run(key) { try await crypt.matches(password, hash) }
+        guard isRight else {
+            throw ProviderError.wrongPassword("That is not the password of \(user.name).")
+        }
+    }
+
+    package func removeUser(_ account: AccountIdentity) async throws {
+        guard let name = UserName(account.username) else { return }
+        try await users.remove(name)
+    }
+
+    /// The name that somebody gave.
+    private func name(_ request: PasswordLoginRequest) throws(ProviderError) -> UserName {
+        guard let name = UserName(request.username) else {
+            throw .invalidArgument(
+                "A user name has 1 to 64 printable characters, with no white space around them.")
+        }
+        return name
     }
 }

@@ -1,0 +1,101 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// Local users with passwords, from the command line to the disk.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct PasswordTests {
+    private static let password = "correct horse battery staple"
+
+    @Test func `a password lets its user in, and shows nowhere`() async throws {
+        let recording = try await BusRecording()
+        var daemon = try await RunningDaemon(["--log-level", "debug"])
+        let login = ["login", "local", "--username", "ada", "--password-file", "-"]
+        let registered = try await Terminal.start(
+            login + ["--register"], input: Self.password + "\n"
+        ).result()
+        #expect(registered.exit == .code(0), "\(registered.error)")
+        #expect(registered.output == "local_ada\n")
+        #expect(try await Terminal.run("logout", "local_ada", "--yes").exit == .code(0))
+        var log = daemon.process.standardError.value.text
+        try await daemon.stop()
+        daemon = try await RunningDaemon(["--log-level", "debug"])
+        let accounts = try await Terminal.run("accounts")
+        #expect(accounts.output.contains("local_ada"), "\(accounts.output)")
+        let wrong = try await Terminal.start(login, input: "wrong " + Self.password).result()
+        #expect(wrong.exit == .code(1))
+        #expect(wrong.error.contains("That is not the password of ada."), "\(wrong.error)")
+        let again = try await Terminal.start(login, input: Self.password).result()
+        #expect(again.exit == .code(0), "\(again.error)")
+        log += daemon.process.standardError.value.text
+        let bus = try await recording.text()
+        let process = daemon.process.id
+        let environment = try String(
+            decoding: Data(contentsOf: URL(filePath: "/proc/\(process)/environ")), as: UTF8.self)
+        #expect(!(log + bus + environment).contains(Self.password))
+        #expect(!(log + bus).contains("$y$"))
+        #expect(bus.contains("local_ada"))
+        #expect(try await files(holding: [Self.password]) == [])
+        try await daemon.stop()
+        #expect(try await files(holding: [Self.password]) == [])
+        // The hash is for the user alone, and goes with its user.
+        let holders = try await files(holding: ["$y$"])
+        #expect(!holders.isEmpty)
+        for file in holders {
+            #expect(file.contains("/.local/share/imagefeed/local.sqlite"))
+            var status = stat()
+            try #require(stat(file, &status) == 0)
+            #expect(status.st_mode & 0o777 == 0o600)
+        }
+        daemon = try await RunningDaemon()
+        #expect(try await Terminal.run("remove", "local_ada", "--yes").exit == .code(0))
+        #expect(try await files(holding: ["$y$"]) == [])
+        try await daemon.stop()
+    }
+
+    @Test func `a descriptor with too much, or with nothing, is no password`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        func logIn(_ bytes: Int) async throws {
+            let file = try PrivateBus.current.directory.write(
+                String(repeating: "p", count: bytes), to: "tmp/password")
+            let descriptor = FileDescriptor(owning: open(file, O_RDONLY | O_CLOEXEC))
+            let login = try await client.service.manager.login(
+                "local",
+                [
+                    .username: .string("ada"), .register: .bool(true),
+                    .password: .fileDescriptor(descriptor),
+                ])
+            _ = try await client.service.login(login).wait()
+        }
+        await expectError(ServiceError.tooLarge.name) { try await logIn(65_537) }
+        await expectError(.invalidArgs) { try await logIn(600) }
+        await expectError(.invalidArgs) { try await logIn(0) }
+        try await logIn(511)
+        try await daemon.stop()
+    }
+
+    @Test(arguments: ["x", "x\u{1}y", " x", String(repeating: "x", count: 65)])
+    func `names are kept exactly, or refused`(odd: String) async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let names = ["Ада", "李", "a'b\"c", String(repeating: "👩‍👩‍👧‍👦", count: 64), "../x", odd]
+        for name in names {
+            guard name == "x" || name != odd else {
+                await expectError(.invalidArgs) { try await client.logIn(name) }
+                continue
+            }
+            let account = try await client.logIn(name)
+            let properties = try await account.properties(.account)
+            #expect(properties["Username"] == .string(name))
+            #expect(properties["Label"] == .string(name))
+            #expect(try await account.properties(.profile)["Name"] == .string(name))
+        }
+        let objects = try await client.service.objects()
+        #expect(objects.keys.filter { $0.text.contains("/accounts/") }.count >= names.count - 1)
+        try await daemon.stop()
+    }
+}
