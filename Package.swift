@@ -83,7 +83,7 @@ let package = Package(
 
         // MARK: HTTP
 
-        .target(name: "HTTP", dependencies: ["CCurl", "CLinux", "ProviderKit"]),
+        .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "ProviderKit", "TestSupport"]),
 
         // MARK: LoopbackHTTP

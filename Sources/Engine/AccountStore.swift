@@ -88,6 +88,9 @@ nonisolated package struct AccountStore: Sendable {
         LikeStore(database: database, account: account)
     }
 
+    /// Gives memory that is not needed now back.
+    func releaseMemory() async { await database.releaseMemory() }
+
     /// Stores what is under way, and closes the store. Blocks; only for the end of a program.
     package func close() { database.close() }
 

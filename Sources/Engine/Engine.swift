@@ -60,6 +60,12 @@ package final class Engine {
         stores.feeds.close()
     }
 
+    /// Gives back what only speeds up the next request, once there has been none for a while.
+    package func releaseMemory() async {
+        await stores.feeds.rest()
+        await store.releaseMemory()
+    }
+
     /// Takes note of the network's coming or going.
     package func setOnline(_ isOnline: Bool) {
         guard isOnline != self.isOnline else { return }

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Dispatch
 package import ProviderKit
 
@@ -7,7 +6,7 @@ package import ProviderKit
 /// `https` alone, and `http` on loopback; HTTP/2 where it is spoken; proxies as the environment has them; no
 /// cookies, no `.netrc`, nothing kept on the disk. libcurl is loaded by the first request. Connections are
 /// kept for the next one, at most six to a host, and closed a minute after the last; then nothing wakes the
-/// process, and memory is given back.
+/// process.
 ///
 /// The program has to ignore SIGPIPE.
 @MainActor
@@ -15,6 +14,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private let userAgent: String
     private let proxies: ProxySettings
     private let limits: Limits
+    private let onRest: () -> Void
     private var pools: [Reach: ConnectionPool] = [:]
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleTimer: (any DispatchSourceTimer)?
@@ -24,14 +24,20 @@ package final class CurlClient: nonisolated HTTPClient {
     /// - Parameters:
     ///   - userAgent: Who we say we are, `ImageFeed/1.0 (+https://imagefeed.org)`.
     ///   - proxies: The way out.
-    package convenience init(userAgent: String, proxies: ProxySettings = .ofProcess) {
-        self.init(userAgent: userAgent, proxies: proxies, limits: Limits())
+    ///   - onRest: Called when the connections have been closed, a minute after the last transfer.
+    package convenience init(
+        userAgent: String, proxies: ProxySettings = .ofProcess, onRest: @escaping () -> Void
+    ) {
+        self.init(userAgent: userAgent, proxies: proxies, limits: Limits(), onRest: onRest)
     }
 
-    init(userAgent: String, proxies: ProxySettings, limits: Limits) {
+    init(
+        userAgent: String, proxies: ProxySettings, limits: Limits, onRest: @escaping () -> Void = {}
+    ) {
         self.userAgent = userAgent
         self.proxies = proxies
         self.limits = limits
+        self.onRest = onRest
     }
 
     isolated deinit { close() }
@@ -129,7 +135,7 @@ package final class CurlClient: nonisolated HTTPClient {
         guard !pools.isEmpty else { return }
         for pool in pools.values { pool.close() }
         pools = [:]
-        malloc_trim(0)
+        onRest()
     }
 }
 

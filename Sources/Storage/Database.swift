@@ -19,6 +19,9 @@ package final class Database {
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
+    /// Whether SQLite took what we set for the whole process, which it does before its first use.
+    private static let isConfigured = shim_sqlite3_allocate_pages_one_by_one() == SQLITE_OK
+
     /// Opens, or creates, the file at `path` in WAL mode.
     ///
     /// - Parameters:
@@ -29,6 +32,7 @@ package final class Database {
     package init(
         path: String, durability: Durability, cacheKibibytes: Int = 256
     ) throws(StorageError) {
+        _ = Self.isConfigured
         self.path = path
         var raw: OpaquePointer?
         // The caller sees to it that one thread at a time uses a connection.

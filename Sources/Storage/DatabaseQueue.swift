@@ -62,6 +62,16 @@ package final class DatabaseQueue: Sendable {
         return queue.sync { database.map { database in Result { try body(database) } } }
     }
 
+    /// Gives memory that is not needed now back, after what was asked before.
+    package func releaseMemory() async {
+        await withCheckedContinuation { continuation in
+            queue.async { [self] in
+                database?.releaseMemory()
+                continuation.resume()
+            }
+        }
+    }
+
     /// Closes the database, after what was asked before. The next call opens it again.
     package func close() async {
         await withCheckedContinuation { continuation in

@@ -88,10 +88,19 @@ final class Daemon {
 
     private func ports(_ version: String) -> EnginePorts {
         EnginePorts(
-            http: CurlClient(userAgent: "ImageFeed/\(version)"), secrets: KeyringStore(),
+            http: CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in rest() },
+            secrets: KeyringStore(),
             settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
             logger: logger)
+    }
+
+    /// Gives memory back once no service has been asked for a minute.
+    private func rest() {
+        Task {
+            await engine?.releaseMemory()
+            Footprint.shrink()
+        }
     }
 
     // MARK: Signals

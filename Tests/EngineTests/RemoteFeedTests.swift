@@ -17,6 +17,16 @@ struct RemoteFeedTests {
         for page in ["top", "3", "6"] { #expect(fixture.count("new \(page)") == 1) }
     }
 
+    @Test func `a walk goes on over a rest`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let first = try await fixture.page(count: 2)
+        await fixture.engine.releaseMemory()
+        let second = try await fixture.page("", first.next, count: 7)
+        #expect(first.ids + second.ids == nine)
+        #expect(try await fixture.walk(count: 2) == nine)
+        #expect(fixture.count("new top") == 1)
+    }
+
     @Test func `a page is put together from several of the service`() async throws {
         let fixture = try await ServiceFixture(nine)
         #expect(try await fixture.page(count: 7).ids == Array(nine.prefix(7)))

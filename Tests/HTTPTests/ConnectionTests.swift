@@ -34,10 +34,14 @@ struct ConnectionTests {
 
     @Test func `nothing is left when nobody asked for a while`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
-        let client = makeClient(makeLimits { $0.idling = .milliseconds(100) })
+        let rests = Observed(0)
+        let client = makeClient(makeLimits { $0.idling = .milliseconds(100) }) {
+            rests.update { $0 += 1 }
+        }
         #expect(try await client.text(server.origin) == "ok")
-        #expect(!client.isResting)
+        #expect(!client.isResting && rests.value == 0)
         try await server.connections.wait { $0.open == 0 ? true : nil }
+        try await rests.wait { $0 == 1 ? true : nil }
         #expect(client.isResting)
         #expect(try await client.text(server.origin) == "ok")
         #expect(server.connections.value.accepted == 2)

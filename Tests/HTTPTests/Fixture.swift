@@ -8,12 +8,13 @@ import Testing
 /// A client with short limits, and no proxy unless the test says so.
 @MainActor
 func makeClient(
-    _ limits: Limits = Limits(), proxies: [String: String] = [:]
+    _ limits: Limits = Limits(), proxies: [String: String] = [:],
+    onRest: @escaping () -> Void = {}
 ) -> CurlClient {
     signal(SIGPIPE, SIG_IGN)
     return CurlClient(
         userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { proxies[$0] },
-        limits: limits)
+        limits: limits, onRest: onRest)
 }
 
 func makeLimits(_ change: (inout Limits) -> Void) -> Limits {

@@ -70,6 +70,9 @@ nonisolated struct FeedStore: Sendable {
         try? await queue.run { try $0.scrub() }
     }
 
+    /// Closes the file, which is opened again when it is needed: until then it takes no memory.
+    func rest() async { await queue.close() }
+
     /// Closes the file. Blocks; only for the end of a program.
     func close() { queue.close() }
 
