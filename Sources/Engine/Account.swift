@@ -86,6 +86,8 @@ package final class Account {
         self.service = nil
         listening?.cancel()
         listening = nil
+        engine.notices.healAll(about: .account(id))
+        engine.noteState(of: self)
     }
 
     /// Takes over what was just stored, and starts or ends the session with it.
@@ -105,7 +107,7 @@ package final class Account {
         case .status(let status):
             let before = state
             service?.note(status)
-            if state != before { engine.observer?.accountChanged(self) }
+            if state != before { serviceChanged() }
         case .updated(let source, let new): feedUpdated(source, new: new)
         case .changed(let photos): photosChanged(photos)
         case .removed(let photos): photosRemoved(photos)
@@ -239,13 +241,17 @@ extension Account {
     package var likeCount: Int { remote?.likeCount ?? 0 }
 
     package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await likes().set(PhotoID(photo), isWanted)
+        let all = try likes()
+        return try await noticing(photo, isWanted ? .like : .unlike) {
+            try await all.set(PhotoID(photo), isWanted)
+        }
     }
 
     package func toggleLike(
         _ photo: String
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await likes().toggle(PhotoID(photo))
+        let all = try likes()
+        return try await noticing(photo, .toggle) { try await all.toggle(PhotoID(photo)) }
     }
 
     private func likes() throws -> Likes {
@@ -259,7 +265,12 @@ extension Account {
 // MARK: - What its service tells
 
 extension Account: RemoteServiceOwner {
-    func serviceChanged() { engine.observer?.accountChanged(self) }
+    var savesData: Bool { engine.isMetered }
+
+    func serviceChanged() {
+        engine.observer?.accountChanged(self)
+        engine.noteState(of: self)
+    }
 
     func rateLimited(until: Timestamp?) {
         for account in engine.accounts(sharingLimitsOf: self) where account !== self {
@@ -288,11 +299,13 @@ extension Account: RemoteServiceOwner {
     }
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
+        engine.notices.settle(photo, about: .account(id))
         engine.observer?.likeSettled(self, photo, isLiked: isLiked, likes: likes)
         engine.observer?.accountChanged(self)
     }
 
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
         engine.observer?.likeFailed(self, photo, isWanted: isWanted, error)
+        noteFailedLike(photo, isWanted ? .like : .unlike, error)
     }
 }

@@ -12,12 +12,15 @@ package final class Engine {
     package private(set) var defaultAccount: Account?
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
+    /// Whether what goes over the network has to be paid for: nothing is fetched that nobody asks for.
+    package var isMetered = false
     package weak var observer: (any EngineObserver)?
     /// Called when the session of an account begins whose token is in the keyring.
     package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
     let redirects: RedirectListeners
     private(set) lazy var transfers = TransferList(self)
+    private(set) lazy var notices = Notices(self, ports.noticeBoard)
     private let store: AccountStore
     private let stores: RemoteStores
     private let changes = ChangeQueue()
@@ -49,12 +52,14 @@ package final class Engine {
 
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
+        stores.disk.onChange = { [weak self] in self?.noteDisk(isFull: $0) }
         for account in accounts { account.startSession() }
     }
 
     /// Ends all sessions, and closes the store. Blocks until everything is on the disk.
     package func stop() {
         transfers.stop("The daemon was told to end.")
+        notices.stop()
         for account in accounts { account.endSession() }
         store.close()
         stores.feeds.close()
@@ -77,6 +82,11 @@ package final class Engine {
     /// Lets accounts go on that something has stood in the way of: the network, the keyring.
     package func tryAgain() {
         for account in accounts { account.remote?.tryAgain() }
+    }
+
+    /// Goes on after the machine has slept: pauses have slept, too.
+    package func resumed() {
+        for account in accounts { account.remote?.resumed() }
     }
 
     /// Ends the sessions of a provider's accounts and makes new ones, after its settings have changed.
@@ -118,6 +128,7 @@ package final class Engine {
             number: lastLoginNumber, provider, for: account, authorization, in: self)
         logins.append(login)
         observer?.loginAdded(login)
+        noteBeginning(of: login)
         return login
     }
 
@@ -237,6 +248,7 @@ package final class Engine {
             SessionPorts(http: client, settings: settings, logger: ports.logger))
         let service = RemoteService(
             account.id, session, credentials, ports, stores,
+            host: client.origins.sorted().first ?? provider.info.id,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
         onRemoteSession?()

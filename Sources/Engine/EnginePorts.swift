@@ -13,11 +13,19 @@ package struct EnginePorts {
     package let logger: Logger
     package let clock: any Clock<Duration>
     package let now: () -> Timestamp
+    /// Where the user is told of troubles; nil for nowhere.
+    package let noticeBoard: (any NoticeBoard)?
+    /// Shows an address in the user's browser, which an activation token lets come to the front.
+    package let openURL: (_ address: String, _ activationToken: String) async throws -> Void
 
     package init(
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
         cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
-        clock: any Clock<Duration> = MainQueueClock(), now: @escaping () -> Timestamp = { .now }
+        clock: any Clock<Duration> = MainQueueClock(), now: @escaping () -> Timestamp = { .now },
+        noticeBoard: (any NoticeBoard)? = nil,
+        openURL: @escaping (String, String) async throws -> Void = { _, _ in
+            throw EngineError.notSupported("There is no browser here.")
+        }
     ) {
         self.http = http
         self.secrets = secrets
@@ -27,6 +35,8 @@ package struct EnginePorts {
         self.logger = logger
         self.clock = clock
         self.now = now
+        self.noticeBoard = noticeBoard
+        self.openURL = openURL
     }
 }
 
@@ -44,10 +54,13 @@ package protocol SettingsStore: AnyObject {
 struct RemoteStores {
     let feeds: FeedStore
     let images: ImageStore
+    let disk: DiskWatch
+    let probes = HostProbes()
     private let accounts: AccountStore
 
     init(_ ports: EnginePorts, _ accounts: AccountStore) {
-        feeds = FeedStore(folder: ports.cacheFolder, logger: ports.logger)
+        disk = DiskWatch(folder: ports.cacheFolder)
+        feeds = FeedStore(folder: ports.cacheFolder, disk: disk, logger: ports.logger)
         images = ImageStore(
             folder: "\(ports.cacheFolder)/images", limitBytes: ports.cacheLimitBytes,
             http: ports.http)

@@ -45,7 +45,7 @@ package final class Login {
     private(set) var authorization: Authorization?
     /// The address that the browser has to open; empty where none is needed.
     package let authorizationURL: String
-    private let expectedAccount: Account?
+    let expectedAccount: Account?
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
@@ -146,6 +146,8 @@ package final class Login {
         self.account = account
         self.error = error
         move(to: state)
+        // Whoever waits tells the user.
+        if state == .failed, waiters.isEmpty, let error { engine.noteFailure(of: self, error) }
         if let result {
             for waiter in waiters { waiter.resume(with: result) }
             waiters.removeAll()

@@ -10,16 +10,20 @@ final class World {
     let secrets = InMemorySecretStore()
     let settings = FakeSettings()
     let http = ScriptedHTTP()
+    let board = FakeNoticeBoard()
+    /// The addresses that the browser was to open.
+    let opened = Observed<[String]>()
     let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
     let ports: EnginePorts
 
     init(cache: String) {
-        let time = time
+        let (time, opened) = (time, opened)
         ports = EnginePorts(
             http: http, secrets: secrets, settings: settings, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, now: { time.value })
+            clock: clock, now: { time.value }, noticeBoard: board,
+            openURL: { address, token in opened.append("\(address) \(token)") })
     }
 }
 

@@ -131,6 +131,7 @@ final class CachedFeed {
         // A clock that was set back makes everything old, rather than fresh for years.
         let now = owner.now
         guard now >= fetched + Self.freshness || now < fetched else { return }
+        guard !owner.savesData else { return }
         if let last = attempts[source], last <= now, now < last + Self.retryPause { return }
         Task { _ = try? await fetchTop(source) }
     }
@@ -306,7 +307,7 @@ final class CachedFeed {
         }
         guard !listed.isEmpty else { return try await fetchSources() }
         let isYoung = self.listed.map { owner.now < $0 + Self.sourcesFreshness && $0 <= owner.now }
-        if isYoung != true { Task { _ = try? await fetchSources() } }
+        if isYoung != true, !owner.savesData { Task { _ = try? await fetchSources() } }
         return listed
     }
 
@@ -344,6 +345,8 @@ final class CachedFeed {
 /// Whose photos they are.
 protocol CachedFeedOwner: AnyObject {
     var now: Timestamp { get }
+    /// Whether nothing is to be fetched that nobody asks for.
+    var savesData: Bool { get }
 
     /// Asks the service, if it may be asked now, and takes note of how it went.
     func ask<Value: Sendable>(

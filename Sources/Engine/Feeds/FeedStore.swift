@@ -10,12 +10,15 @@ internal import Storage
 nonisolated struct FeedStore: Sendable {
     private let queue: DatabaseQueue
     private let path: String
+    private let disk: DiskWatch
 
     /// - Parameters:
     ///   - folder: The cache folder. Made when it is needed.
+    ///   - disk: Told when it is full.
     ///   - logger: Told of a file that had to be set aside.
-    init(folder: String, logger: Logger) {
+    init(folder: String, disk: DiskWatch, logger: Logger) {
         let path = "\(folder)/feeds.sqlite"
+        self.disk = disk
         self.path = path
         queue = DatabaseQueue(label: "feeds") {
             try PrivateFolder.create(folder)
@@ -47,7 +50,12 @@ nonisolated struct FeedStore: Sendable {
     ) async throws -> Value {
         if access(path, F_OK) != 0 { await queue.close() }
         do {
-            return try await attempt(body)
+            let value = try await attempt(body)
+            if disk.isFull { await disk.check() }
+            return value
+        } catch StorageError.full {
+            await disk.noteFull()
+            throw StorageError.full
         } catch let error as StorageError where error.isAboutContents {
             // Opening it again finds the damage, and sets the file aside.
             await queue.close()

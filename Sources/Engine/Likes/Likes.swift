@@ -319,7 +319,8 @@ final class Likes {
     // MARK: A service without likes
 
     private var mayOfferLikesAgain: Bool {
-        unavailableSince.map { owner.now >= $0 + Self.unavailablePause } ?? false
+        // A clock that was set back makes it long ago, rather than in years.
+        unavailableSince.map { owner.now >= $0 + Self.unavailablePause || owner.now < $0 } ?? false
     }
 
     private func settleLocally(_ wish: LikeWish) async throws {

@@ -12,6 +12,8 @@ final class RemoteService: PhotoService {
     /// When the next try by itself will be.
     private(set) var retryAt: Timestamp?
     let account: AccountID
+    /// Where its requests go, to tell those that share it.
+    private let host: String
     private let credentials: Credentials
     private let ports: EnginePorts
     let stores: RemoteStores
@@ -36,11 +38,12 @@ final class RemoteService: PhotoService {
     ///   - credentials: What the session's requests carry.
     ///   - ports: The world.
     ///   - stores: Where things are kept.
+    ///   - host: Where its requests go: accounts of one host find out together whether it is there.
     ///   - allowsLoopback: Whether the service may name addresses on loopback.
     ///   - owner: Told what happens.
     init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ ports: EnginePorts, _ stores: RemoteStores, allowsLoopback: Bool,
+        _ ports: EnginePorts, _ stores: RemoteStores, host: String, allowsLoopback: Bool,
         owner: any RemoteServiceOwner
     ) {
         self.account = account
@@ -48,6 +51,7 @@ final class RemoteService: PhotoService {
         self.credentials = credentials
         self.ports = ports
         self.stores = stores
+        self.host = host
         self.allowsLoopback = allowsLoopback
         self.owner = owner
         guard let remote = session as? any RemoteFeed else { return }
@@ -114,7 +118,9 @@ final class RemoteService: PhotoService {
     func tryAgain() {
         guard !isClosed else { return }
         Task { await credentials.saveAgain() }
-        guard state != .ready || likes?.pending.isEmpty == false else { return }
+        guard state != .ready || health.wantsRetry || likes?.pending.isEmpty == false else {
+            return
+        }
         if case .rateLimited = health.trouble(now: now) { return }
         Task {
             do {
@@ -126,14 +132,39 @@ final class RemoteService: PhotoService {
         }
     }
 
+    /// Goes on after the machine has slept, and the pauses with it.
+    func resumed() {
+        guard retry != nil else { return tryAgain() }
+        cancelRetry()
+        if case .rateLimited = health.trouble(now: now) { scheduleRetry() }
+        owner?.serviceChanged()
+        tryAgain()
+    }
+
     /// Does what is left to do, when the service may be asked again.
     private func goOn() async {
         if health.wantsRetry || isProfileDue {
-            try? await owner?.refreshProfile()
+            await probe()
             // Nothing else would go through either; there will be another try.
             guard !health.wantsRetry else { return }
         }
         likes?.send()
+    }
+
+    /// Asks who the user is, to see whether the service is there and takes the token.
+    private func probe() async {
+        let verdict = await stores.probes.probe(host) { [weak self] in
+            // By the time it is our turn, we may have asked.
+            guard let self, health.wantsRetry || isProfileDue else { return .none }
+            do {
+                try await owner?.refreshProfile()
+                return .fine
+            } catch {
+                return ServiceHealth.Verdict(error)
+            }
+        }
+        // Another account may have found out.
+        if case .unreachable = verdict { note(verdict) }
     }
 
     /// Nothing may be asked before `until`.
@@ -201,8 +232,8 @@ final class RemoteService: PhotoService {
         retryAt = nil
         health.noteTry()
         likes?.noteTry()
-        // The clock was set back meanwhile.
-        if case .rateLimited = health.trouble(now: now) { scheduleRetry() }
+        // Whatever the clock on the wall says.
+        health.rateLimitEnded()
         owner?.serviceChanged()
         await goOn()
     }
@@ -264,7 +295,7 @@ final class RemoteService: PhotoService {
             owner?.profileKnown(profile)
         }
         guard credentials.trouble == nil, !isClosed else { return }
-        try? await owner?.refreshProfile()
+        await probe()
     }
 
     func profile() async throws -> Profile? {
@@ -320,6 +351,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     var now: Timestamp { ports.now() }
     var clock: any Clock<Duration> { ports.clock }
     var localLikes: [PhotoID]? { likes?.localPhotos }
+    var savesData: Bool { owner?.savesData ?? false }
 
     func ask<Value: Sendable>(
         _ body: @escaping () async throws -> Value

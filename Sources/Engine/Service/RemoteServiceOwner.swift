@@ -2,6 +2,9 @@ internal import ProviderKit
 
 /// Whose service it is: the account.
 protocol RemoteServiceOwner: AnyObject {
+    /// Whether nothing is to be fetched that nobody asks for.
+    var savesData: Bool { get }
+
     /// State, reason, rate limit or the time of the next try may have changed.
     func serviceChanged()
     /// The service asks this application to leave it alone.

@@ -80,6 +80,9 @@ nonisolated struct ServiceHealth {
         if tries > 0 { tries += 1 }
     }
 
+    /// Takes note that the pause a rate limit asked for is over, by a clock that nobody sets.
+    mutating func rateLimitEnded() { rateLimitedUntil = nil }
+
     /// What keeps the service from being of use at the moment; nil if nothing does.
     func trouble(now: Timestamp) -> Trouble? {
         if let rateLimitedUntil, now < rateLimitedUntil,

@@ -1,0 +1,193 @@
+internal import Logging
+internal import ProviderKit
+internal import Storage
+
+// What the user is told of, and what they can have done about it.
+extension Engine {
+    // MARK: Accounts
+
+    /// Takes note of how an account is doing.
+    func noteState(of account: Account) {
+        let subject = NoticeSubject.account(account.id)
+        if case .needsLogin(let reason) = account.state {
+            notices.raise(
+                Trouble(
+                    kind: .needsLogin, name: account.provider.info.name, whom: account.whom,
+                    reason: reason, command: account.loginCommand),
+                about: subject)
+        } else {
+            notices.heal(.needsLogin, about: subject)
+        }
+        guard !(account.state.isLocked) else { return noteLocked(account) }
+        if !accounts.contains(where: \.state.isLocked) {
+            notices.heal(.secretStore, about: .secretStore)
+        }
+    }
+
+    private func noteLocked(_ account: Account) {
+        guard case .locked(let reason) = account.state else { return }
+        notices.raise(
+            Trouble(
+                kind: .secretStore, reason: reason,
+                command: "imagefeedctl refresh --account \(account.id)"),
+            about: .secretStore)
+    }
+
+    /// Has the keyring unlocked, because the user chose to try again.
+    func unlockAgain() async {
+        for account in accounts where account.state.isLocked {
+            // Who does not unlock it for one, does not for the next.
+            do { try await account.remote?.unlock() } catch { break }
+        }
+        tryAgain()
+    }
+
+    // MARK: Logins
+
+    /// Takes note that a login has failed that nobody waits for.
+    func noteFailure(of login: Login, _ error: any Error) {
+        switch error {
+        // The user said so, or knows.
+        case EngineError.loginDenied, EngineError.cancelled, is CancellationError: return
+        default: noteFailedLogin(login.provider, login.expectedAccount, error)
+        }
+    }
+
+    private func noteFailedLogin(
+        _ provider: any Provider, _ account: Account?, _ error: any Error
+    ) {
+        let isInBrowser = provider is any OAuthLogin
+        notices.raise(
+            Trouble(
+                kind: .loginFailed, name: provider.info.name, whom: account?.label ?? "",
+                reason: (error as? SecretStoreError)?.message ?? "\(error)",
+                command: !isInBrowser
+                    ? "" : account?.loginCommand ?? "imagefeedctl login \(provider.info.id)"),
+            about: subject(of: provider, account))
+    }
+
+    /// Takes note that somebody tries again.
+    func noteBeginning(of login: Login) {
+        notices.heal(.loginFailed, about: subject(of: login.provider, login.expectedAccount))
+    }
+
+    private func subject(of provider: any Provider, _ account: Account?) -> NoticeSubject {
+        account.map { .account($0.id) } ?? .provider(provider.info.id)
+    }
+
+    /// Starts a login in the browser, because the user chose to; shows one that goes on already.
+    func logInAgain(_ subject: NoticeSubject, activationToken: String) async {
+        var options = LoginOptions()
+        let id: String
+        switch subject {
+        case .account(let account):
+            guard let account = self.account(account) else { return }
+            options.account = account
+            id = account.provider.info.id
+        case .provider(let provider): id = provider
+        case .secretStore, .disk: return
+        }
+        guard let provider = provider(id) else { return }
+        do {
+            let running = logins.first {
+                !$0.hasEnded && $0.provider.info.id == id && $0.expectedAccount === options.account
+                    && !$0.authorizationURL.isEmpty
+            }
+            let login = try running ?? logIn(id, options)
+            do {
+                try await ports.openURL(login.authorizationURL, activationToken)
+            } catch {
+                if running == nil { await login.cancel() }
+                throw error
+            }
+        } catch {
+            noteFailedLogin(provider, options.account, error)
+        }
+    }
+
+    // MARK: Plugins
+
+    /// Takes note that a plugin has crashed, or does not start; once what makes it run again has been tried.
+    ///
+    /// - Parameters:
+    ///   - provider: The id of its provider.
+    ///   - name: What a person calls it.
+    ///   - reason: What is wrong, in a sentence.
+    package func notePluginFailure(_ provider: String, name: String, reason: String) {
+        notices.raise(
+            Trouble(kind: .pluginFailed, name: name, reason: reason), about: .provider(provider))
+    }
+
+    /// Takes note that a plugin runs (again).
+    package func notePluginRunning(_ provider: String) {
+        notices.heal(.pluginFailed, about: .provider(provider))
+    }
+
+    // MARK: The disk
+
+    /// Takes note of whether something could be written, where nobody is told who could act on it.
+    func noteDisk(isFull: Bool) {
+        guard isFull else { return notices.heal(.diskFull, about: .disk) }
+        notices.raise(
+            Trouble(
+                kind: .diskFull,
+                reason: "Photos and likes cannot be kept; make some room and try again."),
+            about: .disk)
+    }
+}
+
+// MARK: - Likes
+
+extension Account {
+    /// Likes or unlikes a photo for a caller who may not look at the reply.
+    func noticing<Value>(
+        _ photo: String, _ wish: FailedLike.Wish, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await body()
+            engine.notices.settle(PhotoID(photo), about: .account(id))
+            return value
+        } catch {
+            noteFailedLike(PhotoID(photo), wish, error)
+            throw error
+        }
+    }
+
+    /// Takes note that a like was not sent, and will not be.
+    func noteFailedLike(_ photo: PhotoID, _ wish: FailedLike.Wish, _ error: any Error) {
+        switch error {
+        case EngineError.cancelled, is CancellationError: return
+        default: break
+        }
+        let reason = (error as? SecretStoreError)?.message ?? "\(error)"
+        engine.ports.logger.info(
+            "A like was not sent",
+            metadata: ["account": "\(id)", "photo": "\(photo)", "reason": "\(reason)"])
+        engine.notices.raise(
+            Trouble(
+                kind: .likes, whom: whom, reason: reason,
+                command: "imagefeedctl \(wish.rawValue) \(id)/\(photo)",
+                likes: [FailedLike(photo: photo, wish: wish)]),
+            about: .account(id))
+    }
+
+    /// Sends a like again that was not sent.
+    func sendAgain(_ like: FailedLike) async throws {
+        switch like.wish {
+        case .like: _ = try await setLiked(like.photo.text, true)
+        case .unlike: _ = try await setLiked(like.photo.text, false)
+        case .toggle: _ = try await toggleLike(like.photo.text)
+        }
+    }
+
+    /// How a person calls it: `ada at Unsplash`.
+    fileprivate var whom: String { "\(label) at \(provider.info.name)" }
+
+    fileprivate var loginCommand: String {
+        "imagefeedctl login \(provider.info.id) --account \(id)"
+    }
+}
+
+nonisolated extension AccountState {
+    fileprivate var isLocked: Bool { if case .locked = self { true } else { false } }
+}

@@ -1,0 +1,139 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// What is done when the network comes, goes, or costs, and when the machine has slept.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct NetworkTests {
+    @Test func `where the network costs nothing is fetched that nobody asks for`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        _ = try await fixture.account.sources()
+        let hour = Duration.seconds(3601)
+        fixture.world.time.update { $0 = $0 + hour }
+        fixture.engine.isMetered = true
+        #expect(try await fixture.page().ids == ["a"])
+        _ = try await fixture.account.sources()
+        // What somebody asks for is fetched.
+        _ = try await fixture.page("other")
+        #expect(fixture.count("new top") == 1)
+        #expect(fixture.count("sources") == 1)
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(fixture.count("new top") == 2)
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        // Where it does not, all is as before.
+        fixture.engine.isMetered = false
+        fixture.world.time.update { $0 = $0 + hour }
+        _ = try await fixture.page()
+        try await fixture.service.state.wait { state in
+            state.requests.count { $0 == "new top" } == 3 ? true : nil
+        }
+    }
+
+    @Test func `a clock that is set back makes a rate limit no longer`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        let until = fixture.world.time.value + .seconds(600)
+        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        _ = try? await fixture.account.refreshFeed("")
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        fixture.service.state.update { $0.error = nil }
+        // Ten hours: to the clock on the wall the limit holds until tonight.
+        fixture.world.time.update { $0 = $0 + .seconds(-36_000) }
+        try await fixture.world.clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == .seconds(600) } ? true : nil
+        }
+        fixture.world.clock.advance(by: .seconds(600))
+        try await fixture.told("liked a 1")
+        #expect(fixture.account.state == .ready)
+    }
+
+    @Test func `a clock that is set back a year stops no tries`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        _ = try? await fixture.account.refreshFeed("")
+        let before = fixture.count("profile")
+        fixture.world.time.update { $0 = $0 + .seconds(-365 * 86_400) }
+        fixture.service.state.update { $0.error = nil }
+        fixture.world.clock.advance(by: .seconds(6))
+        try await fixture.state { $0 == .ready }
+        #expect(fixture.count("profile") == before + 1)
+    }
+
+    @Test func `after a sleep what waited goes on at once`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        let until = fixture.world.time.value + .seconds(600)
+        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        _ = try? await fixture.account.refreshFeed("")
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        fixture.service.state.update { $0.error = nil }
+        // A short nap changes nothing.
+        fixture.engine.resumed()
+        #expect(fixture.account.state == .rateLimited(until: until))
+        #expect(fixture.account.retryAt == until)
+        // The pause has slept, too.
+        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        fixture.engine.resumed()
+        try await fixture.told("liked a 1")
+        #expect(fixture.account.state == .ready)
+        #expect(fixture.account.retryAt == nil)
+    }
+
+    @Test func `after a sleep a service that was away is looked for`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        _ = try? await fixture.account.refreshFeed("")
+        #expect(fixture.account.retryAt != nil)
+        fixture.service.state.update { $0.error = nil }
+        fixture.engine.resumed()
+        try await fixture.state { $0 == .ready }
+    }
+
+    // MARK: Several accounts of one host
+
+    @Test func `one at a time asks a host, and who finds nobody says so to all`() async throws {
+        let probes = HostProbes()
+        let (asked, isOpen) = (Observed(0), Observed(false))
+        let outcomes = (0..<5).map { _ in
+            Task {
+                await probes.probe("https://api.service.test") {
+                    asked.update { $0 += 1 }
+                    _ = try? await isOpen.wait { $0 ? true : nil }
+                    return .unreachable("nobody")
+                }
+            }
+        }
+        try await asked.wait { $0 == 1 ? true : nil }
+        // Another host has nothing to do with it.
+        #expect(await probes.probe("https://other.test") { .fine } == .fine)
+        isOpen.update { $0 = true }
+        for outcome in outcomes { #expect(await outcome.value == .unreachable("nobody")) }
+        #expect(asked.value == 1)
+    }
+
+    @Test func `when a host is there each asks in its turn`() async throws {
+        let probes = HostProbes()
+        let (running, most) = (Observed(0), Observed(0))
+        let outcomes = (0..<5).map { _ in
+            Task {
+                await probes.probe("https://api.service.test") {
+                    running.update { $0 += 1 }
+                    most.update { $0 = max($0, running.value) }
+                    await Task.yield()
+                    running.update { $0 -= 1 }
+                    return .fine
+                }
+            }
+        }
+        for outcome in outcomes { #expect(await outcome.value == .fine) }
+        #expect(most.value == 1)
+    }
+}
