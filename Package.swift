@@ -92,7 +92,24 @@ let package = Package(
 
         // MARK: NetworkState
 
-        .target(name: "NetworkState", dependencies: ["CLinux"]),
+        .target(
+            name: "NetworkState",
+            dependencies: [
+                "CLinux", "DBus", .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "NetworkStateTests",
+            dependencies: [
+                "DBus", "NetworkState", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // MARK: Notifications
+
+        .target(name: "Notifications", dependencies: ["DBus", "Engine"]),
+        .testTarget(
+            name: "NotificationsTests",
+            dependencies: ["DBus", "Engine", "Notifications", "TestSupport"]),
 
         // MARK: OAuth
 
@@ -177,6 +194,7 @@ let package = Package(
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
                 "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "NetworkState",
+                "Notifications",
                 "ProviderKit", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -199,7 +217,8 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "NetworkState", "OAuth", "imagefeedctl",
+    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "NetworkState", "Notifications", "OAuth",
+    "imagefeedctl",
     "imagefeedd",
 ]
 

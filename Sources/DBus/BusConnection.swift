@@ -43,16 +43,23 @@ package final class BusConnection {
     /// Blocks until the bus has answered the greeting.
     ///
     /// - Throws: ``BusError/noBus(_:)`` when it cannot be reached or refuses us.
-    package init(address: String) throws(BusError) {
-        let raw: OpaquePointer
-        do {
-            guard !address.utf8.contains(0) else {
-                throw BusError.invalidValue("the address holds a NUL")
+    package convenience init(address: String) throws(BusError) {
+        try self.init(owning: try Self.open(address))
+    }
+
+    /// Connects as ``init(address:)`` does, and blocks a thread of its own instead.
+    package static func connect(address: String) async throws -> BusConnection {
+        let opened = await withCheckedContinuation { continuation in
+            DispatchQueue(label: "org.imagefeed.dbus.connect").async {
+                continuation.resume(
+                    returning: OpenedConnection(result: Result { try open(address) }))
             }
-            raw = try Self.open(address)
-        } catch {
-            throw .noBus(Self.reason(error))
         }
+        return try BusConnection(owning: try opened.result.get())
+    }
+
+    /// Takes over a connection that the bus has greeted.
+    private init(owning raw: OpaquePointer) throws(BusError) {
         self.raw = raw
         uniqueName = BusName(
             unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "")
@@ -63,15 +70,22 @@ package final class BusConnection {
         scheduleDrain()
     }
 
-    private static func open(_ address: String) throws(BusError) -> OpaquePointer {
-        let raw = try withBusError { dbus_connection_open_private(address, $0) }
-        dbus_connection_set_exit_on_disconnect(raw, 0)
+    nonisolated private static func open(_ address: String) throws(BusError) -> OpaquePointer {
         do {
-            return try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
+            guard !address.utf8.contains(0) else {
+                throw BusError.invalidValue("the address holds a NUL")
+            }
+            let raw = try withBusError { dbus_connection_open_private(address, $0) }
+            dbus_connection_set_exit_on_disconnect(raw, 0)
+            do {
+                return try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
+            } catch {
+                dbus_connection_close(raw)
+                dbus_connection_unref(raw)
+                throw error
+            }
         } catch {
-            dbus_connection_close(raw)
-            dbus_connection_unref(raw)
-            throw error
+            throw .noBus(reason(error))
         }
     }
 
@@ -100,6 +114,18 @@ package final class BusConnection {
         guard let escaped else { throw .noBus("out of memory") }
         defer { dbus_free(escaped) }
         return "unix:path=\(String(cString: escaped))/bus"
+    }
+
+    /// The address of the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, else the socket that the specification names.
+    ///
+    /// - Throws: ``BusError/noBus(_:)`` when there is none.
+    package static func systemAddress() throws(BusError) -> String {
+        if let address = getenv("DBUS_SYSTEM_BUS_ADDRESS"), address.pointee != 0 {
+            return String(cString: address)
+        }
+        let socket = "/var/run/dbus/system_bus_socket"
+        guard access(socket, F_OK) == 0 else { throw .noBus("there is no \(socket)") }
+        return "unix:path=\(socket)"
     }
 
     /// Queues `message`; it goes out as soon as the socket takes it.
@@ -254,13 +280,18 @@ package final class BusConnection {
         if budget == 0 { scheduleDrain() }
     }
 
-    private static func reason(_ error: any Error) -> String {
+    nonisolated private static func reason(_ error: any Error) -> String {
         switch error {
         case BusError.reply(let reply): reply.message
         case BusError.invalidValue(let text): text
         default: "\(error)"
         }
     }
+}
+
+/// What came of connecting on another thread. The connection is ours alone, whoever holds it.
+nonisolated private struct OpenedConnection: @unchecked Sendable {
+    let result: Result<OpaquePointer, any Error>
 }
 
 nonisolated extension BusMessage {

@@ -23,6 +23,9 @@ package final class TemporaryDirectory: Sendable {
     /// The path of a file or directory in it.
     package func appending(_ name: String) -> String { "\(path)/\(name)" }
 
+    /// Whether there is a file or directory of this name in it.
+    package func has(_ name: String) -> Bool { access(appending(name), F_OK) == 0 }
+
     /// Writes a file in it, along with the directories that lead there.
     ///
     /// - Returns: The path of the file.

@@ -8,6 +8,7 @@ internal import HTTP
 internal import LocalProvider
 internal import Logging
 internal import NetworkState
+internal import Notifications
 internal import ProviderKit
 internal import Secrets
 internal import Storage
@@ -22,10 +23,11 @@ final class Daemon {
     private let providers: [any Provider]
     private let connection: BusConnection
     private let browser: DesktopBrowser
+    private let noticeBoard: DesktopNoticeBoard
     private let tree: ObjectTree
     private var engine: Engine?
     private var service: BusService?
-    private var network: NetworkMonitor?
+    private var network: NetworkWatch?
     private var keyring: KeyringWatch?
     private var watchesKeyring = false
     private var signals: [any DispatchSourceSignal] = []
@@ -47,6 +49,8 @@ final class Daemon {
         }
         connection = try BusConnection.session()
         browser = DesktopBrowser(connection)
+        noticeBoard = DesktopNoticeBoard(connection)
+        noticeBoard.isWanted = Self.wantsNotices(configuration)
         tree = BusService.makeTree(connection)
         connection.onDisconnect = { [unowned self] in end("The bus is gone") }
     }
@@ -70,8 +74,17 @@ final class Daemon {
         }
         // Whoever had us started is answered before any other work.
         tree.start()
-        network = NetworkMonitor { engine.setOnline($0) }
-        engine.onRemoteSession = { [unowned self] in watchKeyring() }
+        let network = NetworkWatch(logger: logger) { belief in
+            engine.isMetered = belief.isMetered
+            engine.setOnline(belief.isOnline)
+        } onResume: {
+            engine.resumed()
+        }
+        self.network = network
+        engine.onRemoteSession = { [unowned self] in
+            watchKeyring()
+            network.listenToSystem()
+        }
         engine.start()
         reportProblems()
         return true
@@ -92,7 +105,8 @@ final class Daemon {
             secrets: KeyringStore(),
             settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
-            logger: logger)
+            logger: logger, noticeBoard: noticeBoard,
+            openURL: { [browser] in try await browser.open($0, activationToken: $1) })
     }
 
     /// Gives memory back once no service has been asked for a minute.
@@ -132,6 +146,7 @@ final class Daemon {
 
     private func reload() {
         settings.reload()
+        noticeBoard.isWanted = Self.wantsNotices(settings.configuration)
         reportProblems()
         if local.setPicturesFolder(Self.picturesFolder(settings.configuration, folders)) {
             engine?.restartSessions(of: local.info.id)
@@ -144,6 +159,10 @@ final class Daemon {
         for problem in settings.configuration.problems {
             logger.warning("A line of the configuration was passed over: \(problem)")
         }
+    }
+
+    private static func wantsNotices(_ configuration: Configuration) -> Bool {
+        configuration.bool("Daemon", "Notifications") ?? true
     }
 
     private static func picturesFolder(

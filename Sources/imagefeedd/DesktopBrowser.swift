@@ -18,13 +18,18 @@ final class DesktopBrowser {
 
     /// Shows an address.
     ///
+    /// - Parameters:
+    ///   - address: What the browser is to open.
+    ///   - activationToken: Lets its window come to the front; empty for none.
     /// - Throws: ``EngineError/notSupported(_:)`` when nothing here can show it.
     ///
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.OpenURI`.
-    func open(_ address: String) async throws {
+    func open(_ address: String, activationToken: String = "") async throws {
+        let options: [String: Variant] =
+            activationToken.isEmpty ? [:] : ["activation_token": .string(activationToken)]
         do {
             let _: ObjectPath = try await portal.call(
-                "org.freedesktop.portal.OpenURI", "OpenURI", "", address, [String: Variant]())
+                "org.freedesktop.portal.OpenURI", "OpenURI", "", address, options)
         } catch {
             try await openWithProgram(address)
         }

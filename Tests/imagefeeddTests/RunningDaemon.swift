@@ -42,6 +42,9 @@ final class RunningDaemon {
     static func environment() throws -> [String: String] {
         var environment = try PrivateBus.current.environment
         environment["XDG_CONFIG_DIRS"] = try PrivateBus.current.directory.appending("etc")
+        // The bus of the machine that tests run on is nobody's business, unless a test brings one.
+        environment["DBUS_SYSTEM_BUS_ADDRESS"] =
+            try "unix:path=\(PrivateBus.current.directory.appending("system-bus"))"
         return environment
     }
 

@@ -1,0 +1,73 @@
+internal import DBus
+package import Logging
+
+/// Tells what is believed about the network, and when the machine wakes up.
+///
+/// The kernel is heard from the beginning. Who is on the system bus, NetworkManager and logind, is heard from
+/// ``listenToSystem()`` on, where there are such; nothing is started for the asking, and nothing is polled.
+package final class NetworkWatch {
+    private let onChange: (NetworkBelief) -> Void
+    private let onResume: () -> Void
+    private let logger: Logger
+    private var belief = NetworkBelief()
+    private var kernel: NetworkMonitor?
+    private var bus: BusConnection?
+    private var networkManager: NetworkManagerWatch?
+    private var sleep: SleepWatch?
+    private var isListening = false
+
+    /// - Parameters:
+    ///   - logger: Told of what is not there.
+    ///   - onChange: Called with each new belief. The first is that the network is there.
+    ///   - onResume: Called when the machine has slept.
+    package init(
+        logger: Logger, onChange: @escaping (NetworkBelief) -> Void,
+        onResume: @escaping () -> Void
+    ) {
+        self.onChange = onChange
+        self.onResume = onResume
+        self.logger = logger
+        kernel = NetworkMonitor { [unowned self] hasAddress in
+            change { $0.hasAddress = hasAddress }
+        }
+    }
+
+    /// Connects to the system bus, once. For who has something to do with the network: it costs a connection.
+    package func listenToSystem() {
+        guard !isListening else { return }
+        isListening = true
+        Task {
+            do {
+                try await connect()
+            } catch {
+                // A container, a machine without one: the kernel alone is heard.
+                logger.debug("The system bus is not heard", metadata: ["reason": "\(error)"])
+            }
+        }
+    }
+
+    private func connect() async throws {
+        let bus = try await BusConnection.connect(address: try BusConnection.systemAddress())
+        bus.onDisconnect = { [weak self] in self?.busIsGone() }
+        self.bus = bus
+        sleep = try await SleepWatch(bus) { [weak self] in self?.onResume() }
+        networkManager = try await NetworkManagerWatch(bus) { [weak self] word in
+            self?.change { $0.manager = word }
+        }
+    }
+
+    private func busIsGone() {
+        networkManager = nil
+        sleep = nil
+        bus = nil
+        // Those who hear it again ask for it.
+        isListening = false
+        change { $0.manager = nil }
+    }
+
+    private func change(_ body: (inout NetworkBelief) -> Void) {
+        let before = belief
+        body(&belief)
+        if belief != before { onChange(belief) }
+    }
+}

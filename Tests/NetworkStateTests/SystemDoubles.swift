@@ -1,0 +1,35 @@
+import DBus
+import TestSupport
+
+/// A NetworkManager that says what the test says.
+@MainActor
+final class FakeNetworkManager {
+    let connection: BusConnection
+    private let tree: ObjectTree
+    private let object = ExportedObject("/org/freedesktop/NetworkManager")
+    var state: UInt32 = 70 { didSet { object.noteChange() } }
+    var connectivity: UInt32 = 4 { didSet { object.noteChange() } }
+    var metered: UInt32 = 4 { didSet { object.noteChange() } }
+
+    static let name: BusName = "org.freedesktop.NetworkManager"
+
+    init(state: UInt32 = 70) async throws {
+        self.state = state
+        connection = try PrivateBus.current.connect()
+        tree = ObjectTree(connection, root: "/org/freedesktop") { ErrorReply(.failed, "\($0)") }
+        object.add(Self.interface, on: self)
+        tree.export(object)
+        tree.start()
+        _ = try await connection.requestName(Self.name, replacing: true) {}
+    }
+
+    func stop() async throws { try await connection.releaseName(Self.name) }
+
+    private static let interface = BusInterface<FakeNetworkManager>(
+        "org.freedesktop.NetworkManager",
+        [
+            .property("State") { $0.state },
+            .property("Connectivity") { $0.connectivity },
+            .property("Metered") { $0.metered },
+        ])
+}

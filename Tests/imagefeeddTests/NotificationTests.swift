@@ -1,0 +1,111 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// What the user is told of on a desktop with dunst.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct NotificationTests {
+    /// Likes photos that nobody can ask for, and expects that to fail.
+    private func failLikes(
+        _ count: Int, _ world: UnsplashWorld, _ account: AccountClient
+    ) async throws -> [String] {
+        let ids = (0..<count).map { _ in
+            world.unsplash.publish { photo in
+                photo.kind = .photo
+                photo.isPlus = false
+                photo.imagePath = "/photo-1"
+            }.id
+        }
+        world.unsplash.stop()
+        for id in ids {
+            await expectError(ServiceError.offline.name) { _ = try await account.like(id) }
+        }
+        return ids
+    }
+
+    @Test func `a like that failed is shown, and a click sends it`() async throws {
+        let desktop = try await NotifiedDesktop()
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await failLikes(1, world, ada)
+        try await desktop.showing(1)
+        try world.unsplash.resume()
+        try await desktop.control("action")
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await desktop.showing(0)
+        #expect(try await desktop.count == 0)
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(world.unsplash.likes(of: "ada") == ids)
+        try await world.daemon.stop()
+    }
+
+    @Test func `ten likes that failed are one notification`() async throws {
+        let desktop = try await NotifiedDesktop()
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let recording = try await BusRecording()
+        let ids = try await failLikes(10, world, ada)
+        try await desktop.showing(1)
+        #expect(try await desktop.count == 1)
+        // It says how many once they are all there.
+        while try await !recording.text().contains("10 likes could not be sent for ada") {}
+        #expect(try await desktop.count == 1)
+        try world.unsplash.resume()
+        try await desktop.control("action")
+        try await world.unsplash.waitForRequests("POST /photos/*/like", count: 10)
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids))
+        try await desktop.showing(0)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a token that was revoked is one notification, that leads to the browser`()
+        async throws
+    {
+        let desktop = try await NotifiedDesktop()
+        let portal = try await FakePortal()
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        world.unsplash.revokeTokens(of: "ada")
+        for _ in 0..<3 {
+            await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        }
+        try await desktop.showing(1)
+        #expect(try await desktop.count == 1)
+        try await desktop.control("action")
+        let address = try await portal.opened.elements(1)[0]
+        try await desktop.showing(0)
+        try await world.unsplash.approve(address, as: "ada")
+        try await world.wait(ada, "ready")
+        #expect(try await world.accounts() == ["unsplash_ada"])
+        #expect(try await desktop.count == 0)
+        try await world.daemon.stop()
+    }
+
+    @Test func `what is healed is taken away, and so is all at the end`() async throws {
+        let desktop = try await NotifiedDesktop()
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        world.unsplash.revokeTokens(of: "ada")
+        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        try await desktop.showing(1)
+        try await world.logIn("ada")
+        try await desktop.showing(0)
+        _ = try await failLikes(1, world, ada)
+        try await world.daemon.stop()
+        try await desktop.showing(0)
+    }
+
+    @Test func `who wants no notifications has none`() async throws {
+        let desktop = try await NotifiedDesktop()
+        try PrivateBus.current.directory.write(
+            "[Daemon]\nNotifications=false\n", to: "etc/imagefeed/imagefeed.conf")
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        _ = try await failLikes(1, world, ada)
+        #expect(try await desktop.count == 0)
+        try await world.daemon.stop()
+    }
+}

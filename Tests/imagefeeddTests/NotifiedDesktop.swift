@@ -1,0 +1,89 @@
+import DBus
+import TestSupport
+import Testing
+
+/// A screen that nobody looks at, with dunst on it, on the bus of the running test.
+@MainActor
+final class NotifiedDesktop {
+    private let screen: ChildProcess
+    private let dunst: ChildProcess
+    private let client: BusConnection
+    private let status: BusProxy
+
+    init() async throws {
+        let bus = try PrivateBus.current
+        client = try bus.connect()
+        screen = try ChildProcess(
+            "/usr/bin/Xvfb",
+            ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+            environment: bus.environment)
+        let display = try await screen.firstLine()
+        let owner = Observed<BusName?>(nil)
+        let watch = try await client.watchOwner(of: "org.freedesktop.Notifications") { name in
+            owner.update { $0 = name }
+        }
+        dunst = try ChildProcess(
+            "/usr/bin/dunst", [],
+            environment: bus.environment.merging(["DISPLAY": ":\(display)"]) { $1 })
+        try await owner.wait { $0 == nil ? nil : true }
+        withExtendedLifetime(watch) {}
+        status = BusProxy(
+            client, "org.freedesktop.Notifications", "/org/freedesktop/Notifications")
+    }
+
+    /// How many notifications there are, on the screen and waiting for a place on it.
+    var count: Int {
+        get async throws {
+            let properties = try await status.properties("org.dunstproject.cmd0")
+            return ["displayedLength", "waitingLength"].reduce(0) {
+                $0 + Int(properties[$1]?.uint32 ?? 0)
+            }
+        }
+    }
+
+    /// Waits until so many are on the screen.
+    func showing(_ count: Int) async throws {
+        // It tells nobody when that changes. It is asked as often as it answers, until the test's time is over.
+        while try await status.property("org.dunstproject.cmd0", "displayedLength")
+            != .uint32(UInt32(count))
+        {}
+    }
+
+    /// Does what `dunstctl` does.
+    func control(_ command: String...) async throws {
+        let (exit, _, error) = try await ChildProcess(
+            "/usr/bin/dunstctl", command, environment: try PrivateBus.current.environment
+        ).result()
+        #expect(exit == .code(0), "\(error)")
+    }
+}
+
+/// A desktop portal that opens nothing, and tells what it was to open.
+@MainActor
+final class FakePortal {
+    let opened = Observed<[String]>()
+    private let tree: ObjectTree
+    private let object = ExportedObject("/org/freedesktop/portal/desktop")
+
+    init() async throws {
+        let connection = try PrivateBus.current.connect()
+        tree = ObjectTree(connection, root: "/org/freedesktop/portal/desktop") { error in
+            ErrorReply(.failed, "\(error)")
+        }
+        object.add(Self.interface, on: self)
+        tree.export(object)
+        tree.start()
+        _ = try await connection.requestName("org.freedesktop.portal.Desktop", replacing: false) {}
+    }
+
+    private static let interface = BusInterface<FakePortal>(
+        "org.freedesktop.portal.OpenURI",
+        [
+            .method("OpenURI", in: ["parent_window", "uri", "options"], out: ["handle"]) {
+                (portal: FakePortal, _: String, address: String, _: [String: Variant])
+                    -> ObjectPath in
+                portal.opened.append(address)
+                return "/org/freedesktop/portal/desktop/request/1"
+            }
+        ])
+}
