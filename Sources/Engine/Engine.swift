@@ -304,6 +304,7 @@ package final class Engine {
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
             }
             account.endSession()
+            notices.healAll(about: .account(account.id))
             accounts.removeAll { $0 === account }
             observer?.accountRemoved(account)
             becomeDefault(newDefault)

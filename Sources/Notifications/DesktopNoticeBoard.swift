@@ -21,6 +21,8 @@ package final class DesktopNoticeBoard: NoticeBoard {
     private var numbers: [UInt32: Int] = [:]
     /// What lets the next thing come to the front, and the notification that it belongs to.
     private var token: (id: UInt32, text: String)?
+    /// How often another service has come, or one has gone.
+    private var ownerChanges = 0
 
     private static let service: BusName = "org.freedesktop.Notifications"
     private static let path: ObjectPath = "/org/freedesktop/Notifications"
@@ -32,29 +34,32 @@ package final class DesktopNoticeBoard: NoticeBoard {
     // MARK: NoticeBoard
 
     package func show(_ notice: Notice, as number: Int) async -> Bool {
-        guard isWanted else { return false }
-        do {
-            try await listen()
-            let abilities = try await askForAbilities()
-            let form = DesktopNotification(notice, abilities)
-            let call = try BusMessage(
-                .methodCall(Self.service, Self.path, Self.interface, "Notify"),
-                "Image Feed", ids[number] ?? 0, form.icon, form.summary, form.body, form.actions,
-                form.hints, -1 as Int32)
-            // On arrival: the next message may already say that the user has acted on it.
-            _ = try await connection.call(
-                call,
-                onArrival: { [self] reply in
-                    guard let id: UInt32 = try? reply.read(), id != 0 else { return }
-                    if let old = ids.updateValue(id, forKey: number), old != id {
-                        numbers[old] = nil
-                    }
-                    numbers[id] = number
-                })
-            return ids[number] != nil
-        } catch {
-            return false
+        // When another service has come meanwhile, it has not heard of the notice. One that ends whenever it is
+        // called is not called for ever.
+        for _ in 0..<2 {
+            guard isWanted else { return false }
+            let before = ownerChanges
+            if (try? await notify(notice, number)) != nil, ids[number] != nil { return true }
+            guard ownerChanges != before else { return false }
         }
+        return false
+    }
+
+    private func notify(_ notice: Notice, _ number: Int) async throws {
+        try await listen()
+        let form = DesktopNotification(notice, try await askForAbilities())
+        let call = try BusMessage(
+            .methodCall(Self.service, Self.path, Self.interface, "Notify"),
+            "Image Feed", ids[number] ?? 0, form.icon, form.summary, form.body, form.actions,
+            form.hints, -1 as Int32)
+        // On arrival: the next message may already say that the user has acted on it.
+        _ = try await connection.call(
+            call,
+            onArrival: { [self] reply in
+                guard let id: UInt32 = try? reply.read(), id != 0 else { return }
+                if let old = ids.updateValue(id, forKey: number), old != id { numbers[old] = nil }
+                numbers[id] = number
+            })
     }
 
     package func withdraw(_ number: Int) {
@@ -110,6 +115,7 @@ package final class DesktopNoticeBoard: NoticeBoard {
     }
 
     private func ownerChanged(isThere: Bool) {
+        ownerChanges += 1
         abilities = nil
         let lost = Array(ids.keys)
         // The ids mean nothing to another, and what another calls by them is not ours.

@@ -156,12 +156,8 @@ final class RemoteService: PhotoService {
         let verdict = await stores.probes.probe(host) { [weak self] in
             // By the time it is our turn, we may have asked.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
-            do {
-                try await owner?.refreshProfile()
-                return .fine
-            } catch {
-                return ServiceHealth.Verdict(error)
-            }
+            do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
+            return .fine
         }
         // Another account may have found out.
         if case .unreachable = verdict { note(verdict) }

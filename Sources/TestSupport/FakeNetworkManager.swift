@@ -1,19 +1,18 @@
-import DBus
-import TestSupport
+package import DBus
 
-/// A NetworkManager that says what the test says.
+/// A NetworkManager on the bus of the running test, that says what the test says.
 @MainActor
-final class FakeNetworkManager {
-    let connection: BusConnection
+package final class FakeNetworkManager {
+    private let connection: BusConnection
     private let tree: ObjectTree
     private let object = ExportedObject("/org/freedesktop/NetworkManager")
-    var state: UInt32 = 70 { didSet { object.noteChange() } }
-    var connectivity: UInt32 = 4 { didSet { object.noteChange() } }
-    var metered: UInt32 = 4 { didSet { object.noteChange() } }
+    package var state: UInt32 = 70 { didSet { object.noteChange() } }
+    package var connectivity: UInt32 = 4 { didSet { object.noteChange() } }
+    package var metered: UInt32 = 4 { didSet { object.noteChange() } }
 
-    static let name: BusName = "org.freedesktop.NetworkManager"
+    package static let name: BusName = "org.freedesktop.NetworkManager"
 
-    init(state: UInt32 = 70) async throws {
+    package init(state: UInt32 = 70) async throws {
         self.state = state
         connection = try PrivateBus.current.connect()
         tree = ObjectTree(connection, root: "/org/freedesktop") { ErrorReply(.failed, "\($0)") }
@@ -23,7 +22,8 @@ final class FakeNetworkManager {
         _ = try await connection.requestName(Self.name, replacing: true) {}
     }
 
-    func stop() async throws { try await connection.releaseName(Self.name) }
+    /// Leaves the bus.
+    package func stop() async throws { try await connection.releaseName(Self.name) }
 
     private static let interface = BusInterface<FakeNetworkManager>(
         "org.freedesktop.NetworkManager",

@@ -1,0 +1,96 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// What the daemon makes of NetworkManager and logind, which are on the session's bus here.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct NetworkTests {
+    /// Less than the pause before an account tries again by itself.
+    private static let soon = Duration.seconds(3)
+
+    init() throws {
+        let directory = try PrivateBus.current.directory
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.appending("system-bus"),
+            withDestinationPath: directory.appending("bus"))
+    }
+
+    /// An account whose service is away, and that has a like to send.
+    private func goOffline(_ world: UnsplashWorld) async throws -> AccountClient {
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.stop()
+        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
+        #expect(try await ada.like(ids[0]) == "queued")
+        try await world.wait(ada, "offline")
+        return ada
+    }
+
+    @Test func `when NetworkManager says that the network is back all goes on at once`()
+        async throws
+    {
+        let manager = try await FakeNetworkManager(state: 20)
+        let world = try await UnsplashWorld()
+        let root = world.client.proxy(ServiceName.root)
+        let hasAddress = try await root.property(.manager, "Online") == .bool(true)
+        let ada = try await goOffline(world)
+        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(false))
+        try world.unsplash.resume()
+        let start = ContinuousClock.now
+        manager.state = 70
+        // On a machine without any network the kernel's word stands.
+        guard hasAddress else { return }
+        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(true))
+        try await world.wait(ada, "ready")
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        #expect(ContinuousClock.now - start < Self.soon)
+        // It goes, and the kernel is believed again.
+        manager.state = 20
+        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(false))
+        try await manager.stop()
+        try await world.client.wait(ServiceName.root, .manager, "Online", .bool(true))
+        try await world.daemon.stop()
+    }
+
+    @Test func `when the machine wakes up all goes on at once`() async throws {
+        let logind = try PrivateBus.current.connect()
+        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let world = try await UnsplashWorld()
+        let ada = try await goOffline(world)
+        try world.unsplash.resume()
+        let start = ContinuousClock.now
+        for isAboutToSleep in [true, false] {
+            logind.send(
+                try BusMessage(
+                    .signal(
+                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+                        "PrepareForSleep"), isAboutToSleep))
+        }
+        try await world.wait(ada, "ready")
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        #expect(ContinuousClock.now - start < Self.soon)
+        try await world.daemon.stop()
+    }
+
+    @Test func `photos of one's own need nobody on the system bus`() async throws {
+        _ = try await FakeNetworkManager(state: 20)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        try await client.logIn("ada")
+        let names: [String] = try await client.connection.call(
+            .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames"))
+        var connections = 0
+        for name in names where name.hasPrefix(":") {
+            let process: UInt32 = try await client.connection.call(
+                .methodCall(
+                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                    "GetConnectionUnixProcessID"), name)
+            if process == UInt32(daemon.process.id) { connections += 1 }
+        }
+        #expect(connections == 1)
+        try await daemon.stop()
+    }
+}
