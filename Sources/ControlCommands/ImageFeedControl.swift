@@ -1,4 +1,5 @@
 package import ArgumentParser
+internal import BusAPI
 internal import DBus
 internal import Glibc
 
@@ -15,14 +16,15 @@ package struct ImageFeedControl: AsyncParsableCommand {
             Exit status: 0 done, 1 failed, 64 wrong usage, 69 no daemon or no bus, 75 try later, \
             77 log in first, 78 not configured.
             """,
-        version: "0.1.0",
+        version: programVersion,
         subcommands: [
             StatusCommand.self, ProvidersCommand.self, ConfigureCommand.self,
             AccountsCommand.self, DefaultCommand.self, LoginCommand.self, LogoutCommand.self,
             RemoveCommand.self, FeedCommand.self, SourcesCommand.self, PhotoCommand.self,
             LikeCommand.self, UnlikeCommand.self, ToggleCommand.self, LikesCommand.self,
             ProfileCommand.self, ImageCommand.self, OpenCommand.self, DownloadCommand.self,
-            ShareCommand.self, RefreshCommand.self, MonitorCommand.self,
+            ShareCommand.self, RefreshCommand.self, MonitorCommand.self, CompletionCommand.self,
+            CompleteCommand.self,
         ])
 
     package init() {}

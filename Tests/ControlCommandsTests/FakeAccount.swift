@@ -18,6 +18,7 @@ final class FakeAccount {
     let transfers = Observed<[FakeTransfer]>([])
     weak var tree: ObjectTree?
     var profileState = "ready"
+    var sourceID = "all"
 
     init(_ id: String, _ provider: String) {
         self.id = id
@@ -68,10 +69,11 @@ final class FakeAccount {
                 photo["media_type"] = .string("image/jpeg")
                 return photo
             },
-            .method("ListSources", out: ["sources"]) { _ -> [[String: Variant]] in
+            .method("ListSources", out: ["sources"]) { account -> [[String: Variant]] in
                 [
                     [
-                        "id": .string("all"), "title": .string("All"), "kind": .string("feed"),
+                        "id": .string(account.sourceID), "title": .string("All"),
+                        "kind": .string("feed"),
                         "count": .uint32(250),
                     ]
                 ]

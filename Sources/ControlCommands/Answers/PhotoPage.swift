@@ -87,7 +87,7 @@ extension [String: Variant] {
     }
 
     /// The title, or in its place what the photo shows.
-    fileprivate var caption: String {
+    var caption: String {
         let title = self[photo: .title]?.string ?? ""
         return title.isEmpty ? self[photo: .description]?.string ?? "" : title
     }

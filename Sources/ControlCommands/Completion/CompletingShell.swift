@@ -1,0 +1,88 @@
+internal import ArgumentParser
+
+/// A shell that asks us what a word can become.
+enum CompletingShell: String, CaseIterable, ExpressibleByArgument {
+    case bash
+    case zsh
+    case fish
+
+    /// What the shell reads once, so that it asks.
+    ///
+    /// Nothing that a service calls itself is evaluated by a shell: bash gets words that are quoted, the others quote by
+    /// themselves. A line of nothing but a tab stands for files.
+    var script: String {
+        switch self {
+        case .bash: Self.bashScript
+        case .zsh: Self.zshScript
+        case .fish: Self.fishScript
+        }
+    }
+
+    private static let bashScript = #"""
+        # bash completion for imagefeedctl
+        _imagefeedctl() {
+            mapfile -t COMPREPLY < <(
+                imagefeedctl complete bash -- "${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null
+            )
+            if [[ ${COMPREPLY[0]-} == $'\t' ]]; then
+                COMPREPLY=()
+                compopt -o default
+            elif [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/=] ]]; then
+                compopt -o nospace
+            fi
+        }
+        complete -o nosort -F _imagefeedctl imagefeedctl
+
+        """#
+
+    private static let zshScript = #"""
+        #compdef imagefeedctl
+        _imagefeedctl() {
+            local line word
+            local -a words_ summaries open_words open_summaries
+            while IFS= read -r line; do
+                if [[ $line == $'\t' ]]; then
+                    compset -P '--*='
+                    _files
+                    return
+                fi
+                word=${line%%$'\t'*}
+                [[ $line == *$'\t'* ]] && line="$word  -- ${line#*$'\t'}"
+                if [[ $word == *[/=] ]]; then
+                    open_words+=("$word")
+                    open_summaries+=("$line")
+                else
+                    words_+=("$word")
+                    summaries+=("$line")
+                fi
+            done < <(
+                imagefeedctl complete zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null
+            )
+            compadd -l -V imagefeedctl -d summaries -a words_
+            compadd -l -V imagefeedctl-more -S '' -d open_summaries -a open_words
+        }
+        if [[ $funcstack[1] == _imagefeedctl ]]; then
+            _imagefeedctl "$@"
+        else
+            compdef _imagefeedctl imagefeedctl
+        fi
+
+        """#
+
+    private static let fishScript = #"""
+        # fish completion for imagefeedctl
+        function __imagefeedctl_complete
+            set -l words (commandline -opc)
+            set -l word (commandline -ct)
+            set -l plain (string unescape -- "$word"; or printf '%s\n' "$word")
+            set -l answer (imagefeedctl complete fish -- $words[2..-1] "$plain" 2>/dev/null)
+            if test "$answer" = \t
+                __fish_complete_path "$plain"
+            else
+                printf '%s\n' $answer
+            end
+        end
+        complete -c imagefeedctl -f -k -a '(__imagefeedctl_complete)'
+
+        """#
+}

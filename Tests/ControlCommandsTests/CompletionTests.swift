@@ -1,0 +1,83 @@
+import BusAPI
+import Glibc
+import TestSupport
+import Testing
+
+/// Shells with the script of `completion`, on a bus with a daemon.
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct CompletionTests {
+    /// What a shell offers for a line.
+    private func offers(_ shell: String, _ line: String) async throws -> [String] {
+        var environment = try PrivateBus.current.environment
+        let folder = Control.path.replacing("/imagefeedctl", with: "")
+        environment["PATH"] = "\(folder):/usr/bin:/bin"
+        environment["LINE"] = line
+        let script =
+            switch shell {
+            case "bash":
+                #"""
+                eval "$(imagefeedctl completion bash)"; compopt() { :; }
+                COMP_LINE=$LINE; COMP_POINT=${#LINE}; _imagefeedctl; printf '%s\n' "${COMPREPLY[@]}"
+                """#
+            case "zsh":
+                // Nothing but what is defined inside of completions stands for the shell's own.
+                #"""
+                compdef() { :; }; compadd() { print -rl -- ${(P)@[-1]} }
+                eval "$(imagefeedctl completion zsh)"
+                words=("${(@Q)${(@z)LINE}}"); [[ $LINE == *' ' ]] && words+=('')
+                CURRENT=$#words PREFIX=$words[-1]; _imagefeedctl
+                """#
+            default:
+                #"imagefeedctl completion fish | source; complete -C "$LINE""#
+            }
+        let result = try await ChildProcess(
+            "/usr/bin/env", [shell] + (shell == "fish" ? ["--no-config"] : []) + ["-c", script],
+            environment: environment
+        ).result()
+        #expect(result.error == "")
+        return result.output.split(separator: "\n").map { line in
+            String(line.prefix { $0 != "\t" })
+        }
+    }
+
+    nonisolated private static var shells: [String] {
+        ["bash", "zsh", "fish"].filter { access("/usr/bin/\($0)", X_OK) == 0 }
+    }
+
+    @Test(arguments: shells)
+    func `a shell completes commands, accounts, sources and photos`(shell: String) async throws {
+        try await FakeService.run { _ in
+            for (line, words) in [
+                ("fee", ["feed"]), ("remove ", ["local_ada", "unsplash_bob"]),
+                ("login u", ["unsplash"]), ("feed --source ", ["all"]),
+                ("like local_ada/29", ["local_ada/29"]), ("image 7 --size th", ["thumb"]),
+                ("feed --cou", ["--count"]),
+            ] {
+                let offered = try await offers(shell, "imagefeedctl " + line)
+                #expect(offered == words)
+            }
+        }
+    }
+
+    @Test func `a daemon that does not run is neither started nor missed`() async throws {
+        let mark = try PrivateBus.current.directory.appending("started")
+        try PrivateBus.current.addService(
+            ServiceName.bus, command: "/usr/bin/touch \(mark)")
+        #expect(try await offers("bash", "imagefeedctl like ") == [])
+        #expect(try await offers("bash", "imagefeedctl lik") == ["like", "likes"])
+        #expect(access(mark, F_OK) != 0)
+    }
+
+    @Test func `a name that a shell would run is only a name`() async throws {
+        try await FakeService.run { service in
+            let mark = try PrivateBus.current.directory.appending("was-run")
+            service.account.sourceID = "album:$(touch \(mark))`touch \(mark)`"
+            for shell in Self.shells {
+                let offers = try await offers(shell, "imagefeedctl feed --source al")
+                #expect(offers.count == 1)
+                #expect(access(mark, F_OK) != 0, "\(shell) ran it")
+            }
+        }
+    }
+}
