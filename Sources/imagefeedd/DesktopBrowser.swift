@@ -5,13 +5,18 @@ internal import Engine
 internal import Glibc
 
 /// The user's browser: through the desktop portal, or with `xdg-open` where there is none.
+///
+/// What we start ourselves has our limits. Under systemd they are such that no browser would run, so it is systemd that
+/// starts one, or nobody.
 final class DesktopBrowser {
     /// How long xdg-open may take until it counts as having shown something: some wait for the browser.
     private static let patience = Duration.seconds(5)
 
     private let portal: BusProxy
+    private let manager: ServiceManager
 
     init(_ connection: BusConnection) {
+        manager = ServiceManager(connection)
         portal = BusProxy(
             connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
     }
@@ -31,7 +36,21 @@ final class DesktopBrowser {
             let _: ObjectPath = try await portal.call(
                 "org.freedesktop.portal.OpenURI", "OpenURI", "", address, options)
         } catch {
-            try await openWithProgram(address)
+            if Supervision.isService {
+                try await openWithManager(address)
+            } else {
+                try await openWithProgram(address)
+            }
+        }
+    }
+
+    private func openWithManager(_ address: String) async throws {
+        do {
+            guard try await manager.run("xdg-open", [address], patience: Self.patience) else {
+                throw Self.noBrowser
+            }
+        } catch is BusError {
+            throw Self.noBrowser
         }
     }
 

@@ -10,9 +10,9 @@ nonisolated struct JournalLogHandler: LogHandler {
     /// Whether the journal reads our standard error: it wants priorities, and has the time itself.
     private let isJournal: Bool
 
-    init(logLevel: Logger.Level) {
+    init(logLevel: Logger.Level, isJournal: Bool) {
         self.logLevel = logLevel
-        isJournal = getenv("JOURNAL_STREAM") != nil
+        self.isJournal = isJournal
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -24,7 +24,8 @@ case .run(let replacing, let logLevel):
     mallopt(M_ARENA_MAX, 1)
     // What we make is only for the user.
     umask(0o077)
-    LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel) }
+    let isJournal = Supervision.writesToJournal
+    LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel, isJournal: isJournal) }
     do {
         let daemon = try Daemon(logger: Logger(label: "imagefeedd"))
         Task {

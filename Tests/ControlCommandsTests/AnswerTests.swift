@@ -15,7 +15,7 @@ struct AnswerTests {
     }
 
     @Test func `the status is one screen`() {
-        let screen = StatusScreen(snapshot: Samples.snapshot)
+        let screen = StatusScreen(snapshot: Samples.snapshot, installedVersion: "1.2.3")
         let text = screen.text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
         #expect(text.contains("*  local_ada     Ada     Pictures  ready\n"))
@@ -71,6 +71,15 @@ struct AnswerTests {
         let text = StatusScreen(snapshot: empty).text(for: terminal(80))
         #expect(text.contains("imagefeedctl login PROVIDER"))
         #expect(StatusScreen(snapshot: empty).text(for: .pipe) == "daemon\t1\toffline\n")
+    }
+
+    @Test func `the status tells of what concerns everything`() {
+        var manager = Samples.snapshot.manager
+        manager["Online"] = .bool(false)
+        let snapshot = ServiceSnapshot(manager: manager, objects: [:])
+        let text = StatusScreen(snapshot: snapshot, installedVersion: "2").text(for: terminal(300))
+        #expect(text.contains("There is no network."))
+        #expect(text.contains("“systemctl --user restart imagefeedd”"))
     }
 
     @Test(arguments: [40, 80])

@@ -27,8 +27,11 @@ final class UnsplashWorld {
     /// - Parameters:
     ///   - photoCount: How many photos the service has.
     ///   - setup: What the daemon knows.
+    ///   - launcher: A program, with its arguments, that starts the daemon in its own place.
     /// - Throws: What could not be started.
-    init(photoCount: Int = 100, setup: Setup = .complete) async throws {
+    init(
+        photoCount: Int = 100, setup: Setup = .complete, launcher: [String] = []
+    ) async throws {
         let unsplash = try SimulatedUnsplash.start(photoCount: photoCount)
         self.unsplash = unsplash
         // Tests run beside each other, and each needs the port that its application has registered.
@@ -44,7 +47,7 @@ final class UnsplashWorld {
             \(setup == .addresses ? "" : "ClientId=\(unsplash.clientID)")
 
             """, to: "home/.config/imagefeed/imagefeed.conf")
-        daemon = try await RunningDaemon(Self.arguments)
+        daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
         client = try TestClient()
         if setup == .complete { try await configure() }
     }

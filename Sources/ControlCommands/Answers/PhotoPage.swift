@@ -21,9 +21,10 @@ struct PhotoPage: Answer {
             columns: [
                 .init(title: "PHOTO"),
                 .init(title: "CREATED", dropped: 2),
-                .init(title: "SIZE", dropped: 4, isNumber: true),
-                .init(title: "LIKES", dropped: 5, isNumber: true),
-                .init(title: "TITLE", minimum: 8, dropped: 1),
+                .init(title: "SIZE", dropped: 5, isNumber: true),
+                .init(title: "LIKES", dropped: 4, isNumber: true),
+                // Wide enough to tell photos apart, and not too wide for 40 columns.
+                .init(title: "TITLE", minimum: 13, dropped: 1),
                 .init(title: "AUTHOR", minimum: 8, dropped: 3),
             ],
             rows: photos.map { photo in
@@ -61,7 +62,7 @@ struct FeedListing {
 
 extension [String: Variant] {
     /// `ACCOUNT/ID`, which every command takes.
-    fileprivate var reference: String {
+    var reference: String {
         let account = self[photo: .account]?.objectPath.map(AccountRecord.id) ?? ""
         return "\(account)/\(self[photo: .id]?.string ?? "")"
     }

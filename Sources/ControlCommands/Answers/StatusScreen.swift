@@ -1,7 +1,11 @@
+internal import BusAPI
+
 /// The daemon, its accounts and its providers on one screen.
 struct StatusScreen: Answer {
     let snapshot: ServiceSnapshot
     var now = Timestamp.now
+    /// Of the daemon that comes with this program.
+    var installedVersion = programVersion
 
     var json: JSON {
         guard case .object(let manager) = JSON(snapshot.manager, order: ContractOrder.manager)
@@ -18,7 +22,8 @@ struct StatusScreen: Answer {
         let online = snapshot.isOnline ? ("online", Ink.good) : ("offline", Ink.warning)
         let head =
             medium.inked(PlainText.line("Image Feed \(snapshot.version)"), .heading) + ", "
-            + medium.inked(online.0, online.1) + "\n\n"
+            + medium.inked(online.0, online.1) + "\n"
+            + paragraph(remarks.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else {
             return head
                 + paragraph(
@@ -27,6 +32,25 @@ struct StatusScreen: Answer {
         }
         return head + accounts(medium, columns) + unconfigured(columns)
     }
+
+    /// What concerns all accounts.
+    private var remarks: [String] {
+        var remarks: [String] = []
+        if !snapshot.isOnline {
+            remarks.append(
+                "There is no network. What was seen before is shown, and likes are kept and sent later."
+            )
+        }
+        if isOutdated {
+            remarks.append(
+                "This program is \(installedVersion): the daemon is still the one from before an upgrade. “systemctl --user restart imagefeedd” starts the new one; nothing is lost."
+            )
+        }
+        return remarks
+    }
+
+    /// Whether the daemon is of another version than this program, which comes with it.
+    private var isOutdated: Bool { snapshot.version != installedVersion }
 
     /// One line a thing, its kind first.
     private var fields: String {

@@ -19,17 +19,20 @@ struct FeedCommand: AsyncParsableCommand {
     var cursor = ""
     @Flag(help: "List all photos to the end.")
     var all = false
+    @Flag(help: "Show the photos themselves, drawn by chafa; in a pipe, list them.")
+    var grid = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
         if all, count != nil { throw ValidationError("--all and --count exclude each other.") }
+        if grid, output.json { throw ValidationError("--grid and --json exclude each other.") }
     }
 
     @MainActor func run() async throws {
         let client = try await ServiceSession().feed(account).client
         let walk = FeedWalk(
-            source: source, start: cursor, wanted: all ? nil : count ?? 30,
+            source: source, start: cursor, wanted: all ? nil : count ?? 30, isGrid: grid,
             advice: "There are more: add --count or --all.")
         try await walk.run(client, output)
     }

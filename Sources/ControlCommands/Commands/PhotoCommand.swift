@@ -4,14 +4,17 @@ internal import DBus
 
 struct PhotoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "photo", abstract: "Show everything known about one photo.")
+        commandName: "photo", abstract: "Show everything known about one photo.",
+        discussion: "Where chafa is installed, a terminal shows the photo itself, too.")
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        try output.show(PhotoSheet(photo: try await client.photo(photo.reference.id)))
+        let sheet = PhotoSheet(photo: try await client.photo(photo.reference.id))
+        if !output.json { await PhotoPreview(client: client).show(photo.reference.id) }
+        try output.show(sheet)
     }
 }
 

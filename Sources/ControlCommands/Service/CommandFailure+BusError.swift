@@ -37,7 +37,8 @@ extension CommandFailure {
         } else if Self.isUnreachable(reply.name) {
             self.init(
                 .unavailable,
-                "The Image Feed daemon cannot be reached: \(message) Start imagefeedd to see why.")
+                "The Image Feed daemon cannot be reached: \(message) \(Self.unreachableAdvice(reply.name))"
+            )
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
         }
@@ -52,6 +53,12 @@ extension CommandFailure {
             || names.contains { name.text == standard + $0 }
             // A service that systemd starts for the bus fails under systemd's names.
             || name.text.hasPrefix("org.freedesktop.systemd1.")
+    }
+
+    private static func unreachableAdvice(_ name: ErrorName) -> String {
+        name == .serviceUnknown || name == .nameHasNoOwner
+            ? "Is it installed? Otherwise start imagefeedd yourself."
+            : "“systemctl --user status imagefeedd” may tell why, or imagefeedd when you start it yourself."
     }
 
     /// `text` with a full stop, if it has no end yet.
@@ -88,6 +95,10 @@ extension ServiceError {
         case .wrongPassword:
             "Hand the password over with --password-file FILE, or - for standard input."
         case .staleCursor: "Begin again without --cursor."
+        case .offline: "Try again when the network is back."
+        case .rateLimited: "“imagefeedctl status” tells when to try again."
+        case .secretStoreLocked: "Unlock the keyring, and try again."
+        case .storageFull: "Make room on the disk, and try again."
         default: nil
         }
     }

@@ -9,6 +9,8 @@ struct FeedWalk {
     var start = ""
     /// How many photos; nil for all.
     let wanted: Int?
+    /// Whether to draw the photos, where that can be done.
+    var isGrid = false
     /// What to say when there are more.
     let advice: String
 
@@ -18,12 +20,18 @@ struct FeedWalk {
         var listing = FeedListing(medium: .standardOutput)
         var photos = PhotoPage(photos: [], next: start)
         var listed = 0
+        let isDrawn = isGrid && Picture.canShow
+        if isGrid, !isDrawn, Medium.standardOutput != .pipe {
+            Console.note("To see the photos here, install chafa.")
+        }
         repeat {
             let (page, next) = try await client.page(
                 source, cursor: photos.next, count: UInt32(min(100, wanted - listed)))
             listed += page.count
             if output.json {
                 photos.photos += page
+            } else if isDrawn {
+                try await PhotoPreview(client: client).show(PhotoPage(photos: page, next: next))
             } else {
                 try Console.write(listing.text(of: PhotoPage(photos: page, next: next)))
             }

@@ -1,0 +1,84 @@
+import BusAPI
+import TestSupport
+import Testing
+
+@testable import ControlCommands
+
+struct PictureGridTests {
+    @Test(arguments: [(40, 1), (80, 2), (120, 4), (10, 1)])
+    func `as many pictures stand beside each other as fit`(columns: Int, perRow: Int) {
+        let grid = PictureGrid(columns: columns)
+        #expect(grid.perRow == perRow)
+        #expect(grid.width * perRow + PictureGrid.gap * (perRow - 1) <= columns)
+    }
+
+    @Test func `colours take no room, wide letters take two columns`() {
+        let grid = PictureGrid(columns: 80)
+        let text = grid.text([
+            .init(picture: ["\u{1B}[38;5;1mab\u{1B}[0m", "cd"], captions: ["日本", "x/1"]),
+            .init(picture: ["ef"], captions: ["\u{1B}[2Jtitle"]),
+        ])
+        let space = { String(repeating: " ", count: grid.width + PictureGrid.gap - $0) }
+        #expect(
+            text == """
+                \u{1B}[38;5;1mab\u{1B}[0m\(space(2))ef
+                cd
+                日本\(space(4))[2Jtitle
+                x/1
+
+
+                """)
+    }
+}
+
+@MainActor
+@Suite(.privateBus, .timeLimit(.minutes(1)))
+struct PictureTests {
+    /// Puts a `chafa` in the path of the test that draws a cross, and says how it was called.
+    private func installDrawer() async throws {
+        let folder = try PrivateBus.current.directory
+        try await Control.install("chafa", "echo \"$*\" >> \(folder.path)/drawn; echo XX; echo XX")
+        try await Control.install("imagefeedctl", "exec \(Control.path) \"$@\"")
+    }
+
+    private func type(_ line: String) async throws -> String {
+        let path = try PrivateBus.current.directory.appending("bin")
+        let terminal = try Terminal("env PATH=\(path):/usr/bin:/bin \(line)", columns: 60)
+        let (exit, screen) = try await terminal.result()
+        #expect(exit == .code(0))
+        return screen
+    }
+
+    @Test func `a grid shows photos with their names`() async throws {
+        try await FakeService.run { _ in
+            try await installDrawer()
+            let screen = try await type("imagefeedctl feed --count 3 --grid")
+            #expect(screen.contains("XX" + String(repeating: " ", count: 26) + "XX\n"))
+            #expect(screen.contains("local_ada/0"))
+            #expect(screen.contains("local_ada/2"))
+        }
+    }
+
+    @Test func `a photo is shown above what is known of it`() async throws {
+        try await FakeService.run { service in
+            try await installDrawer()
+            let screen = try await type("imagefeedctl photo 7")
+            #expect(screen.hasPrefix("XX\nXX\n"))
+            #expect(screen.contains("local_ada"))
+            #expect(service.account.calls.value == ["GetImage small"])
+        }
+    }
+
+    @Test func `without a drawer there is the list, and in a pipe, too`() async throws {
+        try await FakeService.run { service in
+            let line = "env PATH=/nonexistent $CTL feed --count 3 --grid"
+            let screen = try await Terminal(line).result().screen
+            #expect(screen.contains("install chafa"))
+            #expect(screen.contains("PHOTO"))
+            let result = try await Control.run(["feed", "--count", "3", "--grid"])
+            #expect(result.error == "")
+            #expect(result.output.split(separator: "\n").count == 3)
+            #expect(service.account.calls.value == [])
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// A daemon that believes to be a service of systemd.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct SupervisionTests {
+    @Test(arguments: [("done", true), ("failed", false)])
+    func `a browser is started by systemd, not within our limits`(
+        result: String, isOpen: Bool
+    ) async throws {
+        let manager = try await FakeServiceManager(result)
+        let world = try await UnsplashWorld(launcher: [
+            "/bin/sh", "-c", #"SYSTEMD_EXEC_PID=$$ exec "$0" "$@""#,
+        ])
+        let (login, url) = try await world.startLogin()
+        if isOpen {
+            try await login.openBrowser()
+        } else {
+            await expectError(ServiceError.notSupported.name) { try await login.openBrowser() }
+        }
+        let command = try #require(manager.commands.value.first)
+        #expect(command == ["xdg-open", "xdg-open", url])
+        try await login.cancel()
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `the journal gets priorities, a terminal gets words`(isJournal: Bool) async throws {
+        try PrivateBus.current.directory.write(
+            "nonsense\n", to: "home/.config/imagefeed/imagefeed.conf")
+        let stream = isJournal ? "$(stat -L -c %d:%i /dev/stderr)" : "1:2"
+        let daemon = try await RunningDaemon(launcher: [
+            "/bin/sh", "-c", "JOURNAL_STREAM=\(stream) exec \"$0\" \"$@\"",
+        ])
+        let line = try await daemon.process.standardError.wait { output in
+            output.text.split(separator: "\n").first { $0.contains("configuration") }.map(
+                String.init)
+        }
+        #expect(line.hasPrefix(isJournal ? "<4>A line" : "imagefeedd: warning: A line"), "\(line)")
+        try await daemon.stop()
+    }
+}
+
+/// The user's service manager, as far as it starts programs, which all end with the same result.
+@MainActor
+private final class FakeServiceManager {
+    let commands = Observed<[[String]]>([])
+    private let connection: BusConnection
+    private let tree: ObjectTree
+    private let object: ExportedObject
+    private let result: String
+
+    init(_ result: String) async throws {
+        self.result = result
+        let path: ObjectPath = "/org/freedesktop/systemd1"
+        object = ExportedObject(path)
+        connection = try PrivateBus.current.connect()
+        tree = ObjectTree(connection, root: path) { ErrorReply(.failed, "\($0)") }
+        object.add(Self.interface, on: self)
+        tree.export(object)
+        tree.start()
+        _ = try await connection.requestName(
+            "org.freedesktop.systemd1", replacing: false, onLost: {})
+    }
+
+    private static let interface = BusInterface<FakeServiceManager>(
+        "org.freedesktop.systemd1.Manager",
+        [
+            .method(
+                "StartTransientUnit", in: ["name", "mode", "properties", "aux"], out: ["job"]
+            ) {
+                (
+                    manager, name: String, _: String, properties: [BusStruct<String, Variant>],
+                    _: [BusStruct<String, [BusStruct<String, Variant>]>]
+                ) -> ObjectPath in
+                let (job, number): (ObjectPath, UInt32) = ("/org/freedesktop/systemd1/job/7", 7)
+                let commands = properties.first { $0.elements.0 == "ExecStart" }?.elements.1
+                if case .array(let list, _)? = commands, case .structure(let fields)? = list.first {
+                    manager.commands.append(
+                        [fields[0].string ?? ""] + (fields[1].strings ?? []))
+                }
+                manager.object.emit(
+                    "org.freedesktop.systemd1.Manager", "JobRemoved", number, job, name,
+                    manager.result)
+                return job
+            },
+            .signal(
+                "JobRemoved", ["id", "job", "unit", "result"], UInt32.self, ObjectPath.self,
+                String.self, String.self),
+        ])
+}
