@@ -203,7 +203,8 @@ let package = Package(
             dependencies: [
                 "BusAPI", "DBus", "LoopbackHTTP", "ProviderKit", "TestSupport", "UnsplashSimulator",
                 "imagefeedctl", "imagefeedd",
-            ]),
+            ],
+            exclude: ["OlderVersions"]),
     ],
     swiftLanguageModes: [.v6]
 )

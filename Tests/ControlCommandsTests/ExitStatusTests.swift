@@ -49,18 +49,32 @@ struct ExitStatusTests {
         #expect(result.error == "")
     }
 
-    @Test func `without a bus the program is unavailable`() async throws {
+    nonisolated private static let everyCommand = [
+        ["status"], ["providers"], ["accounts"], ["default", "a"], ["feed"], ["sources"],
+        ["photo", "7"], ["image", "7"], ["open", "7"], ["download", "7"], ["share", "7"],
+        ["refresh"], ["logout"], ["remove", "a"], ["login", "local", "--username", "a"],
+        ["like", "7"], ["unlike", "7"], ["toggle", "7"], ["likes"], ["profile"],
+        ["configure", "unsplash", "--client-id", "a"],
+    ]
+
+    @Test(arguments: everyCommand + [["monitor"]])
+    func `without a bus every command is unavailable`(arguments: [String]) async throws {
         let environment = try TemporaryDirectory().environment
-        let result = try await ChildProcess(Control.path, ["status"], environment: environment)
+        let result = try await ChildProcess(Control.path, arguments, environment: environment)
             .result()
         #expect(result.exit == .code(69))
+        #expect(result.output == "")
         #expect(result.error.contains("session bus"))
+        #expect(result.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `without a daemon the program is unavailable`() async throws {
-        let result = try await Control.run(["status"])
+    @Test(arguments: everyCommand)
+    func `without a daemon every command is unavailable`(arguments: [String]) async throws {
+        let result = try await Control.run(arguments)
         #expect(result.exit == .code(69))
         #expect(result.output == "")
+        #expect(result.error.contains("Is it installed?"))
+        #expect(result.error.split(separator: "\n").count == 1)
     }
 
     @Test func `with a daemon that does not start the program is unavailable`() async throws {

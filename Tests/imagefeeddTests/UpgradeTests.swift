@@ -1,0 +1,83 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// A new version in the place of an old one.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct UpgradeTests {
+    private static let versions = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "OlderVersions")
+
+    /// Makes the databases of an older version, as SQLite would dump them, in the home of the running test.
+    private func install(_ version: String, photo: String) async throws {
+        let directory = try PrivateBus.current.directory
+        let script = """
+            import pathlib, sqlite3, sys
+            for dump in pathlib.Path(sys.argv[1]).glob("*.sql"):
+                database = sqlite3.connect(f"{sys.argv[2]}/{dump.stem}.sqlite")
+                database.executescript(dump.read_text().replace("@photo@", sys.argv[3]))
+            """
+        let folder = directory.appending("home/.local/share/imagefeed")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let python = try ChildProcess(
+            "/usr/bin/python3",
+            ["-c", script, Self.versions.appending(path: version).path, folder, photo],
+            environment: directory.environment)
+        #expect(try await python.result().error == "")
+    }
+
+    @Test(arguments: ["0.1.0"])
+    func `what an older version has left is there`(version: String) async throws {
+        try Pictures.add(["Dune"])
+        let world = try await UnsplashWorld()
+        // The token is in the keyring, where all versions look for it.
+        let ada = try await world.logIn("ada")
+        let photo = try await world.ids(ada)[2]
+        try await world.daemon.kill()
+        try FileManager.default.removeItem(
+            atPath: PrivateBus.current.directory.appending("home/.local/share/imagefeed"))
+        try FileManager.default.removeItem(
+            atPath: PrivateBus.current.directory.appending("home/.cache/imagefeed"))
+        try await install(version, photo: photo)
+        try await world.start()
+        let client = world.client
+        let objects = try await client.service.objects()
+        for id in ["local_ada", "unsplash_ada"] {
+            let path = ServiceName.accounts.appending(id)
+            #expect(objects[path]?[InterfaceName.feed.text] != nil, "\(id)")
+        }
+        let manager = try await client.service.manager.properties()
+        #expect(manager["DefaultAccount"] == .objectPath(ada.path))
+        // The like that was on its way arrives.
+        try await world.unsplash.waitForRequests("POST /photos/*/like")
+        try await client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(world.unsplash.likes(of: "ada") == [photo])
+        let local = client.service.account(ServiceName.accounts.appending("local_ada"))
+        try await client.wait(local.path, .account, "State", .string("ready"))
+        #expect(try await client.titles(local) == ["Dune"])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a daemon that is replaced leaves its queued likes to the new one`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.unsplash.stop()
+        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[1]) == "queued")
+        let new = try await RunningDaemon(["--replace"])
+        #expect(try await world.daemon.process.exitStatus() == .code(0))
+        #expect(
+            try await ada.properties(.like)["Pending"]?.strings.map(Set.init) == Set(ids[..<2]))
+        try world.unsplash.resume()
+        try await world.unsplash.waitForRequests("POST /photos/*/like", count: 2)
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids[..<2]))
+        try await new.stop()
+    }
+}
