@@ -36,6 +36,7 @@ final class LoginObject {
         ])
 
     private func openBrowser() async throws {
+        await login.prepared()
         guard !login.authorizationURL.isEmpty else {
             throw EngineError.notSupported("This login needs no browser.")
         }

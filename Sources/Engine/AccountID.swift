@@ -17,9 +17,7 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
     ///   - identity: Who the account is.
     ///   - isTaken: Whether another account has an ID already; then `_2`, `_3`, … is appended.
     package init(provider: String, _ identity: AccountIdentity, isTaken: (AccountID) -> Bool) {
-        let name =
-            identity.server.isEmpty ? identity.username : "\(identity.username)@\(identity.server)"
-        let base = "\(provider)_\(Self.escape(name))"
+        let base = "\(provider)_\(Self.escape("\(identity)"))"
         var candidate = AccountID(stored: base)
         var number = 2
         while isTaken(candidate) {

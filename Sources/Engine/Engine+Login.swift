@@ -23,12 +23,13 @@ extension Engine {
         guard logins.count(where: { !$0.hasEnded }) < Login.maximumUnfinished else {
             throw EngineError.tooManyLogins
         }
-        guard options.server == nil else {
+        guard options.server == nil || provider is any FederatedLogin else {
             throw EngineError.notSupported("\(provider.info.name) has no servers to choose from.")
         }
         switch provider {
         case let provider as any PasswordLogin: return try logIn(provider, options)
         case let provider as any OAuthLogin: return try logIn(provider, options)
+        case let provider as any FederatedLogin: return try logIn(provider, options)
         default:
             throw EngineError.notSupported("\(provider.info.name) cannot be logged in to.")
         }
@@ -73,56 +74,88 @@ extension Engine {
         }
         let settings = ports.settings.settings(of: provider.info.id)
         guard let clientID = settings["ClientId"] else { throw Self.notConfigured(provider) }
-        let description = try provider.oauth(settings)
-        let authorization = Authorization(
-            description, clientID: clientID, redirects: options.isManual ? nil : redirects)
+        let entrance = Entrance(
+            provider: provider, name: provider.info.name, settings: settings,
+            description: try provider.oauth(settings), clientID: clientID,
+            advice: "run \"imagefeedctl configure \(provider.info.id)\"",
+            endpoint: { [self] in try await tokenEndpoint(provider, settings) },
+            identify: { try await provider.identify($0) })
+        let authorization = makeAuthorization(entrance, isManual: options.isManual)
         let login = makeLogin(provider, for: options.account, authorization)
-        if let error = authorization.listenerError {
-            ports.logger.notice("The code has to be pasted", metadata: ["reason": "\(error)"])
-        }
         login.begin { [self] in
             do {
                 try await checkSecret(of: provider)
-                let code = try await authorization.code()
-                try login.proceed()
-                let account = try await exchange(code, login, provider, settings, description)
-                authorization.finish(.loggedIn)
-                return account
             } catch {
-                let error = Self.loginError(error, provider)
-                if case EngineError.loginDenied = error {
-                    authorization.finish(.denied)
-                } else {
-                    authorization.finish(
-                        .failed((error as? SecretStoreError)?.message ?? "\(error)"))
-                }
+                authorization.finish(.failed("\(error)"))
                 throw error
             }
+            return try await finish(login, authorization, entrance)
         }
         return login
     }
 
+    func makeAuthorization(_ entrance: Entrance, isManual: Bool) -> Authorization {
+        let authorization = Authorization(
+            entrance.description, clientID: entrance.clientID,
+            redirects: isManual ? nil : redirects)
+        if let error = authorization.listenerError {
+            ports.logger.notice("The code has to be pasted", metadata: ["reason": "\(error)"])
+        }
+        return authorization
+    }
+
+    /// Waits for the code, and makes an account of it; the browser is told how it went.
+    func finish(
+        _ login: Login, _ authorization: Authorization, _ entrance: Entrance
+    ) async throws -> Account {
+        do {
+            let code = try await authorization.code()
+            try login.proceed()
+            let account = try await exchange(code, login, authorization, entrance)
+            authorization.finish(.loggedIn)
+            return account
+        } catch {
+            let error = Entrance.loginError(error, entrance.name, advice: entrance.advice)
+            if case EngineError.loginDenied = error {
+                authorization.finish(.denied)
+            } else {
+                authorization.finish(.failed((error as? SecretStoreError)?.message ?? "\(error)"))
+            }
+            throw error
+        }
+    }
+
     /// Makes an account of a code: the token is stored first, and nothing is left if that fails.
     private func exchange(
-        _ code: Secret, _ login: Login, _ provider: any OAuthLogin, _ settings: ProviderSettings,
-        _ description: OAuthDescription
+        _ code: Secret, _ login: Login, _ authorization: Authorization, _ entrance: Entrance
     ) async throws -> Account {
-        guard let authorization = login.authorization else { throw CancellationError() }
         // Before the code is spent: whoever does not unlock the keyring can try again.
         try await ports.secrets.unlock()
-        let endpoint = try await tokenEndpoint(provider, settings)
+        let endpoint = try await entrance.endpoint()
         let token = try await endpoint.exchange(code, for: authorization.request)
         do {
             let client = AuthorizedClient(
-                ports.http, FixedToken(token: token.accessToken), description)
-            let identity = try await provider.identify(
-                SessionPorts(http: client, settings: settings, logger: ports.logger))
+                ports.http, FixedToken(token: token.accessToken), entrance.description)
+            let identity = try await entrance.identify(
+                SessionPorts(http: client, settings: entrance.settings, logger: ports.logger))
             try login.check(identity)
-            return try await admit(identity, provider, with: token) { !login.hasEnded }
+            return try await admit(identity, entrance.provider, with: token) { !login.hasEnded }
         } catch {
-            Task { try? await endpoint.revoke(token) }
+            Task {
+                guard await !isKept(token, by: entrance.provider) else { return }
+                try? await endpoint.revoke(token)
+            }
             throw error
         }
+    }
+
+    /// Whether an account has this very token, as far as that can be told: some services give the same one
+    /// to every login, and to give it back would log that account out.
+    private func isKept(_ token: OAuthToken, by provider: any Provider) async -> Bool {
+        for account in accounts where account.provider.info.id == provider.info.id {
+            if await account.remote?.mayHold(token) == true { return true }
+        }
+        return false
     }
 
     /// Spares the user the way through the browser if the client's secret is certainly not there. Whether a
@@ -156,37 +189,5 @@ extension Engine {
         .notConfigured(
             "\(provider.info.name) is not configured: run \"imagefeedctl configure \(provider.info.id)\". "
                 + provider.registrationHelp.split(separator: "\n").joined(separator: " "))
-    }
-
-    /// What a login in the browser fails with, in the terms that clients are told in.
-    private static func loginError(
-        _ error: any Error, _ provider: any OAuthLogin
-    ) -> any Error {
-        let name = provider.info.name
-        guard let error = error as? OAuthError else {
-            return switch error {
-            case ProviderError.unauthorized:
-                EngineError.loginFailed("\(name) does not accept the token that it gave.")
-            case HTTPError.tooLarge:
-                ProviderError.failed("\(name) did not do its part: it answered without an end.")
-            case is CancellationError: EngineError.cancelled("The login was cancelled.")
-            default: error
-            }
-        }
-        return switch error {
-        case .denied: EngineError.loginDenied
-        case .invalidGrant:
-            EngineError.loginFailed("\(name) does not accept the code; log in again.")
-        case .invalidClient:
-            EngineError.loginFailed(
-                "\(name) does not know the client id or its secret: run \"imagefeedctl configure "
-                    + "\(provider.info.id)\".")
-        case .refused(let text): EngineError.loginFailed("\(name) refused: \(text)")
-        case .rateLimited(let until): ProviderError.rateLimited(until: until)
-        case .serviceFailed(let text):
-            ProviderError.failed("\(name) did not do its part: \(text)")
-        case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
-            EngineError.loginFailed("The login failed: \(error).")
-        }
     }
 }

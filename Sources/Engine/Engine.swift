@@ -19,6 +19,8 @@ package final class Engine {
     package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
     let redirects: RedirectListeners
+    /// The application is made known at a server once, however many log in there.
+    let registrations = SingleFlight<SecretKey, RegisteredClient>()
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
     private let store: AccountStore
@@ -45,7 +47,7 @@ package final class Engine {
             provider(record.provider).map { Account(record, $0, in: self) }
         }
         defaultAccount = accounts.first { $0.id == contents.defaultAccount }
-        for provider in providers where provider is any OAuthLogin {
+        for provider in providers where Self.isRemote(provider) {
             knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
         }
     }
@@ -101,7 +103,7 @@ package final class Engine {
 
     /// Lets what has changed in the configuration count: accounts whose provider has other settings begin anew.
     package func settingsChanged() {
-        for provider in providers where provider is any OAuthLogin {
+        for provider in providers where Self.isRemote(provider) {
             let settings = ports.settings.settings(of: provider.info.id)
             guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
                 continue
@@ -121,11 +123,13 @@ package final class Engine {
 
     /// Shows a login that begins.
     func makeLogin(
-        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil
+        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
+        isPreparing: Bool = false
     ) -> Login {
         lastLoginNumber += 1
         let login = Login(
-            number: lastLoginNumber, provider, for: account, authorization, in: self)
+            number: lastLoginNumber, provider, for: account, authorization,
+            isPreparing: isPreparing, in: self)
         logins.append(login)
         observer?.loginAdded(login)
         noteBeginning(of: login)
@@ -180,7 +184,8 @@ package final class Engine {
     private static func secretLabel(
         _ identity: AccountIdentity, _ provider: any Provider
     ) -> String {
-        "Image Feed: \(identity.username) at \(provider.info.name)"
+        let service = identity.server.isEmpty ? provider.info.name : identity.server
+        return "Image Feed: \(identity.username) at \(service)"
     }
 
     private func add(
@@ -211,11 +216,11 @@ package final class Engine {
 
     /// The accounts whose requests count together at their service.
     func accounts(sharingLimitsOf account: Account) -> [Account] {
-        guard let provider = account.provider as? any OAuthLogin,
-            let description = try? provider.oauth(ports.settings.settings(of: provider.info.id)),
-            description.countsPerApplication
-        else { return [account] }
-        return accounts.filter { $0.provider.info.id == provider.info.id && $0.isLoggedIn }
+        guard description(of: account)?.countsPerApplication == true else { return [account] }
+        return accounts.filter { other in
+            other.provider.info.id == account.provider.info.id && other.isLoggedIn
+                && other.identity.server == account.identity.server
+        }
     }
 
     /// Forgets a login that has ended a while ago.
@@ -226,21 +231,21 @@ package final class Engine {
 
     /// Makes what an account that is logged in gets its photos from.
     func makeService(for account: Account) -> any PhotoService {
-        let settings = ports.settings.settings(of: account.provider.info.id)
-        guard let provider = account.provider as? any OAuthLogin else {
+        let provider = account.provider
+        let settings = ports.settings.settings(of: provider.info.id)
+        guard Self.isRemote(provider) else {
             let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
             return DirectService(
-                account.provider.makeSession(account.identity, ports),
-                name: account.provider.info.name)
+                provider.makeSession(account.identity, ports), name: provider.info.name)
         }
         // With settings that cannot be right, the session says so itself, and no request has a token.
-        let description = try? provider.oauth(settings)
+        let description = description(of: account)
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            now: ports.now
+            registersItself: provider is any FederatedLogin, now: ports.now
         ) { [weak self] in
             guard let self else { throw CancellationError() }
-            return try await tokenEndpoint(provider, settings)
+            return try await tokenEndpoint(account.identity, provider, settings)
         }
         let client = AuthorizedClient(ports.http, credentials, description)
         let session = provider.makeSession(

@@ -43,8 +43,11 @@ package final class Login {
     package private(set) var error: (any Error)?
     /// What is asked of the service, for a login in the browser.
     private(set) var authorization: Authorization?
-    /// The address that the browser has to open; empty where none is needed.
-    package let authorizationURL: String
+    /// The address that the browser has to open; empty where none is needed, and until it is known.
+    package private(set) var authorizationURL: String
+    /// Those who wait for ``authorizationURL`` while the service is asked for what it takes.
+    private var addressWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isPreparing: Bool
     let expectedAccount: Account?
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
@@ -52,8 +55,9 @@ package final class Login {
 
     init(
         number: Int, _ provider: any Provider, for account: Account?,
-        _ authorization: Authorization?, in engine: Engine
+        _ authorization: Authorization?, isPreparing: Bool, in engine: Engine
     ) {
+        self.isPreparing = isPreparing
         self.number = number
         self.authorization = authorization
         authorizationURL = authorization?.url ?? ""
@@ -62,18 +66,46 @@ package final class Login {
         self.engine = engine
     }
 
+    /// Waits for ``authorizationURL`` where it takes a while to find out; also for the end of the login.
+    package func prepared() async {
+        if isPreparing { await withCheckedContinuation { addressWaiters.append($0) } }
+    }
+
+    /// Takes over what was found out about the service: now the browser can be opened.
+    ///
+    /// - Throws: `CancellationError` when the login has ended meanwhile.
+    func go(on authorization: Authorization) throws {
+        guard !hasEnded else { throw CancellationError() }
+        self.authorization = authorization
+        authorizationURL = authorization.url
+        endPreparing()
+        engine.observer?.loginChanged(self)
+    }
+
+    private func endPreparing() {
+        isPreparing = false
+        for waiter in addressWaiters { waiter.resume() }
+        addressWaiters.removeAll()
+    }
+
     /// Takes what somebody pasted: a code, or the whole address that the browser ended on.
     ///
     /// - Throws: ``EngineError/notSupported(_:)`` for a login without one, ``EngineError/invalidArgument(_:)``
     ///   for what is none; the login goes on.
     package func submit(_ code: String) throws {
+        guard !isPreparing else {
+            throw EngineError.invalidArgument("The service is still asked; wait for the address.")
+        }
+        guard !hasEnded || authorization == nil else {
+            throw EngineError.cancelled("The login has ended already.")
+        }
         guard let authorization else {
             throw EngineError.notSupported("This login takes no code.")
         }
-        guard !hasEnded else { throw EngineError.cancelled("The login has ended already.") }
         do {
             try authorization.submit(code)
-        } catch OAuthError.invalidCode(let reason) {
+        } catch {
+            guard case .invalidCode(let reason) = error else { throw error }
             throw EngineError.invalidArgument(reason)
         }
     }
@@ -113,8 +145,7 @@ package final class Login {
     /// - Throws: ``EngineError/loginFailed(_:)``.
     func check(_ identity: AccountIdentity) throws {
         guard let expectedAccount, expectedAccount.identity != identity else { return }
-        throw EngineError.loginFailed(
-            "That was \(identity.username), not \(expectedAccount.identity.username).")
+        throw EngineError.loginFailed("That was \(identity), not \(expectedAccount.identity).")
     }
 
     /// Waits for the end; at once if it has come already.
@@ -148,6 +179,7 @@ package final class Login {
         move(to: state)
         // Whoever waits tells the user.
         if state == .failed, waiters.isEmpty, let error { engine.noteFailure(of: self, error) }
+        endPreparing()
         if let result {
             for waiter in waiters { waiter.resume(with: result) }
             waiters.removeAll()

@@ -47,6 +47,9 @@ package final class Authorization {
     ) {
         request = AuthorizationRequest(description, clientID: clientID, using: &generator)
         issuer = description.issuer
+        if !description.showsCode {
+            request.redirectAddress = RedirectListeners.address(port: description.redirectPort)
+        }
         guard let redirects else { return }
         do throws(OAuthError) {
             let registration = try redirects.register(

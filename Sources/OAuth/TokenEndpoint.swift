@@ -92,6 +92,19 @@ nonisolated package struct TokenEndpoint: Sendable {
         }
     }
 
+    /// Whether the service still knows the client. Asks for the token of a code that nobody has: a service looks
+    /// at the client first, and nothing comes of the rest.
+    ///
+    /// - Throws: What the HTTP client throws.
+    package func knowsClient() async throws -> Bool {
+        var form = SecretForm()
+        form.append("grant_type", "authorization_code")
+        form.append("code", "none")
+        form.append("redirect_uri", RedirectListeners.address(port: description.redirectPort))
+        let response = try await send(form, to: description.tokenURL)
+        return OAuthError(response, now: now()) != .invalidClient
+    }
+
     private func token(_ form: SecretForm) async throws -> TokenReply {
         let response = try await send(form, to: description.tokenURL)
         if let error = OAuthError(response, now: now()) { throw error }

@@ -3,7 +3,7 @@
 /// The engine does the rest: state, PKCE, the redirect, the exchange, refreshing, revoking.
 ///
 /// Source: RFC 6749, RFC 7636, RFC 8252.
-public struct OAuthDescription: Hashable, Sendable {
+public struct OAuthDescription: Hashable, Codable, Sendable {
     /// The page that the browser opens.
     public var authorizationURL: String
     /// Where a code becomes a token.
@@ -20,8 +20,15 @@ public struct OAuthDescription: Hashable, Sendable {
     public var issuer: String?
     /// Whether the service counts requests of the whole application, not of each of its users.
     public var countsPerApplication = true
+    /// Whether the service can show a code instead of sending the browser back
+    /// (`urn:ietf:wg:oauth:2.0:oob`). Where it cannot, the address that the browser ended on is pasted.
+    public var showsCode = true
     /// The origins (`https://host[:port]`) whose requests carry the account's token.
     public var tokenOrigins: [String]
+    /// The answers with which the service refuses a token, 401 among them.
+    public var tokenRefusals = [TokenRefusal(status: 401)]
+    /// How the application makes itself known; nil where a person has registered it.
+    public var registration: ClientRegistration?
 
     public init(
         authorizationURL: String, tokenURL: String, scopes: [String], tokenOrigins: [String]
@@ -30,6 +37,37 @@ public struct OAuthDescription: Hashable, Sendable {
         self.tokenURL = tokenURL
         self.scopes = scopes
         self.tokenOrigins = tokenOrigins
+    }
+}
+
+/// An answer with which a service refuses a token.
+public struct TokenRefusal: Hashable, Codable, Sendable {
+    public var status: Int
+    /// What stands in the body; nil where the status says enough.
+    public var text: String?
+
+    public init(status: Int, text: String? = nil) {
+        self.status = status
+        self.text = text
+    }
+}
+
+/// How an application makes itself known to a service: a form, which is answered with `client_id` and
+/// `client_secret`.
+///
+/// Source: RFC 7591 §3.2.1 for the answer.
+public struct ClientRegistration: Hashable, Codable, Sendable {
+    /// Where the form goes.
+    public var url: String
+    /// The fields of the form, but for the redirect addresses.
+    public var fields: [String: String]
+    /// The field of the redirect addresses, a line each.
+    public var redirectField: String
+
+    public init(url: String, fields: [String: String], redirectField: String) {
+        self.url = url
+        self.fields = fields
+        self.redirectField = redirectField
     }
 }
 

@@ -1,8 +1,8 @@
 /// A service that photos come from: what it is, and how it makes sessions.
 ///
 /// What a provider and its sessions can do beyond this they say by conforming to the small protocols beside
-/// this one: ``PasswordLogin`` or ``OAuthLogin``; ``FeedSession`` or ``RemoteFeed``, ``RemoteLikes``,
-/// ``ImageSession``, ``ProfileSession``.
+/// this one: ``PasswordLogin``, ``OAuthLogin`` or ``FederatedLogin``; ``FeedSession`` or ``RemoteFeed``,
+/// ``RemoteLikes``, ``ImageSession``, ``ProfileSession``.
 public protocol Provider: Sendable {
     var info: ProviderInfo { get }
 
@@ -66,6 +66,11 @@ public struct AccountIdentity: Hashable, Sendable {
         self.username = username
         self.server = server
     }
+}
+
+/// The user name, at its server where it has one.
+extension AccountIdentity: CustomStringConvertible {
+    public var description: String { server.isEmpty ? username : "\(username)@\(server)" }
 }
 
 /// A provider that is logged in to with a name and, maybe, a password.

@@ -19,6 +19,9 @@ public struct SessionPorts: Sendable {
 /// It only asks and translates: the engine keeps what it answers, orders it, hands it out in pages, and
 /// asks again when it is old. Every call may throw ``ProviderError`` and ``HTTPError``.
 public protocol RemoteFeed: Session {
+    /// What its settings let through, in words of its own: what was kept with other settings is not shown.
+    var view: String { get }
+
     /// The sources that the account can show, the most natural one first.
     func sources() async throws -> [Source]
 
@@ -43,6 +46,8 @@ public protocol RemoteFeed: Session {
 }
 
 extension RemoteFeed {
+    public var view: String { "" }
+
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }
 
@@ -84,12 +89,20 @@ public protocol RemoteLikes: RemoteFeed {
     /// Where the user's liked photos are.
     var likesSource: SourceID { get }
 
+    /// The beginning of the ids of all photos that are liked as one with a photo: what is done to one of them
+    /// is done to all. nil where each is liked by itself.
+    func likedTogether(_ photo: PhotoID) -> String?
+
     /// Likes or unlikes. Doing it twice is no error.
     ///
     /// - Returns: How many people like the photo now; nil where the service does not say.
     /// - Throws: ``ProviderError/notFound(_:)`` for a 404, whether the photo or the likes are gone;
     ///   ``ProviderError/denied(_:)`` when the account may not.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int?
+}
+
+extension RemoteLikes {
+    public func likedTogether(_ photo: PhotoID) -> String? { nil }
 }
 
 /// How many requests a service still takes.

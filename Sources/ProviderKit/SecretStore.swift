@@ -37,6 +37,9 @@ package enum SecretKey: Hashable, Sendable {
     case account(String)
     /// What a provider as a whole is configured with, by its ID: the client secret.
     case provider(String)
+    /// What the application is known by at a server of a provider, by the name of the server and the ID of
+    /// the provider.
+    case server(String, of: String)
 }
 
 /// Why the secret store does not do its part.

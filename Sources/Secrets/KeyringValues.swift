@@ -88,6 +88,7 @@ extension SecretKey {
             switch self {
             case .account(let id): ("account", id)
             case .provider(let id): ("provider", id)
+            case .server(let name, let provider): ("server", "\(provider)@\(name)")
             }
         return [("xdg:schema", "org.imagefeed.ImageFeed1"), id]
     }

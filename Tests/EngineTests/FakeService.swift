@@ -7,6 +7,10 @@ final class FakeService: OAuthLogin {
         /// What the service has, newest first.
         var photos: [String] = []
         var liked: Set<String> = []
+        /// What it has, but leaves out of its pages.
+        var hidden: Set<String> = []
+        /// What the settings let through.
+        var view = ""
         /// How many photos a page has.
         var pageSize = 3
         /// What every request fails with.
@@ -54,6 +58,8 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         (events, continuation) = AsyncStream.makeStream()
     }
 
+    var view: String { state.value.view }
+
     func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { ["new", "other", "likes"].contains(source.text) }
 
@@ -70,8 +76,9 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         let start = place.flatMap { Int($0) } ?? 0
         let end = min(all.count, start + state.pageSize)
         guard start < end else { return RemotePage([]) }
+        let shown = all[start..<end].filter { !state.hidden.contains($0) }
         return RemotePage(
-            all[start..<end].map { remote($0, state) }, next: end < all.count ? "\(end)" : nil)
+            shown.map { remote($0, state) }, next: end < all.count ? "\(end)" : nil)
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
@@ -87,11 +94,19 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         guard state.value.photos.contains(photo.text) else {
             throw ProviderError.notFound("No \(photo).")
         }
+        let together = likedTogether(photo)
         state.update { state in
-            if isLiked { state.liked.insert(photo.text) } else { state.liked.remove(photo.text) }
+            for id in state.photos where id == photo.text || together.map(id.hasPrefix) == true {
+                if isLiked { state.liked.insert(id) } else { state.liked.remove(id) }
+            }
         }
         if state.value.answerIsLost { throw HTTPError.unreachable("no answer") }
         return isLiked ? 1 : 0
+    }
+
+    /// Photos like `a.1` and `a.2` are liked as one.
+    func likedTogether(_ photo: PhotoID) -> String? {
+        photo.text.firstIndex(of: ".").map { String(photo.text[...$0]) }
     }
 
     func countDownload(_ photo: RemotePhoto) async throws {

@@ -103,10 +103,16 @@ final class CachedFeed {
             next: FeedPlace(epoch: state.epoch, position: last).text)
     }
 
+    /// What a source is kept as: what other settings have let through is another one.
+    private func stored(_ source: SourceID) -> SourceID {
+        session.view.isEmpty ? source : SourceID("\(source)\n\(session.view)")
+    }
+
     private func look(
         _ source: SourceID, _ place: FeedPlace?, _ count: Int
     ) async throws -> Lookup {
-        try await store.run { [account] (tables) throws(StorageError) -> Lookup in
+        let source = stored(source)
+        return try await store.run { [account] (tables) throws(StorageError) -> Lookup in
             guard let state = try tables.source(account, source) else { return .unknown }
             if let place, place.epoch != state.epoch { return .stale }
             return .slice(
@@ -119,8 +125,9 @@ final class CachedFeed {
     /// Asks for the top of a source if it never was asked for; behind the answer if that is long ago.
     private func bringTop(_ source: SourceID) async throws {
         let before = answers
+        let stored = stored(source)
         let fetched = try await store.run { [account] (tables) throws(StorageError) in
-            try tables.source(account, source)?.fetched
+            try tables.source(account, stored)?.fetched
         }
         guard let fetched else {
             // Somebody else's answer may have come while this was read.
@@ -172,11 +179,12 @@ final class CachedFeed {
             : try await owner.ask { [session] in try await session.fetchPage(source, from: place) }
         try checkWanted()
         let now = owner.now
+        let stored = stored(source)
         let merge = try await store.run { [account] (tables) throws(StorageError) in
             let state: FeedTables.SourceState
             if gap == nil {
-                state = try tables.touchSource(account, source, fetched: now, total: page.total)
-            } else if let known = try tables.source(account, source) {
+                state = try tables.touchSource(account, stored, fetched: now, total: page.total)
+            } else if let known = try tables.source(account, stored) {
                 state = known
             } else {
                 // The cache was deleted meanwhile: the place is lost with it.
@@ -271,31 +279,58 @@ final class CachedFeed {
     /// Where the user's liked photos are; nil if the service has no such source.
     var likesSource: SourceID? { (session as? any RemoteLikes)?.likesSource }
 
-    /// Notes that a photo is liked, or is not any more, in every source.
+    /// Notes that a photo, and all that are liked as one with it, is liked, or is not any more, in every source.
     ///
     /// - Parameters:
     ///   - id: The photo.
     ///   - isLiked: Whether it is liked.
     ///   - likes: How many like it now, if that is known.
-    /// - Returns: The photo as it is now; nil if it is not known.
+    /// - Returns: The photos as they are now, this one first; none if it is not known.
     /// - Throws: ``StorageError``.
-    func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> Photo? {
+    func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> [Photo] {
         try checkWanted()
         let now = owner.now
         let likesSource = likesSource
-        let (photo, moved) = try await store.run { [account] (tables) throws(StorageError) in
-            let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
-            guard photo != nil, let likesSource,
-                let source = try tables.source(account, likesSource)
-            else { return (photo, false) }
-            let moved =
-                isLiked
-                ? try tables.putOnTop(id, of: source.key) : try tables.takeOut(id, of: source.key)
-            return (photo, moved)
+        let stored = likesSource.map(stored)
+        let together = likedTogether(id)
+        let (photos, moved) = try await store.run { [account] (tables) throws(StorageError) in
+            var photos: [Photo] = []
+            for id in try tables.photos(account, like: id, together) {
+                let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
+                if let photo { photos.append(photo) }
+            }
+            guard let stored, let source = try tables.source(account, stored) else {
+                return (photos, 0)
+            }
+            var moved = 0
+            for photo in photos.reversed() {
+                let hasMoved =
+                    isLiked
+                    ? try tables.putOnTop(photo.id, of: source.key)
+                    : try tables.takeOut(photo.id, of: source.key)
+                if hasMoved { moved += 1 }
+            }
+            return (photos, moved)
         }
-        if let photo { owner.photosChanged([photo]) }
-        if moved, let likesSource { owner.feedUpdated(likesSource, new: isLiked ? 1 : 0) }
-        return photo
+        if !photos.isEmpty { owner.photosChanged(photos) }
+        if moved > 0, let likesSource { owner.feedUpdated(likesSource, new: isLiked ? moved : 0) }
+        return photos
+    }
+
+    /// The photos that are liked as one with a photo, as far as they are known: this one first.
+    func companions(of id: PhotoID) async throws -> [Photo] {
+        let together = likedTogether(id)
+        return try await store.run { [account] (tables) throws(StorageError) in
+            var photos: [Photo] = []
+            for id in try tables.photos(account, like: id, together) {
+                if let photo = try tables.photo(account, id) { photos.append(photo.photo) }
+            }
+            return photos
+        }
+    }
+
+    private func likedTogether(_ id: PhotoID) -> String? {
+        (session as? any RemoteLikes)?.likedTogether(id)
     }
 
     // MARK: Sources

@@ -51,7 +51,9 @@ nonisolated extension FeedTables {
             items.append(Item(id: photo.photo.id, position: position))
         }
         try keepAnchors(&items, in: source.key, below: gap)
-        let end = try place(items, in: source.key, below: gap, &merge)
+        // A page without photos has left a gap at the very top: what comes below it begins the source.
+        let top = gap == .max ? nil : gap
+        let end = try place(items, in: source.key, below: top, &merge)
         if isExact, let end = page.next == nil ? Int64.min : end {
             merge.hasLosses = try removeMissing(
                 seen, from: source.key, account, between: end, and: gap ?? .max, now: now,

@@ -102,6 +102,28 @@ nonisolated extension FeedTables {
         return photo.photo
     }
 
+    /// A photo, and the others that are liked as one with it.
+    ///
+    /// - Parameters:
+    ///   - account: Whose they are.
+    ///   - id: The photo: the first of the result.
+    ///   - beginning: What the ids of all of them begin with; nil where it is liked by itself.
+    /// - Returns: The ids, the others in their order.
+    /// - Throws: ``StorageError``.
+    func photos(
+        _ account: AccountID, like id: PhotoID, _ beginning: String?
+    ) throws(StorageError) -> [PhotoID] {
+        var ids = [id]
+        guard let beginning else { return ids }
+        try database.query(
+            """
+            SELECT id FROM photo WHERE account = ?1 AND id >= ?2 AND id < ?2 || char(0x10FFFF)
+                AND id <> ?3 ORDER BY id
+            """, [.text(account.text), .text(beginning), .text(id.text)]
+        ) { row throws(StorageError) in ids.append(PhotoID(row.text(0))) }
+        return ids
+    }
+
     /// How many photos are known to be liked.
     func likedCount(_ account: AccountID) throws(StorageError) -> Int {
         try database.first(

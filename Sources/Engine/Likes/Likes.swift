@@ -28,8 +28,9 @@ final class Likes {
     private var loading: Task<Void, any Error>?
     private var sending: Task<Void, Never>?
     private var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
-    /// Photos of which the service may know more than it has confirmed: something was sent, and no answer came.
-    private var unanswered: Set<PhotoID> = []
+    /// What the service may know more of than it has confirmed, by ``likeable(_:)``: something was sent, and no
+    /// answer came.
+    private var unanswered: Set<String> = []
     /// What is to become of a wish is decided for one at a time.
     private let decisions = ChangeQueue()
     /// Counts the wishes that are done with.
@@ -58,9 +59,18 @@ final class Likes {
     func decorate(_ photo: Photo) -> Photo {
         guard !wishes.isEmpty || !local.isEmpty else { return photo }
         var photo = photo
-        if local.contains(photo.id) { photo.isLiked = true }
-        photo.isPending = wishes.contains { $0.photo == photo.id && $0.isWanted != photo.isLiked }
+        if local.contains(where: { isOne($0, photo.id) }) { photo.isLiked = true }
+        photo.isPending = wishes.contains {
+            isOne($0.photo, photo.id) && $0.isWanted != photo.isLiked
+        }
         return photo
+    }
+
+    /// What is liked with a photo: itself, or all that are liked as one.
+    private func likeable(_ id: PhotoID) -> String { session.likedTogether(id) ?? id.text }
+
+    private func isOne(_ left: PhotoID, _ right: PhotoID) -> Bool {
+        left == right || likeable(left) == likeable(right)
     }
 
     // MARK: Wishes
@@ -124,25 +134,28 @@ final class Likes {
         guard !isClosed else {
             throw EngineError.cancelled("The account was closed meanwhile; try again.")
         }
-        let earlier = wishes.first { $0.photo == id }
-        let wish = LikeWish(photo: id, isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
+        let earlier = wishes.first { isOne($0.photo, id) }
+        // One of those that are liked as one stands for all.
+        let name = earlier?.photo ?? local.first { isOne($0, id) } ?? id
+        let wish = LikeWish(photo: name, isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
         if unavailableSince != nil {
             if photo.isLiked != wish.isWanted { try await settleLocally(wish) }
             return (wish, .local)
         }
         if earlier == wish { return (wish, nil) }
-        if photo.isLiked == wish.isWanted, !unanswered.contains(id) {
+        if photo.isLiked == wish.isWanted, !unanswered.contains(likeable(id)) {
             // What was not sent yet is as if it had never been wished.
             if let earlier { try await takeBack(earlier) }
             return (wish, .done)
         }
         try await store.add(wish)
-        if let index = wishes.firstIndex(where: { $0.photo == id }) {
+        if let index = wishes.firstIndex(where: { $0.photo == name }) {
             wishes[index] = wish
         } else {
             wishes.append(wish)
         }
-        changed(decorate(photo))
+        owner.likesPendingChanged()
+        noteChange(id)
         return (wish, nil)
     }
 
@@ -178,7 +191,7 @@ final class Likes {
                 let records = try await store.read()
                 wishes = records.wishes
                 // Whether they were sent before the program ended is not known.
-                unanswered.formUnion(wishes.map(\.photo))
+                unanswered.formUnion(wishes.map { likeable($0.photo) })
                 local = records.local
                 unavailableSince = records.unavailableSince
                 if !wishes.isEmpty { owner.likesPendingChanged() }
@@ -223,27 +236,28 @@ final class Likes {
 
     private func sendAll() async {
         while let wish = wishes.first, !isClosed {
-            let wasUnanswered = unanswered.contains(wish.photo)
+            let likeable = likeable(wish.photo)
+            let wasUnanswered = unanswered.contains(likeable)
             do {
                 let known = try await feed.photo(wish.photo).photo
                 // Somebody may have changed their mind.
                 guard wishes.contains(wish), !isClosed else { continue }
                 let isSettled =
-                    known.isLiked == wish.isWanted && !unanswered.contains(wish.photo)
+                    known.isLiked == wish.isWanted && !unanswered.contains(likeable)
                 let likes =
                     isSettled
                     ? known.likes
                     : try await owner.ask { [self] in
-                        unanswered.insert(wish.photo)
+                        unanswered.insert(likeable)
                         return try await session.setLiked(wish.photo, wish.isWanted)
                     }
                 try await confirm(wish, likes: likes)
-                unanswered.remove(wish.photo)
+                unanswered.remove(likeable)
                 halts = 0
             } catch {
                 let isDone = await handle(error, wish)
                 if isDone || Self.isAnswer(error) && !wasUnanswered {
-                    unanswered.remove(wish.photo)
+                    unanswered.remove(likeable)
                 }
                 guard isDone else {
                     halts = max(halts, 1)
@@ -265,11 +279,19 @@ final class Likes {
     }
 
     private func confirm(_ wish: LikeWish, likes: Int?) async throws {
-        let photo = try await feed.setLiked(wish.photo, wish.isWanted, likes: likes)
+        let photos = try await feed.setLiked(wish.photo, wish.isWanted, likes: likes)
         try await store.remove(wish)
         settle(wish)
-        owner.likeConfirmed(wish.photo, wish.isWanted, likes: photo?.likes ?? likes ?? 0)
+        tell(wish, photos, likes: likes)
         resolve(wish, .success(.done))
+    }
+
+    /// Tells of what is settled, for each photo that it is settled for.
+    private func tell(_ wish: LikeWish, _ photos: [Photo], likes: Int?) {
+        if photos.isEmpty { owner.likeConfirmed(wish.photo, wish.isWanted, likes: likes ?? 0) }
+        for photo in photos {
+            owner.likeConfirmed(photo.id, wish.isWanted, likes: photo.likes ?? likes ?? 0)
+        }
     }
 
     /// Takes note that a wish is done with, unless another has taken its place meanwhile.
@@ -329,9 +351,9 @@ final class Likes {
         unavailableSince = asked
         local.removeAll { $0 == wish.photo }
         if wish.isWanted { local.append(wish.photo) }
-        let photo = try await feed.setLiked(wish.photo, wish.isWanted, likes: nil)
+        let photos = try await feed.setLiked(wish.photo, wish.isWanted, likes: nil)
         settle(wish)
-        owner.likeConfirmed(wish.photo, wish.isWanted, likes: photo?.likes ?? 0)
+        tell(wish, photos, likes: nil)
         resolve(wish, .success(.local))
     }
 
@@ -344,14 +366,11 @@ final class Likes {
 
     // MARK: Telling
 
-    private func changed(_ photo: Photo) {
-        owner.likesPendingChanged()
-        owner.photosChanged([photo])
-    }
-
     private func noteChange(_ id: PhotoID) {
         Task {
-            if let photo = try? await feed.photo(id).photo { owner.photosChanged([photo]) }
+            if let photos = try? await feed.companions(of: id), !photos.isEmpty {
+                owner.photosChanged(photos)
+            }
         }
     }
 }

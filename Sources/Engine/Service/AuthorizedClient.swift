@@ -6,6 +6,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
     let tokens: any AccessTokens
     /// The origins whose requests carry the token: `https://api.example.org`.
     let origins: Set<String>
+    /// The answers that refuse a token.
+    let refusals: [TokenRefusal]
     /// Whether the service itself lies on loopback, and may name addresses there.
     let allowsLoopback: Bool
 
@@ -19,6 +21,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
         let origins = (description?.tokenOrigins ?? []).compactMap(WebAddress.init)
         self.origins = Set(origins.map(\.origin))
         allowsLoopback = origins.contains { $0.isLoopback }
+        refusals = description?.tokenRefusals ?? []
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -46,13 +49,26 @@ nonisolated struct AuthorizedClient: HTTPClient {
         let token = try await tokens.accessToken()
         request.token = token
         let response = try await ask(request)
-        guard response.status == 401 else { return response }
+        guard isRefusal(response) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
         request.token = renewed
         let second = try await ask(request)
-        if second.status == 401 { await tokens.refused(renewed) }
+        if isRefusal(second) { await tokens.refused(renewed) }
         return second
     }
+
+    private func isRefusal(_ response: HTTPResponse) -> Bool {
+        refusals.contains { refusal in
+            guard response.status == refusal.status, let text = refusal.text else {
+                return response.status == refusal.status
+            }
+            let start = String(decoding: response.body.prefix(Self.lookedAt), as: UTF8.self)
+            return start.contains(text)
+        }
+    }
+
+    /// How much of a body is looked at for what tells a refusal, in bytes.
+    private static let lookedAt = 4096
 }
 
 /// Where access tokens come from.

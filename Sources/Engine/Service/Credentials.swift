@@ -21,6 +21,8 @@ final class Credentials: AccessTokens {
     private let label: String
     private let secrets: any SecretStore
     private let endpoint: () async throws -> TokenEndpoint
+    /// Whether logging in again makes the application known that the service does not know.
+    private let registersItself: Bool
     private let now: () -> Timestamp
     /// Told when ``trouble`` changes.
     weak var owner: (any CredentialsOwner)?
@@ -36,15 +38,19 @@ final class Credentials: AccessTokens {
     ///   - account: Whose token it is.
     ///   - label: What a person calls it in a keyring manager.
     ///   - secrets: Where it is kept.
+    ///   - registersItself: Whether logging in again makes the application known that the service does not
+    ///     know (any more).
     ///   - now: The time.
     ///   - endpoint: Where tokens are renewed. Made when that is needed: it takes the client's secret.
     init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
-        now: @escaping () -> Timestamp, endpoint: @escaping () async throws -> TokenEndpoint
+        registersItself: Bool = false, now: @escaping () -> Timestamp,
+        endpoint: @escaping () async throws -> TokenEndpoint
     ) {
         key = .account(account.text)
         self.label = label
         self.secrets = secrets
+        self.registersItself = registersItself
         self.now = now
         self.endpoint = endpoint
     }
@@ -185,6 +191,9 @@ final class Credentials: AccessTokens {
         case .noRefreshToken, .invalidGrant:
             refused(token.accessToken)
             return .unauthorized
+        case .invalidClient where registersItself:
+            refused(token.accessToken)
+            return .unauthorized
         case .invalidClient:
             return .notConfigured(
                 "The service does not know the client id or its secret; configure it anew.")
@@ -194,6 +203,16 @@ final class Credentials: AccessTokens {
         case .denied, .invalidCode, .portTaken, .cannotListen:
             return .failed("The token could not be renewed; try again later.")
         }
+    }
+
+    /// Whether this may be the token that is kept: some services give the same one to each login.
+    func mayHold(_ token: OAuthToken) async -> Bool {
+        guard let known = try? await load() else {
+            // What a locked keyring holds nobody can tell.
+            if case .locked = trouble { return true }
+            return false
+        }
+        return known.accessToken.matches(token.accessToken)
     }
 
     // MARK: Logging out

@@ -107,6 +107,9 @@ final class RemoteService: PhotoService {
     /// Has the keyring unlocked, because of something the user did.
     func unlock() async throws { try await credentials.load(unlocking: true) }
 
+    /// Whether this may be the token that the account has already.
+    func mayHold(_ token: OAuthToken) async -> Bool { await credentials.mayHold(token) }
+
     /// Takes over the token of a login that has just stored it.
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)

@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// A photo as the API gives it, or rather what of it is of use.
 ///
 /// Everything but id and addresses may be missing: undocumented fields "may change with no warning".

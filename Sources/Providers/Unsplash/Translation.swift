@@ -20,7 +20,7 @@ struct Translation: Sendable {
         photo.width = Self.size(record.width)
         photo.height = Self.size(record.height)
         photo.color = record.color.flatMap { Self.isColor($0) ? $0 : nil }
-        photo.blurHash = record.blurHash.flatMap { Self.isBlurHash($0) ? $0 : nil }
+        photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
         photo.title = ServiceText.paragraphs(record.caption)
         photo.description = ServiceText.paragraphs(record.alternativeText)
         let username = ServiceText.line(record.user?.username)
@@ -125,19 +125,6 @@ struct Translation: Sendable {
     private static func isColor(_ text: String) -> Bool {
         text.utf8.count == 7 && text.hasPrefix("#")
             && text.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
-    }
-
-    /// Whether a text can be a BlurHash: 6 to 166 digits of base 83.
-    private static func isBlurHash(_ text: String) -> Bool {
-        6...166 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "#$%*+,-.:;=?@[]^_{|}~".utf8.contains(byte)
-                }
-            }
     }
 
     /// What the image server is told to make of the photo.

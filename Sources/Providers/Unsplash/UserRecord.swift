@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// A person as the API gives them.
 struct UserRecord: Decodable {
     let username: String?

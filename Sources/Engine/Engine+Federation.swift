@@ -1,0 +1,115 @@
+internal import OAuth
+internal import ProviderKit
+
+/// Servers that the application makes itself known to.
+extension Engine {
+    /// How long a server may take to say how it lets its users in, and to take the application in.
+    private static let discoveryTime = Duration.seconds(30)
+
+    /// Starts a login at a server that the caller names, or at that of a known account.
+    func logIn(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
+        guard !options.hasPassword, !options.registers else {
+            throw EngineError.notSupported("\(provider.info.name) is logged in to in the browser.")
+        }
+        let settings = ports.settings.settings(of: provider.info.id)
+        guard let text = options.server ?? options.account?.identity.server else {
+            throw EngineError.invalidArgument(
+                "There are many servers: name yours (imagefeedctl login \(provider.info.id) --server example.social)."
+            )
+        }
+        let server = try provider.server(text, settings)
+        if let account = options.account, account.identity.server != server {
+            throw EngineError.invalidArgument(
+                "\(account.identity) is at \(account.identity.server), not at \(server).")
+        }
+        let login = makeLogin(provider, for: options.account, isPreparing: true)
+        login.begin { [self] in
+            let entrance: Entrance
+            do {
+                entrance = try await withTimeLimit(Self.discoveryTime, ports.clock) { [self] in
+                    try await self.entrance(server, provider, settings)
+                } onTimeout: {
+                    throw ProviderError.failed(
+                        "\(server) takes too long to answer; try again later.")
+                }
+            } catch {
+                throw Entrance.loginError(error, server)
+            }
+            let authorization = makeAuthorization(entrance, isManual: options.isManual)
+            try login.go(on: authorization)
+            return try await finish(login, authorization, entrance)
+        }
+        return login
+    }
+
+    private func entrance(
+        _ server: String, _ provider: any FederatedLogin, _ settings: ProviderSettings
+    ) async throws -> Entrance {
+        // First: a server that has taken the application in is not asked again because a keyring is missing.
+        try await ports.secrets.unlock()
+        let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
+        let found = try await provider.discover(server, plain)
+        let registered = try await registeredClient(found, provider)
+        return Entrance(
+            provider: provider, name: found.name, settings: settings,
+            description: registered.description, clientID: registered.client.id,
+            advice: "log in again",
+            endpoint: { [ports] in
+                TokenEndpoint(registered.description, registered.client, ports.http)
+            },
+            identify: { try await provider.identify(found.name, $0) })
+    }
+
+    /// What the server knows the application by: kept from before, unless the server has forgotten it or
+    /// wants other things now.
+    private func registeredClient(
+        _ server: DiscoveredServer, _ provider: any FederatedLogin
+    ) async throws -> RegisteredClient {
+        let key = SecretKey.server(server.name, of: provider.info.id)
+        return try await registrations.run(key) { [ports] in
+            let stored = try await ports.secrets.lookUp(key, unlocking: true)
+            if let known = stored.flatMap({ RegisteredClient(encoded: $0) }),
+                known.description == server.oauth,
+                try await TokenEndpoint(known.description, known.client, ports.http).knowsClient()
+            {
+                return known
+            }
+            let new = try await RegistrationEndpoint.register(
+                server.oauth, ports.http, now: ports.now())
+            try await ports.secrets.store(
+                new.encoded, for: key, label: "Image Feed: the application at \(server.name)")
+            return new
+        }
+    }
+
+    /// Where the tokens of an account are renewed and given back. Reads what the application is known by.
+    func tokenEndpoint(
+        _ identity: AccountIdentity, _ provider: any Provider, _ settings: ProviderSettings
+    ) async throws -> TokenEndpoint {
+        if let provider = provider as? any OAuthLogin {
+            return try await tokenEndpoint(provider, settings)
+        }
+        let stored = try await ports.secrets.lookUp(
+            .server(identity.server, of: provider.info.id), unlocking: false)
+        guard let known = stored.flatMap({ RegisteredClient(encoded: $0) }) else {
+            throw OAuthError.invalidClient
+        }
+        return TokenEndpoint(known.description, known.client, ports.http)
+    }
+
+    /// How the service of an account lets it in, as far as its settings are right; nil where there is no token.
+    func description(of account: Account) -> OAuthDescription? {
+        let settings = ports.settings.settings(of: account.provider.info.id)
+        return switch account.provider {
+        case let provider as any OAuthLogin: try? provider.oauth(settings)
+        case let provider as any FederatedLogin:
+            try? provider.oauth(account.identity.server, settings)
+        default: nil
+        }
+    }
+
+    /// Whether accounts of a provider have a token.
+    static func isRemote(_ provider: any Provider) -> Bool {
+        provider is any OAuthLogin || provider is any FederatedLogin
+    }
+}

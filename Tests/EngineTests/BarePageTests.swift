@@ -1,0 +1,42 @@
+import Engine
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Pages that have no photo though more follow, and what settings leave out.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct BarePageTests {
+    @Test func `a walk goes on below a top without photos`() async throws {
+        let all = (1...12).map { "\($0)" }
+        let fixture = try await ServiceFixture(all)
+        fixture.service.state.update { $0.hidden = Set(all.prefix(7)) }
+        #expect(try await fixture.walk("new") == Array(all.suffix(5)))
+        // What comes in above later is on top.
+        fixture.service.state.update { $0.photos.insert("0", at: 0) }
+        #expect(try await fixture.account.refreshFeed("new") == 1)
+        #expect(try await fixture.walk("new") == ["0"] + all.suffix(5))
+        fixture.service.state.update { $0.photos.insert(contentsOf: ["y", "z"], at: 0) }
+        #expect(try await fixture.account.refreshFeed("new") == 2)
+        #expect(try await fixture.walk("new") == ["y", "z", "0"] + all.suffix(5))
+    }
+
+    @Test func `what other settings let through is not shown`() async throws {
+        let fixture = try await ServiceFixture(["1", "2", "3", "4"])
+        fixture.service.state.update { $0.view = "all" }
+        let (ids, cursor) = try await fixture.page("new", count: 2)
+        #expect(ids == ["1", "2"])
+        fixture.service.state.update {
+            $0.view = ""
+            $0.hidden = ["2"]
+        }
+        #expect(try await fixture.walk("new") == ["1", "3", "4"])
+        await #expect(throws: ProviderError.staleCursor) {
+            _ = try await fixture.page("new", cursor)
+        }
+        fixture.service.state.update {
+            $0.view = "all"
+            $0.hidden = []
+        }
+        #expect(try await fixture.walk("new") == ["1", "2", "3", "4"])
+    }
+}

@@ -1,0 +1,94 @@
+import ProviderKit
+import Synchronization
+import TestSupport
+
+/// Servers in memory that applications make themselves known to. Its network is ``answer(_:)``.
+final class FakeFederation: FederatedLogin {
+    struct State: Sendable {
+        /// The applications that each server knows, by client id.
+        var clients: [String: Set<String>] = [:]
+        /// How many applications were made known so far.
+        var registrations = 0
+        /// The one token that a user has at a server; every login gives it again.
+        var reusesTokens = false
+        var tokens = 0
+        var revoked: [String] = []
+        /// Who logs in next.
+        var username = "ada"
+        /// What servers want asked for.
+        var scopes = ["read"]
+        var discoveryError: (any Error & Sendable)?
+        var showsCode = true
+    }
+
+    let state = Observed(State())
+    let info = ProviderInfo(
+        id: "federation", name: "Federation", iconName: "image", authentication: .oauth2,
+        capabilities: [.feed], defaultSource: SourceID("new"))
+
+    func server(
+        _ text: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> String {
+        guard text.contains(".") else { throw .invalidArgument("\(text) is no server.") }
+        return text.lowercased()
+    }
+
+    func oauth(
+        _ server: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription {
+        var oauth = OAuthDescription(
+            authorizationURL: "https://\(server)/authorize", tokenURL: "https://\(server)/token",
+            scopes: state.value.scopes, tokenOrigins: ["https://\(server)"])
+        oauth.revocationURL = "https://\(server)/revoke"
+        oauth.usesPKCE = true
+        oauth.countsPerApplication = false
+        oauth.showsCode = state.value.showsCode
+        oauth.registration = ClientRegistration(
+            url: "https://\(server)/apps", fields: ["client_name": "Image Feed"],
+            redirectField: "redirect_uris")
+        return oauth
+    }
+
+    func discover(_ server: String, _ ports: SessionPorts) async throws -> DiscoveredServer {
+        if let error = state.value.discoveryError { throw error }
+        return DiscoveredServer(name: server, oauth: try oauth(server, ports.settings))
+    }
+
+    func identify(_ server: String, _ ports: SessionPorts) async throws -> AccountIdentity {
+        AccountIdentity(username: state.value.username, server: server)
+    }
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        FakeServiceSession(Observed(FakeService.State()))
+    }
+
+    /// What the servers answer.
+    func answer(_ request: HTTPRequest) throws -> HTTPResponse {
+        let parts = request.url.split(separator: "/")
+        let (server, path) = (String(parts[1]), String(parts[2]))
+        let fields = URLEncoding.fields(Substring(String(decoding: request.body, as: UTF8.self)))
+        func field(_ name: String) -> String { fields?.first { $0.name == name }?.value ?? "" }
+        var answer = (status: 404, body: "{}")
+        state.update { state in
+            let isKnown = state.clients[server]?.contains(field("client_id")) == true
+            switch path {
+            case "apps":
+                state.registrations += 1
+                let id = "client-\(state.registrations)"
+                state.clients[server, default: []].insert(id)
+                answer = (200, #"{"client_id":"\#(id)","client_secret":"secret-of-\#(id)"}"#)
+            case _ where !isKnown: answer = (401, #"{"error":"invalid_client"}"#)
+            case "token" where field("code") == "none":
+                answer = (400, #"{"error":"invalid_grant"}"#)
+            case "token":
+                if !state.reusesTokens { state.tokens += 1 }
+                answer = (200, #"{"access_token":"token-\#(state.tokens)"}"#)
+            case "revoke":
+                state.revoked.append(field("token"))
+                answer = (200, "{}")
+            default: break
+            }
+        }
+        return HTTPResponse(status: answer.status, body: Array(answer.body.utf8), url: request.url)
+    }
+}

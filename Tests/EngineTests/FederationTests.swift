@@ -1,0 +1,162 @@
+import Engine
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Logging in at servers that are named.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct FederationTests {
+    private let federation = FakeFederation()
+
+    private func fixture() throws -> EngineFixture {
+        let fixture = try EngineFixture(providers: [federation])
+        let federation = federation
+        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
+        return fixture
+    }
+
+    private func start(
+        _ fixture: EngineFixture, _ server: String?, for account: Account? = nil
+    ) throws -> Login {
+        var options = LoginOptions()
+        options.server = server
+        options.account = account
+        options.isManual = true
+        return try fixture.engine.logIn("federation", options)
+    }
+
+    /// Logs somebody in, with a code that is pasted.
+    private func logIn(
+        _ fixture: EngineFixture, _ username: String, _ server: String?,
+        for account: Account? = nil
+    ) async throws -> Account {
+        federation.state.update { $0.username = username }
+        let login = try start(fixture, server, for: account)
+        await login.prepared()
+        try login.submit("code")
+        return try await login.wait()
+    }
+
+    @Test func `a login asks the server first, then says where to go`() async throws {
+        let fixture = try fixture()
+        let login = try start(fixture, "One.Example")
+        #expect(login.authorizationURL.isEmpty)
+        #expect(throws: EngineError.self) { try login.submit("code") }
+        await login.prepared()
+        #expect(login.authorizationURL.hasPrefix("https://one.example/authorize?"))
+        #expect(login.authorizationURL.contains("client_id=client-1"))
+        #expect(login.authorizationURL.contains("code_challenge_method=S256"))
+        #expect(fixture.told.value.prefix(2) == ["login 1", "login 1 waiting"])
+        try login.submit("code")
+        let account = try await login.wait()
+        #expect(account.id.text == "federation_ada_40one_2eexample")
+        #expect(account.identity == AccountIdentity(username: "ada", server: "one.example"))
+        let secrets = fixture.world.secrets.state.value
+        #expect(secrets.labels[.account(account.id.text)] == "Image Feed: ada at one.example")
+        let kept = try #require(secrets.secrets[.server("one.example", of: "federation")])
+        #expect(String(decoding: kept, as: UTF8.self).contains("secret-of-client-1"))
+    }
+
+    @Test func `the application makes itself known to each server once`() async throws {
+        let fixture = try fixture()
+        let first = try start(fixture, "one.example")
+        let second = try start(fixture, "one.example")
+        await first.prepared()
+        await second.prepared()
+        #expect(federation.state.value.registrations == 1)
+        let ada = try await logIn(fixture, "ada", "one.example")
+        let bob = try await logIn(fixture, "bob", "one.example")
+        let other = try await logIn(fixture, "ada", "two.example")
+        #expect(federation.state.value.registrations == 2)
+        #expect(Set([ada, bob, other].map(\.id)).count == 3)
+        #expect(try await logIn(fixture, "ada", nil, for: other) === other)
+        #expect(federation.state.value.registrations == 2)
+    }
+
+    @Test func `a server that has forgotten it, or wants other things, is told anew`() async throws
+    {
+        let fixture = try fixture()
+        _ = try await logIn(fixture, "ada", "one.example")
+        federation.state.update { $0.clients = [:] }
+        _ = try await logIn(fixture, "ada", "one.example")
+        #expect(federation.state.value.registrations == 2)
+        federation.state.update { $0.scopes = ["read", "write"] }
+        let login = try start(fixture, "one.example")
+        await login.prepared()
+        #expect(federation.state.value.registrations == 3)
+        #expect(login.authorizationURL.contains("scope=read%20write"))
+    }
+
+    @Test func `where no code is shown the browser's address is pasted`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.showsCode = false }
+        let login = try start(fixture, "one.example")
+        await login.prepared()
+        #expect(login.authorizationURL.contains("redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback"))
+        let request = try #require(fixture.world.http.requests.value.first)
+        #expect(
+            String(decoding: request.body, as: UTF8.self).hasSuffix(
+                "redirect_uris=http%3A%2F%2F127.0.0.1%2Fcallback"))
+        await login.cancel()
+    }
+
+    @Test func `a server has to be named, and be the account's`() async throws {
+        let fixture = try fixture()
+        #expect(throws: EngineError.self) { try start(fixture, nil) }
+        #expect(throws: ProviderError.self) { try start(fixture, "nonsense") }
+        let ada = try await logIn(fixture, "ada", "one.example")
+        #expect(throws: EngineError.self) { try start(fixture, "two.example", for: ada) }
+        #expect(fixture.engine.isConfigured(federation))
+    }
+
+    @Test func `a server that is something else fails the login`() async throws {
+        let fixture = try fixture()
+        let error = ProviderError.notSupported("one.example is something else.")
+        federation.state.update { $0.discoveryError = error }
+        let login = try start(fixture, "one.example")
+        await #expect(throws: error) { _ = try await login.wait() }
+        await login.prepared()
+        #expect(login.authorizationURL.isEmpty)
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+    }
+
+    @Test func `without a keyring no server is told anything`() async throws {
+        let fixture = try fixture()
+        fixture.world.secrets.state.update { $0.error = .unavailable("No keyring.") }
+        let login = try start(fixture, "one.example")
+        await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
+            _ = try await login.wait()
+        }
+        #expect(federation.state.value.registrations == 0)
+    }
+
+    @Test func `a login that is cancelled while the server is asked leaves nothing`() async throws {
+        let fixture = try fixture()
+        let login = try start(fixture, "one.example")
+        await login.cancel()
+        #expect(login.state == .cancelled)
+        await #expect(throws: EngineError.self) { _ = try await login.wait() }
+        #expect(fixture.engine.accounts.isEmpty)
+    }
+
+    @Test func `a token that an account has is not given back for another login`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.reusesTokens = true }
+        let ada = try await logIn(fixture, "ada", "one.example")
+        let bob = try await logIn(fixture, "bob", "two.example")
+        // Ada logs in where Bob is expected, and her server gives the token that she has.
+        await #expect(throws: EngineError.self) {
+            _ = try await logIn(fixture, "ada", nil, for: bob)
+        }
+        #expect(federation.state.value.revoked.isEmpty)
+        try await fixture.engine.logOut(ada)
+    }
+
+    @Test func `a token is given back at its server`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada", "one.example")
+        try await fixture.engine.logOut(ada)
+        try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
+        #expect(fixture.world.http.requests.value.last?.url == "https://one.example/revoke")
+    }
+}
