@@ -140,6 +140,18 @@ let package = Package(
             ]),
 
         .target(
+            name: "MastodonProvider",
+            dependencies: ["ProviderKit", .product(name: "Logging", package: "swift-log")],
+            path: "Sources/Providers/Mastodon"),
+        .testTarget(
+            name: "MastodonProviderTests",
+            dependencies: [
+                "MastodonProvider", "ProviderKit", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Recordings"]),
+
+        .target(
             name: "UnsplashProvider",
             dependencies: ["ProviderKit", .product(name: "Logging", package: "swift-log")],
             path: "Sources/Providers/Unsplash"),
@@ -193,9 +205,9 @@ let package = Package(
             name: "imagefeedd",
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
-                "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "NetworkState",
-                "Notifications",
-                "ProviderKit", "Secrets", "Storage", "UnsplashProvider",
+                "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "MastodonProvider",
+                "NetworkState", "Notifications", "ProviderKit", "Secrets", "Storage",
+                "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

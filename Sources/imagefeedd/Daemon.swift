@@ -7,6 +7,7 @@ internal import Glibc
 internal import HTTP
 internal import LocalProvider
 internal import Logging
+internal import MastodonProvider
 internal import NetworkState
 internal import Notifications
 internal import ProviderKit
@@ -44,7 +45,8 @@ final class Daemon {
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache, logger: logger, clock: MainQueueClock())
         // The one list of providers.
-        providers = ([local, UnsplashProvider()] as [any Provider]).filter { provider in
+        providers = ([local, MastodonProvider(), UnsplashProvider()] as [any Provider]).filter {
+            provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }
         connection = try BusConnection.session()

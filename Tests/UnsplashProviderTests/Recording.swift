@@ -1,10 +1,9 @@
-import FoundationEssentials
 import ProviderKit
+import TestSupport
 
 /// An answer of the real service, recorded by the tests of its clients: see `Recordings/SOURCES.md`.
 enum Recording {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "Recordings")
+    private static let recordings = Recordings(beside: #filePath)
 
     /// All with a body of JSON that is a list of photos.
     static let lists = [
@@ -13,23 +12,10 @@ enum Recording {
     ]
 
     static func body(_ name: String, _ ending: String = "json") throws -> [UInt8] {
-        Array(try Data(contentsOf: folder.appending(path: "\(name).\(ending)")))
+        try recordings.body(name, ending)
     }
 
     static func response(_ name: String, _ ending: String = "json") throws -> HTTPResponse {
-        let text = try String(
-            contentsOf: folder.appending(path: "\(name).headers"), encoding: .utf8)
-        var status = 0
-        var headers = HTTPHeaders()
-        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
-            if line.hasPrefix("HTTP/") {
-                status = Int(line.split(separator: " ")[1]) ?? 0
-            } else if let colon = line.firstIndex(of: ":") {
-                let value = line[line.index(after: colon)...].drop { $0 == " " }
-                headers.append(String(line[..<colon]), String(value))
-            }
-        }
-        return HTTPResponse(
-            status: status, headers: headers, body: try body(name, ending), url: "")
+        try recordings.response(name, ending)
     }
 }

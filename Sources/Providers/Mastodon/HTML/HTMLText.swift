@@ -1,0 +1,145 @@
+/// The text of a piece of HTML as a reader sees it: paragraphs and lines, without what is hidden.
+///
+/// A small parser of its own for what statuses and profiles bring along. It never fails, looks at each byte a
+/// bounded number of times, and keeps what it does not understand out of the text.
+///
+/// Source: WHATWG HTML §13.2.5 for the tokens, §15.3 for what is a block and what is not rendered, the
+/// algorithm of `innerText` for line breaks; Mastodon's classes `invisible`, `ellipsis` and `quote-inline`.
+enum HTMLText {
+    /// How many bytes of HTML are looked at: servers allow statuses of some thousand characters.
+    static let maximumInput = 256 << 10
+
+    /// What a reader sees.
+    static func plain(_ html: String) -> String {
+        var tokens = HTMLTokens(Array(html.utf8.prefix(maximumInput)))
+        var page = RenderedText()
+        while let token = tokens.next() {
+            switch token {
+            case .text(let bytes): page.append(bytes)
+            case .start(let tag): page.open(tag)
+            case .end(let name): page.close(name)
+            }
+            if page.isFull { break }
+        }
+        return page.text
+    }
+}
+
+/// Text that grows by what elements mean.
+private struct RenderedText {
+    /// Longer texts are cut off by whoever takes them.
+    private static let maximumOutput = 64 << 10
+    /// How deep elements are told apart. What is nested deeper counts as part of what it is in.
+    private static let maximumDepth = 64
+
+    private struct Element {
+        let name: String
+        let isHidden: Bool
+        let endsInEllipsis: Bool
+    }
+
+    private var bytes: [UInt8] = []
+    private var elements: [Element] = []
+    private var hidden = 0
+    private var preformatted = 0
+    /// Line breaks that come before what is next, if anything is.
+    private var breaks = 0
+    private var hasSpace = false
+
+    var isFull: Bool { bytes.count > Self.maximumOutput }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    mutating func append(_ text: some Sequence<UInt8>) {
+        guard hidden == 0 else { return }
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\n") where preformatted > 0: lineBreak()
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), 0x0c,
+                UInt8(ascii: "\r"):
+                if preformatted > 0, byte != UInt8(ascii: "\r") {
+                    put(byte)
+                } else {
+                    hasSpace = true
+                }
+            default: put(byte)
+            }
+        }
+    }
+
+    private mutating func put(_ byte: UInt8) {
+        if !bytes.isEmpty {
+            bytes += repeatElement(UInt8(ascii: "\n"), count: breaks)
+            if hasSpace, breaks == 0, bytes.last != UInt8(ascii: "\n") {
+                bytes.append(UInt8(ascii: " "))
+            }
+        }
+        breaks = 0
+        hasSpace = false
+        bytes.append(byte)
+    }
+
+    private mutating func lineBreak() {
+        guard hidden == 0 else { return }
+        // Nobody needs more than an empty line.
+        breaks = min(breaks + 1, 2)
+        hasSpace = false
+    }
+
+    private mutating func block(_ name: String) {
+        guard hidden == 0 else { return }
+        breaks = max(breaks, Self.paragraphs.contains(name) ? 2 : 1)
+        hasSpace = false
+    }
+
+    mutating func open(_ tag: HTMLTokens.Tag) {
+        switch tag.name {
+        case "br": return lineBreak()
+        case "hr": return block("hr")
+        case "img":
+            // Emoji that a server has of its own come as pictures here and there.
+            if let alternative = tag["alt"] { append(alternative.utf8) }
+            return
+        case "wbr", "input", "link", "meta", "source", "track", "col", "embed", "area", "base":
+            return
+        default: break
+        }
+        if Self.blocks.contains(tag.name) { block(tag.name) }
+        guard elements.count < Self.maximumDepth else { return }
+        let classes = tag["class"]?.split(separator: " ") ?? []
+        let element = Element(
+            name: tag.name,
+            isHidden: Self.unrendered.contains(tag.name) || tag["hidden"] != nil
+                || classes.contains("invisible") || classes.contains("quote-inline"),
+            endsInEllipsis: classes.contains("ellipsis"))
+        elements.append(element)
+        if element.isHidden { hidden += 1 }
+        if element.name == "pre" { preformatted += 1 }
+    }
+
+    mutating func close(_ name: String) {
+        if name == "br" { return lineBreak() }
+        if let index = elements.lastIndex(where: { $0.name == name }) {
+            for element in elements[index...].reversed() {
+                if element.endsInEllipsis { append("…".utf8) }
+                if element.isHidden { hidden -= 1 }
+                if element.name == "pre" { preformatted -= 1 }
+            }
+            elements.removeSubrange(index...)
+        }
+        if Self.blocks.contains(name) { block(name) }
+    }
+
+    private static let paragraphs: Set = [
+        "p", "blockquote", "ul", "ol", "dl", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "table",
+    ]
+    private static let blocks: Set = paragraphs.union([
+        "address", "article", "aside", "body", "center", "dd", "details", "dialog", "dir", "div",
+        "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "html",
+        "legend", "li", "listing", "main", "menu", "nav", "optgroup", "option", "search",
+        "section", "summary", "tr", "caption", "tbody", "thead", "tfoot",
+    ])
+    private static let unrendered: Set = [
+        "head", "template", "datalist", "rp", "select", "audio", "video", "object", "canvas", "svg",
+        "math",
+    ]
+}

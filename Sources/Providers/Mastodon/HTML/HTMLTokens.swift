@@ -1,0 +1,253 @@
+/// HTML, cut into tags and text.
+///
+/// Comments, declarations, and the contents of `script`, `style` and their like are passed over.
+///
+/// Source: WHATWG HTML §13.2.5.
+struct HTMLTokens {
+    enum Token {
+        /// UTF-8, its character references resolved.
+        case text([UInt8])
+        case start(Tag)
+        /// The name, in lower case.
+        case end(String)
+    }
+
+    struct Tag {
+        /// In lower case.
+        let name: String
+        fileprivate(set) var attributes: [(name: String, value: String)] = []
+
+        /// The value of an attribute; of several with the name, the first.
+        subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+    }
+
+    /// How many attributes of a tag are kept.
+    private static let maximumAttributes = 32
+    /// Elements whose contents are no HTML, and are not shown.
+    private static let rawElements: Set = [
+        "script", "style", "iframe", "noembed", "noframes", "noscript", "textarea", "title", "xmp",
+        "plaintext",
+    ]
+
+    private let input: [UInt8]
+    private var position = 0
+    /// The element whose contents are passed over.
+    private var rawElement: String?
+
+    init(_ input: [UInt8]) { self.input = input }
+
+    /// The next token; nil at the end. An end within a tag ends the text before the tag.
+    mutating func next() -> Token? {
+        while position < input.count {
+            if let name = rawElement {
+                rawElement = nil
+                skipRaw(name)
+            } else if input[position] == UInt8(ascii: "<") {
+                if let token = markup() { return token }
+            } else {
+                return .text(takeText())
+            }
+        }
+        return nil
+    }
+
+    private subscript(at offset: Int) -> UInt8? {
+        position + offset < input.count ? input[position + offset] : nil
+    }
+
+    // MARK: Text
+
+    private mutating func takeText() -> [UInt8] {
+        var text: [UInt8] = []
+        while let byte = self[at: 0], byte != UInt8(ascii: "<") {
+            if byte == UInt8(ascii: "&") {
+                let (bytes, length) = CharacterReference.resolve(
+                    input[position...], inAttribute: false)
+                text += bytes
+                position += length
+            } else {
+                // NUL is dropped in text (§13.2.6.4.7).
+                if byte != 0 { text.append(byte) }
+                position += 1
+            }
+        }
+        return text
+    }
+
+    /// Passes over everything up to the end tag of an element.
+    private mutating func skipRaw(_ name: String) {
+        let name = Array(name.utf8)
+        while position < input.count {
+            if self[at: 0] == UInt8(ascii: "<"), self[at: 1] == UInt8(ascii: "/"),
+                position + 2 + name.count <= input.count,
+                zip(name, input[(position + 2)...]).allSatisfy({ $0 == $1.lowercased }),
+                self[at: 2 + name.count].map({ !$0.isLetter }) ?? true
+            {
+                return
+            }
+            position += 1
+        }
+    }
+
+    // MARK: Markup
+
+    /// Takes what begins with `<`; nil for what is passed over.
+    private mutating func markup() -> Token? {
+        switch self[at: 1] {
+        case let byte? where byte.isLetter:
+            position += 1
+            return startTag()
+        case UInt8(ascii: "/"):
+            guard let byte = self[at: 2] else {
+                position += 2
+                return .text(Array("</".utf8))
+            }
+            guard byte.isLetter else {
+                skip(through: UInt8(ascii: ">"))
+                return nil
+            }
+            position += 2
+            return endTag()
+        case UInt8(ascii: "!"):
+            if self[at: 2] == UInt8(ascii: "-"), self[at: 3] == UInt8(ascii: "-") {
+                skipComment()
+            } else {
+                skip(through: UInt8(ascii: ">"))
+            }
+            return nil
+        case UInt8(ascii: "?"):
+            skip(through: UInt8(ascii: ">"))
+            return nil
+        default:
+            position += 1
+            return .text([UInt8(ascii: "<")])
+        }
+    }
+
+    private mutating func skip(through end: UInt8) {
+        while position < input.count, input[position] != end { position += 1 }
+        position += 1
+    }
+
+    private mutating func skipComment() {
+        position += 4
+        // `<!-->` and `<!--->` are whole comments.
+        if self[at: 0] == UInt8(ascii: ">") {
+            position += 1
+            return
+        }
+        if self[at: 0] == UInt8(ascii: "-"), self[at: 1] == UInt8(ascii: ">") {
+            position += 2
+            return
+        }
+        while position < input.count {
+            if self[at: 0] == UInt8(ascii: "-"), self[at: 1] == UInt8(ascii: "-") {
+                if self[at: 2] == UInt8(ascii: ">") {
+                    position += 3
+                    return
+                }
+                if self[at: 2] == UInt8(ascii: "!"), self[at: 3] == UInt8(ascii: ">") {
+                    position += 4
+                    return
+                }
+            }
+            position += 1
+        }
+    }
+
+    private mutating func takeName(_ isEnd: (UInt8) -> Bool) -> String {
+        var name: [UInt8] = []
+        while let byte = self[at: 0], !isEnd(byte) {
+            name.append(byte.lowercased)
+            position += 1
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    private mutating func endTag() -> Token? {
+        let name = takeName { $0.isSpace || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ">") }
+        guard takeAttributes() != nil else { return nil }
+        return .end(name)
+    }
+
+    private mutating func startTag() -> Token? {
+        let name = takeName { $0.isSpace || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ">") }
+        guard let attributes = takeAttributes() else { return nil }
+        if Self.rawElements.contains(name) { rawElement = name }
+        return .start(Tag(name: name, attributes: attributes))
+    }
+
+    /// Takes everything up to and with the `>`; nil where there is none.
+    private mutating func takeAttributes() -> [(name: String, value: String)]? {
+        var attributes: [(name: String, value: String)] = []
+        while true {
+            while let byte = self[at: 0], byte.isSpace || byte == UInt8(ascii: "/") {
+                position += 1
+            }
+            guard let byte = self[at: 0] else { return nil }
+            if byte == UInt8(ascii: ">") {
+                position += 1
+                return attributes
+            }
+            // A `=` at the beginning is part of the name.
+            var name = ""
+            if byte == UInt8(ascii: "=") {
+                name = "="
+                position += 1
+            }
+            name += takeName {
+                $0.isSpace
+                    || [UInt8(ascii: "/"), UInt8(ascii: ">"), UInt8(ascii: "=")].contains($0)
+            }
+            while let byte = self[at: 0], byte.isSpace { position += 1 }
+            var value: [UInt8] = []
+            if self[at: 0] == UInt8(ascii: "=") {
+                position += 1
+                while let byte = self[at: 0], byte.isSpace { position += 1 }
+                guard let taken = takeValue() else { return nil }
+                value = taken
+            }
+            if attributes.count < Self.maximumAttributes {
+                attributes.append((name, String(decoding: value, as: UTF8.self)))
+            }
+        }
+    }
+
+    /// Takes the value of an attribute, in quotes or without; nil where the end comes first.
+    private mutating func takeValue() -> [UInt8]? {
+        guard let quote = self[at: 0] else { return nil }
+        let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+        if isQuoted { position += 1 }
+        var value: [UInt8] = []
+        while let byte = self[at: 0] {
+            if isQuoted ? byte == quote : byte.isSpace || byte == UInt8(ascii: ">") {
+                if isQuoted { position += 1 }
+                return value
+            }
+            if byte == UInt8(ascii: "&") {
+                let (bytes, length) = CharacterReference.resolve(
+                    input[position...], inAttribute: true)
+                value += bytes
+                position += length
+            } else {
+                value.append(byte)
+                position += 1
+            }
+        }
+        return nil
+    }
+}
+
+extension UInt8 {
+    var isLetter: Bool {
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= self
+            || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self
+    }
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    /// White space within tags.
+    var isSpace: Bool {
+        self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0c || self == 0x0d
+    }
+    /// An ASCII letter in lower case; anything else as it is.
+    var lowercased: UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self + 32 : self }
+}

@@ -1,0 +1,47 @@
+package import ProviderKit
+
+/// Photos of Mastodon, Pixelfed, and all that speaks their API, each at the server that its users name.
+///
+/// Source: docs.joinmastodon.org; the sources of Pixelfed for what it does otherwise.
+package struct MastodonProvider: FederatedLogin {
+    package let info = ProviderInfo(
+        id: "mastodon", name: "Mastodon and Pixelfed", iconName: "applications-internet",
+        authentication: .oauth2, capabilities: [.feed, .like, .profile],
+        defaultSource: MastodonSource.home.id)
+
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter now: Tells the time.
+    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+
+    package func server(
+        _ text: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> String {
+        try ServerName(text).text
+    }
+
+    package func oauth(
+        _ server: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription {
+        let settings = try MastodonSettings(settings)
+        return Discovery.description(try settings.base(server), settings)
+    }
+
+    package func discover(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> DiscoveredServer {
+        let settings = try MastodonSettings(ports.settings)
+        return try await Discovery(settings: settings, http: ports.http).discover(server)
+    }
+
+    package func identify(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        let client = try MastodonClient(server, ports, now: now)
+        return AccountIdentity(username: try await client.me().username, server: server)
+    }
+
+    package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        MastodonSession(account, ports, now: now)
+    }
+}

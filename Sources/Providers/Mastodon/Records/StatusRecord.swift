@@ -1,0 +1,119 @@
+internal import ProviderKit
+
+/// A status, or rather what of it is of use.
+///
+/// Everything but the id may be missing: servers of many ages and makes answer.
+struct StatusRecord: Decodable {
+    let id: String
+    let createdAt: String?
+    let editedAt: String?
+    let content: String?
+    let warning: String?
+    let isSensitive: Bool?
+    /// The page of the status.
+    let page: String?
+    let favourites: Int?
+    /// nil where nobody says, as without a user's token.
+    let isFavourite: Bool?
+    let account: AccountRecord?
+    let attachments: [AttachmentRecord]
+    /// What the user's filters want done with it.
+    let filterActions: [String]
+    /// The number of the like, by which Pixelfed pages.
+    let likeNumber: Int?
+    /// The status that this one passes on.
+    private let boosted: [StatusRecord]
+
+    /// The status itself: what it passes on, if it does.
+    var original: StatusRecord { boosted.first?.original ?? self }
+
+    private enum Key: String, CodingKey {
+        case id, sensitive, url, uri, content, favourited, account, filtered, reblog
+        case createdAt = "created_at"
+        case editedAt = "edited_at"
+        case warning = "spoiler_text"
+        case favourites = "favourites_count"
+        case attachments = "media_attachments"
+        case likeNumber = "like_id"
+    }
+
+    private struct Filtered: Decodable {
+        struct Filter: Decodable {
+            let filter_action: String?
+        }
+
+        let filter: Filter?
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        id = try values.decode(Identifier.self, forKey: .id).text
+        createdAt = values.lenient(.createdAt)
+        editedAt = values.lenient(.editedAt)
+        content = values.lenient(.content)
+        warning = values.lenient(.warning)
+        isSensitive = values.lenient(.sensitive)
+        page = values.lenient(.url) ?? values.lenient(.uri)
+        favourites = values.lenient(.favourites)
+        isFavourite = values.lenient(.favourited)
+        account = values.lenient(.account)
+        attachments = values.lenient(.attachments, as: LenientList.self)?.elements ?? []
+        filterActions =
+            values.lenient(.filtered, as: LenientList<Filtered>.self)?.elements
+            .map { $0.filter?.filter_action ?? "warn" } ?? []
+        likeNumber = values.lenient(.likeNumber, as: Identifier.self).flatMap { Int($0.text) }
+        // One level: a status that passes on another cannot be passed on itself.
+        let isBoosted = decoder.codingPath.contains { $0.stringValue == Key.reblog.rawValue }
+        boosted = isBoosted ? [] : [values.lenient(.reblog)].compactMap(\.self)
+    }
+}
+
+/// An id: opaque text. Some servers have sent numbers.
+struct Identifier: Decodable {
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        if let number = try? value.decode(Int.self) {
+            text = "\(number)"
+        } else {
+            text = try value.decode(String.self)
+        }
+    }
+}
+
+/// A picture, or something else, that is attached to a status.
+struct AttachmentRecord: Decodable {
+    let id: String
+    /// `image`, `gifv`, `video`, `audio`, `unknown`.
+    let kind: String?
+    let full: String?
+    let preview: String?
+    let text: String?
+    let blurHash: String?
+    let width: Int?
+    let height: Int?
+
+    private enum Key: String, CodingKey {
+        case id, type, url, description, blurhash, meta, original, width, height
+        case preview = "preview_url"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        id = try values.decode(Identifier.self, forKey: .id).text
+        kind = values.lenient(.type)
+        full = values.lenient(.url)
+        preview = values.lenient(.preview)
+        text = values.lenient(.description)
+        blurHash = values.lenient(.blurhash)
+        let original = try? values.nestedContainer(keyedBy: Key.self, forKey: .meta)
+            .nestedContainer(keyedBy: Key.self, forKey: .original)
+        func size(_ key: Key) -> Int? {
+            original?.lenient(key)
+                ?? original?.lenient(key, as: Double.self).flatMap { Int(exactly: $0.rounded()) }
+        }
+        width = size(.width)
+        height = size(.height)
+    }
+}

@@ -1,0 +1,56 @@
+internal import ProviderKit
+
+/// The name of a server of the Fediverse: a host name in lower case, without a port.
+struct ServerName: Hashable, Sendable {
+    let text: String
+
+    /// The longest name that DNS has, in bytes.
+    private static let maximumLength = 253
+
+    /// Reads what somebody wrote: `pixelfed.social`, the address of a page there, or a handle like
+    /// `@ada@pixelfed.social`.
+    ///
+    /// - Throws: ``ProviderError/invalidArgument(_:)``.
+    init(_ text: String) throws(ProviderError) {
+        guard text.utf8.count <= WebAddress.maximumLength, let shown = ServiceText.line(text) else {
+            throw .invalidArgument("The name of the server is missing, such as pixelfed.social.")
+        }
+        var name = Substring(shown)
+        if let scheme = name.firstRange(of: "://") {
+            guard name[..<scheme.lowerBound].lowercased() == "https" else {
+                throw .invalidArgument(
+                    "Servers are asked over https:// alone, not by \(shown.quoted).")
+            }
+            name = name[scheme.upperBound...].prefix { !"/?#".contains($0) }
+        }
+        if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
+        while name.last == "/" || name.last == "." { name.removeLast() }
+        guard let host = Self.host(name.lowercased()) else {
+            throw .invalidArgument(
+                "\(shown.quoted) is not the name of a server, such as pixelfed.social.")
+        }
+        self.text = host
+    }
+
+    /// The name, if it is one that only DNS can resolve.
+    ///
+    /// Source: RFC 1123 §2.1; WHATWG URL §3.5 for what would be taken for an IPv4 address.
+    private static func host(_ name: String) -> String? {
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard name.utf8.count <= maximumLength, labels.count >= 2,
+            labels.allSatisfy({ label in
+                1...63 ~= label.utf8.count && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy {
+                        $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-")
+                    }
+            }),
+            let last = labels.last, !last.utf8.allSatisfy({ $0.isDigit }), !last.hasPrefix("0x")
+        else { return nil }
+        return name
+    }
+}
+
+extension String {
+    /// The beginning of what somebody wrote, in quotation marks.
+    fileprivate var quoted: String { "\"\(prefix(80))\"" }
+}

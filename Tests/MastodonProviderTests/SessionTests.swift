@@ -1,0 +1,208 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import MastodonProvider
+
+struct SessionTests {
+    private func ids(_ page: RemotePage) -> [String] { page.photos.map(\.photo.id.text) }
+
+    @Test func `places are what the server names, whatever that is`() async throws {
+        let fixture = Fixture { request in
+            .json(
+                Sample.list(Sample.status("1", [Sample.image("a")])),
+                Sample.next("limit=40&offset=a%26b&max_id=9"))
+        }
+        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(page.next == "limit=40&offset=a%26b&max_id=9")
+        _ = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
+        #expect(
+            fixture.asked == [
+                "/timelines/home?limit=40", "/timelines/home?limit=40&offset=a%26b&max_id=9",
+            ])
+        #expect(
+            fixture.http.requests.value.allSatisfy { $0.headers["Accept"] == "application/json" })
+    }
+
+    @Test(arguments: [
+        ("home", "/timelines/home?limit=40"),
+        ("local", "/timelines/public?limit=40&only_media=true&local=true"),
+        ("tag:cats", "/timelines/tag/cats?limit=40&only_media=true"),
+        ("tag:#caf\u{e9}", "/timelines/tag/caf%C3%A9?limit=40&only_media=true"),
+        ("likes", "/favourites?limit=40"),
+    ])
+    func `each source is asked for in its place`(source: String, path: String) async throws {
+        let fixture = Fixture(answering: .json("[]"))
+        #expect(fixture.session.accepts(SourceID(source)))
+        let page = try await fixture.session.fetchPage(SourceID(source), from: nil)
+        #expect(page == RemotePage([]))
+        #expect(fixture.asked == [path])
+    }
+
+    @Test(arguments: [
+        ("4.6.4", "/timelines/public?limit=40&only_media=true"),
+        (
+            "3.5.3 (compatible; Pixelfed 0.11.13)",
+            "/timelines/public?limit=40&only_media=true&remote=true"
+        ),
+    ])
+    func `the public feed is that of all servers`(version: String, path: String) async throws {
+        let fixture = Fixture { request in
+            request.url.contains("/instance")
+                ? .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#) : .json("[]")
+        }
+        for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
+        #expect(fixture.asked.suffix(2) == [path, path])
+        // Asked once.
+        #expect(fixture.asked.count == 3)
+    }
+
+    @Test func `a user's photos are found by their handle`() async throws {
+        let account = try recordings.response("account_lookup_200")
+        let fixture = Fixture { request in
+            request.url.contains("lookup") ? account : .json("[]")
+        }
+        for name in ["@bob@b.example", "bob@b.example"] {
+            _ = try await fixture.session.fetchPage(SourceID("user:\(name)"), from: nil)
+        }
+        let statuses =
+            "/accounts/117020565966271181/statuses?limit=40&only_media=true&exclude_reblogs=true"
+        #expect(
+            fixture.asked == ["/accounts/lookup?acct=bob%40b.example", statuses, statuses])
+        let missing = try recordings.response("account_lookup_404_Record_not_found")
+        await #expect(throws: ProviderError.self) {
+            try await Fixture(answering: missing).session.fetchPage(SourceID("user:x"), from: nil)
+        }
+    }
+
+    @Test(arguments: [
+        "", "nonsense", "tag:", "tag:.", "tag:..", "tag:a b", "tag:a/b", "user:", "user:a\n",
+        "tag:" + String(repeating: "x", count: 300), "home ", "list:1",
+    ])
+    func `what is no source is none`(id: String) {
+        #expect(!Fixture(answering: .json("[]")).session.accepts(SourceID(id)))
+    }
+
+    @Test func `pages without a photo are passed over, within bounds`() async throws {
+        let fixture = Fixture { request in
+            let place =
+                request.url.split(separator: "max_id=").dropFirst().last.flatMap { Int($0) } ?? 100
+            let status = Sample.status("\(place)", place == 97 ? [Sample.image("a")] : [])
+            return .json(Sample.list(status), Sample.next("max_id=\(place - 1)"))
+        }
+        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(ids(page) == ["97.a"])
+        #expect(page.next == "max_id=96")
+        #expect(fixture.asked.count == 4)
+        let bare = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
+        #expect(bare.photos.isEmpty)
+        #expect(bare.next == "max_id=91")
+        #expect(fixture.asked.count == 4 + MastodonSession.requestLimit)
+    }
+
+    @Test func `it does not ask on for longer than anybody waits`() async throws {
+        let time = Observed(Fixture.now)
+        let fixture = Fixture(now: { time.value }) { request in
+            time.update { $0 = $0 + .seconds(5) }
+            let count = request.url.utf8.count
+            return .json(Sample.list(Sample.status("1")), Sample.next("max_id=\(count)"))
+        }
+        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(page.next != nil)
+        #expect(fixture.asked.count == 2)
+    }
+
+    @Test func `a server that leads round in circles comes to an end`() async throws {
+        let fixture = Fixture { _ in .json(Sample.list(Sample.status("1")), Sample.next("max_id=1"))
+        }
+        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(page == RemotePage([]))
+        #expect(fixture.asked.count == 2)
+    }
+
+    @Test func `recorded feeds are read`() async throws {
+        let home = try recordings.response("timelines_home_200")
+        let fixture = Fixture { request in
+            request.url.contains("max_id") ? .json("[]") : home
+        }
+        #expect(try await fixture.session.fetchPage(SourceID("home"), from: nil) == RemotePage([]))
+        #expect(fixture.asked.last == "/timelines/home?max_id=117020574694606796")
+        guard case .rateLimit(let limit) = await fixture.events().last else {
+            Issue.record("No limit is told.")
+            return
+        }
+        #expect(limit.limit == 300)
+        #expect(limit.remaining == 299)
+        #expect(limit.reset == Timestamp(rfc3339: "2026-08-01T14:00:01Z"))
+    }
+
+    @Test func `a feed that is still put together is no end`() async throws {
+        let partial = try recordings.response("timelines_home_206_regenerating")
+        let fixture = Fixture(answering: partial)
+        let error = await #expect(throws: ProviderError.self) {
+            try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        }
+        #expect("\(error, default: "")".contains("still"))
+        let some = Fixture(
+            answering: .json(
+                Sample.list(Sample.status("1", [Sample.image("a")])), status: 206,
+                Sample.next("max_id=1")))
+        #expect(try await some.session.fetchPage(SourceID("home"), from: nil).next == "max_id=1")
+    }
+
+    @Test func `Pixelfed's likes are walked by their numbers`() async throws {
+        let fixture = Fixture { request in
+            let last =
+                request.url.split(separator: "max_id=").dropFirst().last.flatMap { Int($0) } ?? 100
+            let statuses = [last - 1, last - 2].filter { $0 > 96 }.map {
+                Sample.status(
+                    "s\($0)", [Sample.image("a")], "\"like_id\":\($0),\"favourited\":null")
+            }
+            // The place that it names is the top of the page.
+            return .json(
+                "[\(statuses.joined(separator: ","))]",
+                [
+                    "Link":
+                        #"<http://photos.example/api/v1/favourites?limit=40&max_id=99>; rel="next",<http://photos.example/x?min_id=1>; rel="prev""#
+                ])
+        }
+        var found: [String] = []
+        var place: String?
+        repeat {
+            let page = try await fixture.session.fetchPage(SourceID("likes"), from: place)
+            found += ids(page)
+            #expect(page.photos.allSatisfy { $0.photo.isLiked })
+            place = page.next
+        } while place != nil
+        #expect(found == ["s99.a", "s98.a", "s97.a"])
+    }
+
+    @Test func `a photo is found by its status`() async throws {
+        let status = Sample.status(
+            "12", [Sample.image("a"), Sample.image("b")], #""sensitive":true"#)
+        let fixture = Fixture(answering: .json(status))
+        #expect(try await fixture.session.fetchPhoto(PhotoID("12.b")).photo.id.text == "12.b")
+        #expect(fixture.asked == ["/statuses/12"])
+        for id in ["12.c", "12", "12.a.b", "../12.a", "", "12.", ".a"] {
+            await #expect(throws: ProviderError.self) {
+                try await fixture.session.fetchPhoto(PhotoID(id))
+            }
+        }
+    }
+
+    @Test func `a like is one of the status`() async throws {
+        let liked = try recordings.response("status_favourite_200")
+        let fixture = Fixture(answering: liked)
+        #expect(try await fixture.session.setLiked(PhotoID("12.a"), true) == nil)
+        #expect(try await fixture.session.setLiked(PhotoID("12.b"), false) == nil)
+        #expect(
+            fixture.asked == ["POST /statuses/12/favourite", "POST /statuses/12/unfavourite"])
+        #expect(fixture.session.likedTogether(PhotoID("12.a")) == "12.")
+        #expect(fixture.session.likedTogether(PhotoID("12")) == nil)
+    }
+
+    @Test func `what settings let through is a view of its own`() {
+        #expect(Fixture(answering: .json("[]")).session.view == "")
+        #expect(Fixture(["ShowSensitive": "true"], answering: .json("[]")).session.view != "")
+    }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import MastodonProvider
+
+struct StatusTests {
+    private func photos(
+        _ json: String, showsSensitive: Bool = false, isOfLikes: Bool = false
+    ) throws -> [RemotePhoto] {
+        let record = try JSONDecoder().decode(StatusRecord.self, from: Data(json.utf8))
+        return Translation(allowsLoopback: false, showsSensitive: showsSensitive)
+            .photos(record, isOfLikes: isOfLikes)
+    }
+
+    private func recorded(_ name: String, allowsLoopback: Bool = false) throws -> [RemotePhoto] {
+        let body = try recordings.body(name)
+        let record = try JSONDecoder().decode(StatusRecord.self, from: Data(body))
+        return Translation(allowsLoopback: allowsLoopback, showsSensitive: true).photos(record)
+    }
+
+    @Test func `a recorded picture is all that the server tells of it`() throws {
+        let remote = try #require(
+            try recorded("status_with_image_alt_focus_mastodon.social").first)
+        let photo = remote.photo
+        #expect(photo.id.text == "110447003454258227.110447002079181641")
+        #expect(photo.created == Timestamp(rfc3339: "2023-05-28T15:25:28Z"))
+        #expect(photo.updated == nil)
+        #expect(photo.width == 1280)
+        #expect(photo.height == 720)
+        #expect(photo.blurHash == "UvBEOP$%r9ofroa#bef$R5Wnb^ahVua#buf5")
+        #expect(photo.title == "image post")
+        #expect(photo.description == "furry cube")
+        #expect(photo.author == "autumnal halcy")
+        #expect(photo.authorUsername == "halcy")
+        #expect(photo.authorURL == "https://mastodon.social/@halcy")
+        #expect(photo.url == "https://mastodon.social/@halcy/110447003454258227")
+        #expect(photo.likes == 0)
+        #expect(!photo.isLiked)
+        #expect(remote.saysWhetherLiked)
+        #expect(photo.isSensitive == true)
+        #expect(photo.mediaType == "image/jpeg")
+        #expect(
+            remote.images[.full]?.hasSuffix("/original/97232afa341c291e.jpg") == true)
+        #expect(remote.images[.small]?.hasSuffix("/small/97232afa341c291e.jpg") == true)
+    }
+
+    @Test(arguments: [
+        "status_with_video_mastodon.social", "status_with_gifv_customemoji_mastodon.social",
+        "status_with_audio_mastodon.social", "status_favourite_200",
+    ])
+    func `what is no picture is left out`(name: String) throws {
+        #expect(try recorded(name).isEmpty)
+    }
+
+    @Test func `addresses on this computer are for servers on this computer`() throws {
+        #expect(try recorded("status_with_image_4.6.4").isEmpty)
+        #expect(try recorded("status_with_image_4.6.4", allowsLoopback: true).count == 1)
+    }
+
+    @Test func `each picture is a photo, and only pictures are`() throws {
+        let status = Sample.status(
+            "1",
+            [
+                Sample.image("a"), #"{"id":"v","type":"video","url":"https://f/v.mp4"}"#,
+                #"{"id":"u","type":"unknown","url":"https://f/u"}"#,
+                #"{"id":"n","type":"image","url":null}"#, "null", "7", Sample.image("b"),
+                #"{"id":"x","type":"image","url":"http://f.example/x.jpg"}"#,
+                #"{"id":"l","type":"image","url":"http://127.0.0.1/x.jpg"}"#,
+                #"{"id":"../x","type":"image","url":"https://f.example/x.jpg"}"#,
+            ])
+        let found = try photos(status)
+        #expect(found.map(\.photo.id.text) == ["1.a", "1.b"])
+        #expect(found[0].images == [.full: "https://files.example/a.jpg"])
+        #expect(!found[0].saysWhetherLiked)
+    }
+
+    @Test func `a boost is what it passes on`() throws {
+        let original = Sample.status(
+            "1", [Sample.image("a")], #""created_at":"2026-01-01T00:00:00.000Z""#)
+        let boost = #"{"id":"2","created_at":"2026-02-02T00:00:00.000Z","reblog":\#(original)}"#
+        let photo = try #require(try photos(boost).first).photo
+        #expect(photo.id.text == "1.a")
+        #expect(photo.created == Timestamp(rfc3339: "2026-01-01T00:00:00Z"))
+        // One in another in another stays harmless.
+        let nested =
+            String(repeating: #"{"id":"3","reblog":"#, count: 200) + boost
+            + String(repeating: "}", count: 200)
+        #expect(try photos(nested).isEmpty)
+    }
+
+    @Test(arguments: [
+        #""sensitive":true"#, #""spoiler_text":"food""#,
+        #""filtered":[{"filter":{"filter_action":"warn"}}]"#, #""filtered":[{"filter":null}]"#,
+    ])
+    func `what comes with a warning is shown if that is wanted`(more: String) throws {
+        let status = Sample.status("1", [Sample.image("a")], more)
+        #expect(try photos(status).isEmpty)
+        let shown = try photos(status, showsSensitive: true)
+        #expect(shown.first?.photo.isSensitive == true)
+        #expect(try photos(#"{"id":"2","reblog":\#(status)}"#).isEmpty)
+        #expect(
+            try photos(#"{"id":"2",\#(more),"reblog":\#(Sample.status("1", [Sample.image("a")]))}"#)
+                .isEmpty)
+    }
+
+    @Test func `what filters hide is never shown`() throws {
+        let hide =
+            #""filtered":[{"filter":{"filter_action":"warn"}},{"filter":{"filter_action":"hide"}}]"#
+        let status = Sample.status("1", [Sample.image("a")], hide)
+        #expect(try photos(status, showsSensitive: true).isEmpty)
+        #expect(try photos(#"{"id":"2","reblog":\#(status)}"#, showsSensitive: true).isEmpty)
+    }
+
+    @Test func `the text is plain, and the warning comes first`() throws {
+        let more =
+            #""content":"<p>a &amp; b</p><p>c\u0007\u202e</p>","spoiler_text":"beware","account":{"acct":"ada@x.example","display_name":"Ada :cat:\n"}"#
+        let photo = try #require(
+            try photos(Sample.status("1", [Sample.image("a")], more), showsSensitive: true).first
+        ).photo
+        #expect(photo.title == "beware\n\na & b\n\nc")
+        #expect(photo.author == "Ada :cat:")
+        #expect(photo.authorUsername == "ada@x.example")
+    }
+
+    @Test func `names and sizes may be missing, or be nonsense`() throws {
+        let image = Sample.image(
+            "1",
+            #""meta":{"original":{"width":"x","height":720.4}},"blurhash":"no","description":7"#)
+        let photo = try #require(
+            try photos(
+                #"{"id":17,"media_attachments":[\#(image)],"account":{"acct":"","username":"ada","display_name":""},"favourites_count":-1,"favourited":null,"url":"javascript:x"}"#
+            ).first
+        ).photo
+        #expect(photo.id.text == "17.1")
+        #expect(photo.width == nil)
+        #expect(photo.height == 720)
+        #expect(photo.blurHash == nil)
+        #expect(photo.description == nil)
+        #expect(photo.likes == nil)
+        #expect(photo.url == nil)
+        #expect(photo.title == nil)
+    }
+
+    @Test func `what Pixelfed says otherwise is understood`() throws {
+        let image = Sample.image(
+            "9",
+            #""preview_url":"https://f.example/no-preview.png","blurhash":"U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay","meta":{"focus":{"x":0,"y":0},"original":{"width":10,"height":20}}"#
+        )
+        let found = try photos(
+            Sample.status(
+                "1", [image],
+                #""favourited":null,"created_at":"2021-05-25T11:22:33.000000Z","like_id":"5""#),
+            isOfLikes: true)
+        let remote = try #require(found.first)
+        #expect(remote.photo.blurHash == nil)
+        #expect(remote.images == [.full: "https://files.example/9.jpg"])
+        #expect(remote.photo.created == Timestamp(rfc3339: "2021-05-25T11:22:33Z"))
+        #expect(remote.photo.isLiked)
+        #expect(remote.saysWhetherLiked)
+        #expect(remote.photo.width == 10)
+    }
+
+    @Test func `a profile is what the user has written`() throws {
+        func profile(_ name: String) throws -> Profile? {
+            let record = try JSONDecoder().decode(
+                AccountRecord.self, from: Data(try recordings.body(name)))
+            return Translation(allowsLoopback: true, showsSensitive: false).profile(record)
+        }
+        let plain = try #require(try profile("accounts_verify_credentials_200"))
+        #expect(plain.username == "mastodonpy_test")
+        #expect(plain.name == "mastodonpy_test")
+        // The picture that stands for none is none.
+        #expect(plain.avatarURL == "")
+        let full = try #require(try profile("account_lookup_200"))
+        #expect(full.name == "John Lennon")
+        #expect(full.bio == "I walk funny")
+        #expect(full.avatarURL.hasSuffix(".jpg"))
+        #expect(full.url == "http://localhost:3000/@mastodonpy_test")
+    }
+}
