@@ -8,7 +8,7 @@ extension Engine {
 
     /// Starts a login at a server that the caller names, or at that of a known account.
     func logIn(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
-        guard !options.hasPassword, !options.registers else {
+        guard options.password == nil, !options.registers else {
             throw EngineError.notSupported("\(provider.info.name) is logged in to in the browser.")
         }
         let settings = ports.settings.settings(of: provider.info.id)
