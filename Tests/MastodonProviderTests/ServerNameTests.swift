@@ -17,7 +17,7 @@ struct ServerNameTests {
     @Test(arguments: [
         "", " ", "localhost", "http://pixelfed.social", "ftp://a.b", "127.0.0.1", "[::1]", "::1",
         "0x7f.1", "1.2.3.0x4", "a..b", ".a.b", "-a.b", "a-.b", "a b.c", "a.b:8080",
-        "münchen.social", "a.b\u{0}",
+        "münchen.social",
         "https://", "@", "a/b.c", "a_b.c", "999", "a.1",
         String(repeating: "a", count: 64) + ".b", String(repeating: "a.", count: 127) + "bcd",
         String(repeating: "x", count: 100_000),
