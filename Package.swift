@@ -90,6 +90,12 @@ let package = Package(
 
         .target(name: "LoopbackHTTP", dependencies: ["CLinux"]),
 
+        // MARK: MastodonSimulator
+
+        .target(name: "MastodonSimulator", dependencies: ["ServiceSimulator"]),
+        .testTarget(
+            name: "MastodonSimulatorTests", dependencies: ["MastodonSimulator", "TestSupport"]),
+
         // MARK: NetworkState
 
         .target(
@@ -174,6 +180,10 @@ let package = Package(
         .testTarget(
             name: "SecretsTests", dependencies: ["DBus", "ProviderKit", "Secrets", "TestSupport"]),
 
+        // MARK: ServiceSimulator
+
+        .target(name: "ServiceSimulator", dependencies: ["LoopbackHTTP"]),
+
         // MARK: Storage
 
         .target(name: "Storage", dependencies: ["CSQLite"]),
@@ -187,7 +197,7 @@ let package = Package(
 
         // MARK: UnsplashSimulator
 
-        .target(name: "UnsplashSimulator", dependencies: ["LoopbackHTTP"]),
+        .target(name: "UnsplashSimulator", dependencies: ["ServiceSimulator"]),
         .testTarget(
             name: "UnsplashSimulatorTests",
             dependencies: [
@@ -213,8 +223,9 @@ let package = Package(
         .testTarget(
             name: "imagefeeddTests",
             dependencies: [
-                "BusAPI", "DBus", "LoopbackHTTP", "ProviderKit", "TestSupport", "UnsplashSimulator",
-                "imagefeedctl", "imagefeedd",
+                "BusAPI", "DBus", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
+                "ServiceSimulator", "TestSupport", "UnsplashSimulator", "imagefeedctl",
+                "imagefeedd",
             ],
             exclude: ["OlderVersions"]),
     ],

@@ -7,39 +7,6 @@ import UnsplashSimulator
 /// What becomes of accounts whose keyring is locked or goes away.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashKeyringTests {
-    @Test func `a keyring that is locked at the start is waited for`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        try await world.daemon.stop()
-        let keyring = try PrivateKeyring.current.connect()
-        try await keyring.lock()
-        let recording = try await BusRecording()
-        let count = world.requestCount
-        try await world.start()
-        try await world.wait(ada, "locked")
-        let reason = try await world.property(ada, "StateReason")?.string
-        #expect(reason?.contains("locked") == true && reason?.hasSuffix(".") == true)
-        #expect(try await world.ids(ada) == ids)
-        #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
-        await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
-        let traffic = try await recording.text()
-        #expect(traffic.contains("member=SearchItems"))
-        // Only what somebody did to log in may prompt.
-        #expect(!traffic.contains("member=Prompt") && !traffic.contains("member=Unlock\n"))
-        #expect(try await Terminal.run("refresh").exit == .code(75))
-        #expect(try await ada.like(ids[0]) == "queued")
-        #expect(world.requestCount == count)
-        // Only what the user does may prompt: the reading and liking above does not.
-
-        try await keyring.unlock()
-        try await world.wait(ada, "ready")
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
-        _ = try await ada.refresh("")
-        #expect(try await world.accounts() == ["unsplash_ada"])
-        try await world.daemon.stop()
-    }
-
     @Test(arguments: ["locked", "killed"])
     func `a token that cannot be kept is given back`(trouble: String) async throws {
         let world = try await UnsplashWorld()

@@ -48,22 +48,6 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a queued like outlives the end of the daemon`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        world.unsplash.stop()
-        #expect(try await ada.like(ids[0]) == "queued")
-        try await world.daemon.kill()
-        try world.unsplash.resume()
-        try await world.start()
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
-        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
-        #expect(world.unsplash.likes(of: "ada") == [ids[0]])
-        #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
-        try await world.daemon.stop()
-    }
-
     @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no")])
     func `a like that met trouble is sent again`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
@@ -80,13 +64,4 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a photo that is gone cannot be liked`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        world.unsplash.delete(ids[0])
-        await expectError(ServiceError.notFound.name) { _ = try await ada.like(ids[0]) }
-        #expect(try await !world.ids(ada).contains(ids[0]))
-        try await world.daemon.stop()
-    }
 }

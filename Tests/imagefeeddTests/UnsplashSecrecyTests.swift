@@ -59,32 +59,4 @@ struct UnsplashSecrecyTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a redirect takes no token elsewhere`() async throws {
-        let world = try await UnsplashWorld()
-        let unsplash = world.unsplash
-        let ada = try await world.logIn("ada")
-        let elsewhere = Fault.redirect(307, to: unsplash.strangerURL + "/photos")
-        unsplash.fail("GET /photos", elsewhere, times: 1)
-        _ = await errorReply { _ = try await ada.refresh("") }
-        let photo = try #require(unsplash.feed.first?.id)
-        unsplash.fail("POST /photos/*/like", elsewhere, times: 1)
-        _ = try? await ada.like(photo)
-        unsplash.fail("POST /oauth/token", elsewhere, times: 1)
-        let (login, url) = try await world.startLogin()
-        async let failure = errorReply { _ = try await login.wait() }
-        try await unsplash.approve(url, as: "bob")
-        #expect(await failure != nil)
-        let strangers = unsplash.requests(on: .stranger)
-        #expect(!strangers.isEmpty)
-        for request in strangers {
-            #expect(request["Authorization"] == nil)
-            let text =
-                String(decoding: request.body, as: UTF8.self) + request.target
-                + request.headers.map(\.value).joined()
-            for secret in world.tokens.union([unsplash.clientSecret]) {
-                #expect(!text.contains(secret))
-            }
-        }
-        try await world.daemon.stop()
-    }
 }

@@ -9,20 +9,6 @@ import UnsplashSimulator
 /// A service that is away, or wants to be left alone, or answers nonsense.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashTroubleTests {
-    @Test func `equal calls at once are one request`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let door = world.unsplash.hold("GET /photos")
-        let calls = (0..<20).map { _ in Task { try await world.ids(ada, count: 10) } }
-        try await world.unsplash.waitForRequests("GET /photos")
-        door.release()
-        let page = try await calls[0].value
-        #expect(page.count == 10)
-        for call in calls { #expect(try await call.value == page) }
-        #expect(world.unsplash.requests("GET /photos").count == 1)
-        try await world.daemon.stop()
-    }
-
     @Test func `many widgets cost a handful of requests`() async throws {
         let world = try await UnsplashWorld()
         world.unsplash.settings.requestsPerHour = 50
@@ -87,26 +73,6 @@ struct UnsplashTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a service that is away at the start is waited for`() async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        try await world.daemon.stop()
-        world.unsplash.stop()
-        try await world.start()
-        #expect(try await world.ids(ada) == ids)
-        try await world.wait(ada, "offline")
-        #expect(try #require(try await world.property(ada, "RetryAt")?.int64) > 0)
-        #expect(try await world.ids(ada) == ids)
-        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
-        #expect(try await ada.like(ids[0]) == "queued")
-        #expect(try await Terminal.run("refresh").exit == .code(75))
-        try world.unsplash.resume()
-        try await world.wait(ada, "ready")
-        try await world.unsplash.waitForRequests("POST /photos/*/like")
-        try await world.daemon.stop()
-    }
-
     @Test(arguments: [
         Fault.htmlPage, .truncated, .reset, .status(500, error: "no"), .status(404, error: "no"),
         .redirect(to: "http://10.0.0.1/"), .redirect(to: "file:///etc/passwd"), .json(""),
@@ -131,43 +97,6 @@ struct UnsplashTroubleTests {
         let path = try await ada.imagePath(id, size: "regular")
         let start = try Data(contentsOf: URL(filePath: path)).prefix(2)
         #expect(Array(start) == [0xff, 0xd8])
-        #expect(try await world.property(ada, "State") == .string("ready"))
-        try await world.daemon.stop()
-    }
-
-    /// What a service can do to those who ask it.
-    nonisolated private static let faults: [(String, Fault)] = [
-        ("another JSON", .json("{}")), ("half a JSON", .json("[{\"id\":")),
-        ("nonsense in a list", .json("[1, null, {\"id\": {}}]")), ("cut off", .truncated),
-        ("endless", .endless), ("a page", .htmlPage), ("reset", .reset),
-        ("silence", .silence), ("500", .status(500, error: "Internal Server Error")),
-        ("503 page", .htmlStatus(503)), ("404 page", .htmlStatus(404)),
-        ("drip", .drip(bytes: 1, pause: .milliseconds(50))),
-        ("itself", .redirect(to: "/photos")), ("nowhere", .redirect(to: "https://\u{1}/")),
-    ]
-
-    @Test(arguments: faults.map(\.0))
-    func `a fault fails the call alone`(name: String) async throws {
-        let world = try await UnsplashWorld()
-        let ada = try await world.logIn("ada")
-        let ids = try await world.ids(ada)
-        let fault = try #require(Self.faults.first { $0.0 == name }?.1)
-        world.unsplash.fail("GET /photos", fault)
-        let start = ContinuousClock.now
-        await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
-        #expect(ContinuousClock.now - start < .seconds(20))
-        #expect(try await world.ids(ada) == ids)
-        world.unsplash.recover("GET /photos")
-        // What is still under way from before ends first.
-        if ["silence", "drip"].contains(name) { world.unsplash.disconnect() }
-        let newest = world.unsplash.publish {
-            $0.isPlus = false
-            $0.imagePath = "/photo-1"
-        }.id
-        for _ in 0..<3 where try await world.ids(ada).first != newest {
-            _ = try? await ada.refresh("")
-        }
-        #expect(try await world.ids(ada).first == newest)
         #expect(try await world.property(ada, "State") == .string("ready"))
         try await world.daemon.stop()
     }

@@ -7,7 +7,7 @@ import UnsplashSimulator
 
 /// The daemon beside a simulated Unsplash, and beside a real keyring if the test has one.
 @MainActor
-final class UnsplashWorld {
+final class UnsplashWorld: ProviderWorld {
     /// How much the daemon knows when the test begins.
     enum Setup {
         /// Where the service is, as a developer's configuration has it.
@@ -22,7 +22,7 @@ final class UnsplashWorld {
     /// Of the redirect address.
     let port: UInt16
     let client: TestClient
-    private(set) var daemon: RunningDaemon
+    var daemon: RunningDaemon
 
     /// - Parameters:
     ///   - photoCount: How many photos the service has.
@@ -52,12 +52,6 @@ final class UnsplashWorld {
         if setup == .complete { try await configure() }
     }
 
-    /// What it writes then is searched for secrets.
-    private static let arguments = ["--log-level", "trace"]
-
-    /// Starts the daemon again, after its end.
-    func start() async throws { daemon = try await RunningDaemon(Self.arguments) }
-
     /// Hands the client secret over, as `imagefeedctl configure` does.
     private func configure() async throws {
         let secret = try #require(
@@ -66,72 +60,49 @@ final class UnsplashWorld {
             .configure([.clientSecret: .fileDescriptor(secret)])
     }
 
-    // MARK: Logging in
+    // MARK: ProviderWorld
 
-    /// Starts a login, and says where the browser has to go.
-    func startLogin(
-        _ options: [LoginOption: Variant] = [:]
-    ) async throws -> (login: LoginClient, url: String) {
-        let path = try await client.service.manager.login("unsplash", options)
-        let login = client.service.login(path)
-        let url = try #require(try await login.properties()["AuthorizationUrl"]?.string)
-        return (login, url)
+    let provider = "unsplash"
+    var service: any SimulatedService { unsplash }
+    var strangerURL: String { unsplash.strangerURL }
+    var loginOptions: [LoginOption: Variant] { [:] }
+    func accountID(_ user: String) -> String { "unsplash_\(user)" }
+    var showsCodes: Bool { true }
+    // The refresh token and the access token.
+    var requestsPerRevocation: Int { 2 }
+    var givesNewTokens: Bool { true }
+
+    var feed: [String] { unsplash.feed.filter { !$0.isPlus && $0.kind == .photo }.map(\.id) }
+
+    func publish() -> String {
+        unsplash.publish {
+            $0.isPlus = false
+            $0.kind = .photo
+            $0.imagePath = "/photo-1"
+        }.id
     }
 
-    /// Logs in as a user would, in the browser.
-    @discardableResult
-    func logIn(
-        _ user: String, _ options: [LoginOption: Variant] = [:]
-    ) async throws -> AccountClient {
-        let (login, url) = try await startLogin(options)
-        async let account = login.wait()
-        try await unsplash.approve(url, as: user)
-        let client = client.service.account(try await account)
-        // The first thing that an account does is to ask who its user is.
-        try await wait(client, "ready", of: .profile)
-        return client
-    }
+    func delete(_ photo: String) { unsplash.delete(photo) }
+    func likes(of user: String) -> Set<String> { Set(unsplash.likes(of: user)) }
+    func likedTogether(_ photo: String) -> Set<String> { [photo] }
 
-    /// The accounts that there are, by the ends of their paths.
-    func accounts() async throws -> Set<String> {
-        let start = ServiceName.accounts.text + "/"
-        return Set(
-            try await client.service.objects().keys.map(\.text).filter { $0.hasPrefix(start) }
-                .map { String($0.dropFirst(start.count)) })
-    }
+    var requestsOfAPI: [RecordedRequest] { unsplash.requests(on: .api) }
 
-    // MARK: Looking
-
-    /// Waits until the state of an account, or of its profile, is as it should be.
-    func wait(
-        _ account: AccountClient, _ state: String, of interface: InterfaceName = .account
-    ) async throws {
-        try await client.wait(account.path, interface, "State", .string(state))
-    }
-
-    func property(_ account: AccountClient, _ name: String) async throws -> Variant? {
-        try await account.properties(.account)[name]
-    }
-
-    /// The ids of a page.
-    func ids(
-        _ account: AccountClient, _ source: String = "", count: UInt32 = 30
-    ) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.compactMap {
-            $0["id"]?.string
+    func pattern(_ what: Asked) -> RequestPattern {
+        switch what {
+        case .feed: "GET /photos"
+        case .like: "POST /photos/*/like"
+        case .user: "GET /me"
+        case .token: "POST /oauth/token"
+        case .revocation: "POST /oauth/revoke"
+        case .images: "GET /photo-*"
         }
     }
 
-    /// How many requests the API has had so far.
-    var requestCount: Int { unsplash.requests(on: .api).count }
-
-    /// The tokens that the daemon has shown the API so far.
-    var tokens: Set<String> {
-        Set(
-            unsplash.requests(on: .api).compactMap { $0["Authorization"] }.compactMap {
-                $0.split(separator: " ").last.map(String.init)
-            })
-    }
+    func exhaust() { unsplash.leaveRequests(0) }
+    func revokeTokens(of user: String) { unsplash.revokeTokens(of: user) }
+    func isValid(_ token: String) -> Bool { unsplash.isValid(token) }
+    var clientSecrets: [String] { [unsplash.clientSecret] }
 }
 
 /// What a user does at a terminal.

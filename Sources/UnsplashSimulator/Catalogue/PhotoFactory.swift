@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// Makes users and photos that have every oddity of the real ones, the same every time.
 struct PhotoFactory: Sendable {
     private var random: SplitMix

@@ -1,3 +1,5 @@
+package import ServiceSimulator
+
 /// A photo of the simulated service.
 package struct SimulatedPhoto: Identifiable, Sendable {
     /// Eleven letters, digits, `-` or `_`, which may come first.

@@ -1,3 +1,5 @@
+package import ServiceSimulator
+
 /// Somebody who has an account with the simulated service.
 package struct SimulatedUser: Sendable {
     /// Eleven characters, as photos have them.

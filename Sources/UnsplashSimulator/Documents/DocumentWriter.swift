@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import ServiceSimulator
 
 /// Writes what the service has as JSON, for one who asks.
 struct DocumentWriter {
@@ -44,16 +45,6 @@ struct Origins: Sendable {
     var images = ""
     var storage = ""
     var stranger = ""
-
-    subscript(host: RecordedRequest.Host) -> String {
-        switch host {
-        case .api: api
-        case .web: web
-        case .images: images
-        case .storage: storage
-        case .stranger: stranger
-        }
-    }
 }
 
 /// How much is left of likes, which the service has begun to take out of what it documents.

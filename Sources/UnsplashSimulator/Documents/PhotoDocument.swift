@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// Photos as lists, details and likes show them.
 ///
 /// Source: recorded answers, 2021 to 2024.

@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// Topics and collections.
 ///
 /// Source: recorded answers of 2021.

@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// Users as lists, profiles and `/me` show them.
 ///
 /// Source: recorded answers, 2019 to 2023.

@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// The headers around every answer of the API, in the order of production.
 ///
 /// Source: recorded answers of `GET /photos` (2021), `GET /search/photos` and `GET /photos/random` (2023).

@@ -1,3 +1,5 @@
+package import ServiceSimulator
+
 /// The API: `api.unsplash.com`.
 ///
 /// Source: recorded answers; the reference at unsplash.com/documentation where there is none.
@@ -58,7 +60,7 @@ extension ServiceState {
     }
 
     /// Who is behind the token of a request, if it is valid.
-    func username(_ request: RecordedRequest) -> String? { caller(request)?.username }
+    package func username(_ request: RecordedRequest) -> String? { caller(request)?.username }
 
     private mutating func allowed(
         _ caller: Caller, _ scope: String,

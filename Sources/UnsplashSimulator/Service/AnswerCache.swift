@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// The cache between the service and who asks: one answer for each token and address.
 struct AnswerCache {
     private struct Entry {

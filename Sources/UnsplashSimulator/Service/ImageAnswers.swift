@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// The images, and the places that nobody should ask.
 ///
 /// Source: unsplash.com/documentation, "Dynamically resizable images"; the parameters of imgix.

@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// One page of a list, with what its headers tell about the others.
 ///
 /// Source: recorded answers. Page 1 names the last and the next page; the page after the last is empty.

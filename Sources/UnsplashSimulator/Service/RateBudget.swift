@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// How many requests an application has left in this hour.
 struct RateBudget {
     private var used = 0

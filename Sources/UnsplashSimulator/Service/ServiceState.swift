@@ -1,7 +1,9 @@
+package import ServiceSimulator
+
 /// All that the service knows, and its answer to each request.
 ///
 /// A value: the simulator keeps it behind a lock.
-struct ServiceState {
+package struct ServiceState: SimulatedState {
     let clientID: String
     let clientSecret: String
     var origins = Origins()
@@ -11,7 +13,7 @@ struct ServiceState {
     var catalogue: Catalogue
     var factory: PhotoFactory
     var tokens = TokenStore()
-    var faults = FaultPlan()
+    package var faults = FaultPlan()
     var budget: RateBudget
     /// How far the clock of the service is ahead of that of the machine.
     var secondsAhead = 0
@@ -34,20 +36,19 @@ struct ServiceState {
         budget = RateBudget(start: clock())
     }
 
-    mutating func answer(_ request: RecordedRequest) -> Reply {
-        let fault = faults.next(for: request)
+    package mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply {
         var reply: Reply
-        if case .instead(let other) = fault?.effect {
+        if let other = fault?.insteadOfAnswer {
             reply = request.host == .api ? completed(other, request) : other
         } else {
             switch request.host {
             case .api: reply = answerCached(request)
             case .web: reply = answerWeb(request)
             case .images: reply = answerImage(request)
-            case .storage, .stranger: reply = answerElsewhere(request)
+            default: reply = answerElsewhere(request)
             }
         }
-        if case .after(let change) = fault?.effect { change(&reply) }
+        fault?.change(&reply)
         return reply
     }
 

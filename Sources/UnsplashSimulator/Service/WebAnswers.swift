@@ -1,3 +1,5 @@
+internal import ServiceSimulator
+
 /// The website, as far as users log in there: `unsplash.com/oauth`.
 ///
 /// Source: unsplash.com/documentation/user-authentication-workflow; Doorkeeper 5, which it runs on.
@@ -11,19 +13,24 @@ extension ServiceState {
     mutating func answerWeb(_ request: RecordedRequest) -> Reply {
         switch (request.method, request.path) {
         case ("GET", "/oauth/authorize"):
-            return refusedAuthorization(request) ?? consentPage(request)
+            return refusedAuthorization(request)
+                ?? Page.consent(
+                    request, users: catalogue.users.keys.sorted(), scopes: scopes(request.query),
+                    of: "Unsplash")
         case ("POST", "/oauth/authorize"):
             return refusedAuthorization(request) ?? decide(request)
         case ("GET", "/oauth/authorize/native"):
             return Reply(
                 200,
-                html: Page.document(
+                html: document(
                     "<code id=\"code\">\(Page.escape(request.query["code"]))</code>"))
         case ("POST", "/oauth/token"): return token(request)
         case ("POST", "/oauth/revoke"): return revoke(request)
-        default: return Reply(404, html: Page.document("<h1>Page not found</h1>"))
+        default: return Reply(404, html: document("<h1>Page not found</h1>"))
         }
     }
+
+    private func document(_ body: String) -> String { Page.document(body, of: "Unsplash") }
 
     // MARK: Authorization
 
@@ -31,11 +38,11 @@ extension ServiceState {
     private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
         let fields = request.fields
         guard fields["client_id"] == clientID else {
-            return Reply(401, html: Page.document(Page.escape(Self.invalidClient)))
+            return Reply(401, html: document(Page.escape(Self.invalidClient)))
         }
         // Not redirected: the address may be anybody's.
         guard let uri = fields["redirect_uri"], settings.redirectURIs.contains(uri) else {
-            return Reply(400, html: Page.document("The redirect uri included is not valid."))
+            return Reply(400, html: document("The redirect uri included is not valid."))
         }
         guard fields["response_type"] == "code" else {
             return redirect(
@@ -53,30 +60,6 @@ extension ServiceState {
     private func scopes(_ fields: FormFields) -> [String] {
         let scopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
         return scopes.isEmpty ? ["public"] : scopes
-    }
-
-    private func consentPage(_ request: RecordedRequest) -> Reply {
-        let hidden = request.query.fields.map { field in
-            "<input type=\"hidden\" name=\"\(Page.escape(field.name))\" value=\"\(Page.escape(field.value))\">"
-        }
-        let users = catalogue.users.keys.sorted().map { name in
-            "<option\(name == "ada" ? " selected" : "")>\(Page.escape(name))</option>"
-        }
-        let scopes = scopes(request.query).map { "<li>\(Page.escape($0))</li>" }
-        return Reply(
-            200,
-            html: Page.document(
-                """
-                <h1>Authorize an application</h1>
-                <p>It would like to:</p>
-                <ul>\(scopes.joined())</ul>
-                <form method="post" action="/oauth/authorize">
-                \(hidden.joined(separator: "\n"))
-                <label>You are <select name="username">\(users.joined())</select></label>
-                <button name="decision" value="approve">Authorize</button>
-                <button name="decision" value="deny">Deny</button>
-                </form>
-                """))
     }
 
     private mutating func decide(_ request: RecordedRequest) -> Reply {
@@ -98,7 +81,7 @@ extension ServiceState {
         _ request: RecordedRequest, error: String, _ description: String
     ) -> Reply {
         if request.fields["redirect_uri"] == Self.outOfBand {
-            return Reply(400, html: Page.document(Page.escape(description)))
+            return Reply(400, html: document(Page.escape(description)))
         }
         return redirect(request, [("error", error), ("error_description", description)])
     }
@@ -189,26 +172,5 @@ extension ServiceState {
         }
         tokens.revoke(fields["token"] ?? "")
         return Reply(200, json: [:])
-    }
-}
-
-/// The little HTML there is.
-private enum Page {
-    static func document(_ body: String) -> String {
-        "<!DOCTYPE html>\n<html><head><title>Simulated Unsplash</title></head>\n<body>\n\(body)\n</body></html>\n"
-    }
-
-    static func escape(_ text: String?) -> String {
-        var escaped = ""
-        for character in text ?? "" {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
     }
 }

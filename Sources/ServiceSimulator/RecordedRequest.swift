@@ -1,17 +1,13 @@
 /// A request that the simulator has been asked.
 package struct RecordedRequest: Sendable {
-    /// The parts of the service, each an origin of its own.
-    package enum Host: String, CaseIterable, Sendable {
-        /// `api.unsplash.com`.
-        case api
-        /// `unsplash.com`, where users log in.
-        case web
-        /// `images.unsplash.com`.
-        case images
-        /// The storage behind the images, where `urls.small_s3` leads: asked by nobody who counts views.
-        case storage
+    /// A part of the service, each an origin of its own.
+    package struct Host: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
+
+        package init(rawValue: String) { self.rawValue = rawValue }
+
         /// Somebody else, whom a redirect may name: must never get a token.
-        case stranger
+        package static let stranger = Host(rawValue: "stranger")
     }
 
     /// How many requests there were before, on all hosts.
@@ -43,5 +39,5 @@ package struct RecordedRequest: Sendable {
     }
 
     /// The parts of the path between slashes.
-    var segments: [String] { path.split(separator: "/").map { FormFields.decode($0) } }
+    package var segments: [String] { path.split(separator: "/").map { FormFields.decode($0) } }
 }

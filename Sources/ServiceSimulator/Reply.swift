@@ -37,15 +37,10 @@ package struct Reply: Sendable {
         self.init(status, headers: [("Content-Type", "text/plain")], body: Array(text.utf8))
     }
 
-    init(_ status: Int, json: JSON, headers: [(name: String, value: String)] = []) {
+    package init(_ status: Int, json: JSON, headers: [(name: String, value: String)] = []) {
         self.init(
             status, headers: [("Content-Type", "application/json")] + headers,
             body: Array(json.text.utf8))
-    }
-
-    /// An answer of the API that is an error: `{"errors":[…]}`.
-    package static func errors(_ status: Int, _ errors: String...) -> Reply {
-        Reply(status, json: ["errors": .array(errors.map { .string($0) })])
     }
 
     package static func redirect(_ status: Int = 302, to location: String) -> Reply {

@@ -21,7 +21,7 @@ package struct Moment: Hashable, Comparable, Sendable {
     package var eastern: String { (self + -4 * 3600).format("%Y-%m-%dT%H:%M:%S-04:00") }
 
     /// `Mon, 04 Sep 2023 07:09:35 GMT`.
-    var http: String { format("%a, %d %b %Y %H:%M:%S GMT") }
+    package var http: String { format("%a, %d %b %Y %H:%M:%S GMT") }
 
     private func format(_ form: String) -> String {
         var seconds = time_t(secondsSince1970)

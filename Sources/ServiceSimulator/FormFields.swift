@@ -17,25 +17,25 @@ package struct FormFields: Sendable {
 
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    static func + (left: FormFields, right: FormFields) -> FormFields {
+    package static func + (left: FormFields, right: FormFields) -> FormFields {
         var both = left
         both.fields += right.fields
         return both
     }
 
     /// `name=value&…`, sorted by name, without one of them: as the service repeats a query.
-    func sorted(replacing name: String, with value: String) -> String {
+    package func sorted(replacing name: String, with value: String) -> String {
         let others = fields.filter { $0.name != name }
         return (others + [(name, value)]).sorted { $0.name < $1.name }
             .map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
     }
 
     /// `name=value&…`.
-    static func encode(_ fields: [(name: String, value: String)]) -> String {
+    package static func encode(_ fields: [(name: String, value: String)]) -> String {
         fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
     }
 
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
             switch UnicodeScalar(byte) {
@@ -49,7 +49,7 @@ package struct FormFields: Sendable {
     }
 
     /// Takes the escapes out; what is no escape stays as it is.
-    static func decode(_ text: some StringProtocol) -> String {
+    package static func decode(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8
         while let byte = rest.popFirst() {

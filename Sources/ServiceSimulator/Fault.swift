@@ -10,6 +10,17 @@ package struct Fault: Sendable {
 
     let effect: Effect
 
+    /// What comes instead of the answer; nil where what was asked is done.
+    package var insteadOfAnswer: Reply? {
+        guard case .instead(let reply) = effect else { return nil }
+        return reply
+    }
+
+    /// Changes the answer to what was asked, once that is done.
+    package func change(_ reply: inout Reply) {
+        if case .after(let change) = effect { change(&reply) }
+    }
+
     /// Any answer at all.
     package static func reply(_ reply: Reply) -> Fault { Fault(effect: .instead(reply)) }
 
@@ -19,22 +30,6 @@ package struct Fault: Sendable {
     }
 
     // MARK: Instead of the answer
-
-    /// No more requests this hour: 403, no JSON, nothing remaining.
-    package static let rateLimited = reply(.rateLimited())
-
-    /// The same as other services say it.
-    package static func tooManyRequests(retryAfterSeconds: Int? = nil) -> Fault {
-        var reply = Reply.errors(429, "Too Many Requests")
-        reply.set("X-Ratelimit-Remaining", "0")
-        if let retryAfterSeconds { reply.set("Retry-After", "\(retryAfterSeconds)") }
-        return .reply(reply)
-    }
-
-    /// An error as the API words it.
-    package static func status(_ status: Int, error: String) -> Fault {
-        reply(.errors(status, error))
-    }
 
     /// An error as the proxies in front of the API word it.
     package static func htmlStatus(_ status: Int) -> Fault {
@@ -106,19 +101,8 @@ package struct Fault: Sendable {
     }
 }
 
-extension Reply {
-    /// The text that takes the place of JSON.
-    static func rateLimited() -> Reply {
-        var reply = Reply(
-            403, headers: [("Content-Type", "application/json")],
-            body: Array("Rate Limit Exceeded".utf8))
-        reply.set("X-Ratelimit-Remaining", "0")
-        return reply
-    }
-}
-
 /// The faults that are switched on.
-struct FaultPlan {
+package struct FaultPlan: Sendable {
     private struct Entry {
         let pattern: RequestPattern
         let fault: Fault
@@ -127,6 +111,8 @@ struct FaultPlan {
     }
 
     private var entries: [Entry] = []
+
+    package init() {}
 
     mutating func add(_ fault: Fault, _ pattern: RequestPattern, times: Int?) {
         entries.append(Entry(pattern: pattern, fault: fault, times: times))

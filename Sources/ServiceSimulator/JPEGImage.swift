@@ -4,21 +4,21 @@
 /// are as the one before, which takes six bits.
 ///
 /// Source: ITU-T T.81, JFIF 1.02.
-struct JPEGImage {
+package struct JPEGImage {
     let width: Int
     let height: Int
     /// Red, green, blue at the top.
     let color: (red: Int, green: Int, blue: Int)
 
     /// The colour is `#rrggbb`, and grey if it is something else.
-    init(width: Int, height: Int, color: String?) {
+    package init(width: Int, height: Int, color: String?) {
         self.width = min(max(width, 1), 65535)
         self.height = min(max(height, 1), 65535)
         let value = color.flatMap { Int($0.dropFirst(), radix: 16) } ?? 0x808080
         self.color = (value >> 16 & 255, value >> 8 & 255, value & 255)
     }
 
-    var file: [UInt8] {
+    package var file: [UInt8] {
         var bits = BitWriter()
         let columns = (width + 7) / 8
         let rows = (height + 7) / 8

@@ -1,12 +1,12 @@
 /// Random numbers that are the same every time.
 ///
 /// Source: Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
-struct SplitMix: RandomNumberGenerator, Sendable {
+package struct SplitMix: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var value = state
         value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -15,11 +15,11 @@ struct SplitMix: RandomNumberGenerator, Sendable {
     }
 
     /// Characters of ids and tokens: letters, digits, `-` and `_`.
-    mutating func identifier(_ count: Int) -> String {
+    package mutating func identifier(_ count: Int) -> String {
         String((0..<count).map { _ in Self.alphabet.randomElement(using: &self) ?? "a" })
     }
 
-    mutating func hexadecimal(_ count: Int) -> String {
+    package mutating func hexadecimal(_ count: Int) -> String {
         String((0..<count).map { _ in Self.digits.randomElement(using: &self) ?? "0" })
     }
 

@@ -3,7 +3,7 @@
 /// Written as literals: a document of the simulator reads like the recording that it follows.
 ///
 /// Source: RFC 8259.
-enum JSON: Sendable {
+package enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
@@ -12,10 +12,10 @@ enum JSON: Sendable {
     case array([JSON])
     case object([(name: String, value: JSON)])
 
-    static func string(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+    package static func string(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 
     /// Adds members at the end of an object.
-    static func + (left: JSON, right: JSON) -> JSON {
+    package static func + (left: JSON, right: JSON) -> JSON {
         guard case .object(let first) = left, case .object(let second) = right else {
             preconditionFailure("only objects have members")
         }
@@ -23,13 +23,13 @@ enum JSON: Sendable {
     }
 
     /// An object without some of its members.
-    func without(_ names: String...) -> JSON {
+    package func without(_ names: String...) -> JSON {
         guard case .object(let members) = self else { return self }
         return .object(members.filter { !names.contains($0.name) })
     }
 
     /// The value on one line, without a space.
-    var text: String {
+    package var text: String {
         var text = ""
         write(to: &text)
         return text
@@ -84,13 +84,13 @@ extension JSON: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral,
     ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-    init(dictionaryLiteral elements: (String, JSON)...) {
+    package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { (name: $0.0, value: $0.1) })
     }
-    init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    init(stringLiteral value: String) { self = .string(value) }
-    init(integerLiteral value: Int) { self = .integer(value) }
-    init(floatLiteral value: Double) { self = .number(value) }
-    init(booleanLiteral value: Bool) { self = .bool(value) }
-    init(nilLiteral: ()) { self = .null }
+    package init(arrayLiteral elements: JSON...) { self = .array(elements) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int) { self = .integer(value) }
+    package init(floatLiteral value: Double) { self = .number(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(nilLiteral: ()) { self = .null }
 }

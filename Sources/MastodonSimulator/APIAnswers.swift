@@ -1,0 +1,210 @@
+internal import ServiceSimulator
+
+/// The API.
+///
+/// Source: docs.joinmastodon.org, recorded answers of 4.6.4; for Pixelfed its source, 0.11.13.
+extension ServerState {
+    mutating func answerAPI(_ request: RecordedRequest) -> Reply {
+        if request.path == "/.well-known/oauth-authorization-server" { return serverDocument }
+        let path = request.segments
+        guard path.count >= 3, path[0] == "api" else { return notFound }
+        func part(_ index: Int) -> String { index < path.count ? path[index] : "" }
+        switch (request.method, path[1], part(2), part(3), part(4)) {
+        case ("GET", "v1", "instance", "", ""), ("GET", "v2", "instance", "", ""):
+            if part(1) == "v2", software == .pixelfed { return notFound }
+            return instance(part(1))
+        case ("POST", "v1", "apps", "", ""): return register(request)
+        default: break
+        }
+        if let refusal = refusal(request) { return refusal }
+        guard path[1] == "v1", let username = username(request), let person = people[username]
+        else { return unauthorized }
+        let writer = StatusWriter(self, viewer: person)
+        switch (request.method, part(2), part(3), part(4)) {
+        case ("GET", "accounts", "verify_credentials", ""):
+            return Reply(200, json: writer.ownAccount(person))
+        case ("GET", "accounts", "lookup", ""): return lookup(request, writer)
+        case ("GET", "accounts", let id, "statuses"):
+            return list(statuses.filter { people[$0.author]?.id == id }, request, writer)
+        case ("GET", "timelines", "home", ""):
+            if settings.isBuildingHome { return Reply(206, json: []) }
+            return list(statuses, request, writer)
+        case ("GET", "timelines", "public", ""): return publicTimeline(request, writer)
+        case ("GET", "timelines", "tag", let tag):
+            return list(statuses.filter { $0.tag == tag }, request, writer)
+        case ("GET", "favourites", "", ""): return favourites(person, request, writer)
+        case ("GET", "statuses", let id, ""):
+            return status(id).map { Reply(200, json: writer.status($0)) } ?? notFound
+        case ("POST", "statuses", let id, "favourite"): return favourite(id, true, username)
+        case ("POST", "statuses", let id, "unfavourite"): return favourite(id, false, username)
+        default: return notFound
+        }
+    }
+
+    private var notFound: Reply { error(404, "Record not found", "レコードが見つかりません") }
+
+    private var unauthorized: Reply {
+        if software == .pixelfed { return Reply(500, json: ["error": "Unauthenticated."]) }
+        var reply = error(401, "The access token is invalid", "アクセストークンは無効です")
+        reply.set("WWW-Authenticate", "Bearer realm=\"Doorkeeper\", error=\"invalid_token\"")
+        return reply
+    }
+
+    /// Why somebody is not answered.
+    private func refusal(_ request: RecordedRequest) -> Reply? {
+        guard let grant = grant(request) else {
+            // Who does not say that JSON is wanted is taken for a person.
+            let wantsJSON = request["Accept"]?.contains("application/json") ?? false
+            if software == .pixelfed, !wantsJSON { return .redirect(to: "\(origin)/login") }
+            return unauthorized
+        }
+        let needed = Self.scope(of: request)
+        let broad = String(needed.prefix { $0 != ":" })
+        guard grant.scopes.contains(needed) || grant.scopes.contains(broad) else {
+            return error(
+                403, "This action is outside the authorized scopes", "この操作は許可されていません")
+        }
+        return nil
+    }
+
+    private static func scope(of request: RecordedRequest) -> String {
+        let path = request.path
+        if request.method == "POST" { return "write:favourites" }
+        if path.contains("/favourites") { return "read:favourites" }
+        return path.contains("/accounts/verify") || path.contains("/lookup")
+            ? "read:accounts" : "read:statuses"
+    }
+
+    // MARK: Server
+
+    private func instance(_ version: String) -> Reply {
+        let number = settings.version ?? software.version
+        let address: JSON = version == "v2" ? ["domain": .string(name)] : ["uri": .string(name)]
+        return Reply(
+            200,
+            json: address + [
+                "title": .string(name), "version": .string(number), "description": "",
+                "configuration": ["statuses": ["max_media_attachments": 4]],
+            ])
+    }
+
+    private var serverDocument: Reply {
+        guard software == .mastodon else { return error(404, "Not Found", "見つかりません") }
+        return Reply(
+            200,
+            json: [
+                "issuer": "\(origin)/", "authorization_endpoint": "\(origin)/oauth/authorize",
+                "token_endpoint": "\(origin)/oauth/token",
+                "revocation_endpoint": "\(origin)/oauth/revoke",
+                "userinfo_endpoint": "\(origin)/oauth/userinfo",
+                "scopes_supported": .array(Self.scopes.sorted().map { .string($0) }),
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+                "app_registration_endpoint": "\(origin)/api/v1/apps",
+            ])
+    }
+
+    static let scopes: Set = [
+        "read", "profile", "write", "write:favourites", "write:statuses", "read:accounts",
+        "read:favourites", "read:statuses", "read:search", "follow", "push",
+    ]
+
+    // MARK: Lists
+
+    private func publicTimeline(_ request: RecordedRequest, _ writer: StatusWriter) -> Reply {
+        let isOwn = software == .pixelfed
+        // Nobody here is on another server: who asks Pixelfed for others gets those of Lin, for the test's sake.
+        let asksForRemote = request.query["remote"] == "true"
+        return list(
+            statuses.filter {
+                $0.boosts == nil && (!isOwn || !asksForRemote || $0.author == "lin")
+            },
+            request, writer)
+    }
+
+    private func lookup(_ request: RecordedRequest, _ writer: StatusWriter) -> Reply {
+        guard let person = people[request.query["acct"] ?? ""] else { return notFound }
+        return Reply(200, json: writer.account(person))
+    }
+
+    private func list(
+        _ all: [SimulatedStatus], _ request: RecordedRequest, _ writer: StatusWriter
+    ) -> Reply {
+        var all = all
+        if request.query["only_media"] == "true" || software == .pixelfed {
+            all = all.filter { !$0.attachments.isEmpty || $0.boosts != nil }
+        }
+        if request.query["exclude_reblogs"] == "true" || software == .pixelfed {
+            all = all.filter { $0.boosts == nil }
+        }
+        if let newest = request.query["max_id"] { all = all.filter { $0.id < newest } }
+        let page = Array(all.prefix(limit(request, 20)))
+        return reply(
+            page.map { writer.status($0) }, request, older: page.last?.id, newer: page.first?.id)
+    }
+
+    private func limit(_ request: RecordedRequest, _ standard: Int) -> Int {
+        min(max(Int(request.query["limit"] ?? "") ?? standard, 1), 40)
+    }
+
+    /// A page, with its `Link`: also on the last one, but not on an empty one.
+    private func reply(
+        _ page: [JSON], _ request: RecordedRequest, older: String?, newer: String?
+    ) -> Reply {
+        var reply = Reply(200, json: .array(page))
+        guard let older, let newer else { return reply }
+        func link(_ name: String, _ value: String, _ relation: String) -> String {
+            let others = request.query.fields.filter { $0.name != "max_id" }
+            let query = FormFields.encode(others + [(name, value)])
+            return "<\(origin)\(request.path)?\(query)>; rel=\"\(relation)\""
+        }
+        let links = [link("max_id", older, "next"), link("min_id", newer, "prev")]
+        reply.set("Link", links.joined(separator: software == .pixelfed ? "," : ", "))
+        return reply
+    }
+
+    private func favourites(
+        _ person: SimulatedPerson, _ request: RecordedRequest, _ writer: StatusWriter
+    ) -> Reply {
+        var likes = person.likes.filter { status($0.status) != nil }
+        if let newest = Int(request.query["max_id"] ?? "") {
+            likes = likes.filter { $0.number < newest }
+        }
+        let page = Array(likes.prefix(limit(request, software == .pixelfed ? 10 : 20)))
+        let isPixelfed = software == .pixelfed
+        let documents = page.compactMap { like in
+            status(like.status).map { status in
+                let document = writer.status(status)
+                return isPixelfed
+                    ? document + ["like_id": .integer(like.number)] : document
+            }
+        }
+        // Pixelfed takes the newest for the oldest.
+        let older = isPixelfed ? page.first : page.last
+        return reply(
+            documents, request, older: older.map { "\($0.number)" },
+            newer: page.first.map { "\($0.number)" })
+    }
+
+    // MARK: Likes
+
+    private mutating func favourite(
+        _ id: SimulatedStatus.ID, _ isLiked: Bool, _ username: String
+    ) -> Reply {
+        guard let status = status(id), status.boosts == nil else { return notFound }
+        let before = likes(of: status)
+        if !isLiked, settings.putsUnfavouritesOff {
+            postpone(id, of: username)
+        } else {
+            setLike(id, of: username, isLiked)
+        }
+        guard let person = people[username] else { return unauthorized }
+        var document = StatusWriter(self, viewer: person).status(status)
+        document = document.without("favourited") + ["favourited": .bool(isLiked)]
+        if software == .pixelfed, isLiked {
+            document =
+                document.without("favourites_count") + ["favourites_count": .integer(before + 1)]
+        }
+        return Reply(200, json: document)
+    }
+}

@@ -1,0 +1,215 @@
+internal import ServiceSimulator
+
+/// Applications, logins and tokens.
+///
+/// Source: docs.joinmastodon.org/methods/apps and /methods/oauth, recorded answers; Doorkeeper 5.8; for Pixelfed
+/// league/oauth2-server.
+extension ServerState {
+    static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
+
+    mutating func register(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        let uris = (fields["redirect_uris"] ?? "").split(whereSeparator: \.isNewline).map(
+            String.init)
+        let scopes = (fields["scopes"] ?? "read").split(separator: " ").map(String.init)
+        guard fields["client_name"]?.isEmpty == false, !uris.isEmpty,
+            uris.allSatisfy({ $0.contains(":") }), software == .pixelfed || uris.count <= 8
+        else {
+            return error(
+                422, "Validation failed: Redirect URI must be an absolute URI.", "入力値に誤りがあります")
+        }
+        guard software == .pixelfed || scopes.allSatisfy(Self.scopes.contains) else {
+            return error(
+                422, "Validation failed: Scopes doesn't match configured on the server.", "誤り")
+        }
+        registrations += 1
+        let id = software == .pixelfed ? "\(registrations)" : "client-\(name)-\(registrations)"
+        let secret = "secret-of-\(name)-\(registrations)-\(nextID())"
+        // Several on lines of their own are one to Pixelfed, which none can be.
+        applications[id] = Application(
+            secret: secret,
+            redirectURIs: software == .pixelfed ? [uris.joined(separator: "\\n")] : uris,
+            scopes: scopes)
+        let joined = JSON.string(uris.joined(separator: "\n"))
+        var document: JSON = [
+            "id": .string("\(registrations)"), "name": .string(fields["client_name"]),
+            "website": .string(fields["website"]),
+        ]
+        if software == .mastodon {
+            document =
+                document + [
+                    "scopes": .array(scopes.map { .string($0) }),
+                    "redirect_uris": .array(uris.map { .string($0) }),
+                ]
+        }
+        let clientID: JSON = software == .pixelfed ? .integer(registrations) : .string(id)
+        document =
+            document + [
+                "vapid_key": .null, "redirect_uri": joined,
+                "client_id": clientID,
+                "client_secret": .string(secret),
+            ]
+        if software == .mastodon { document = document + ["client_secret_expires_at": 0] }
+        return Reply(200, json: document)
+    }
+
+    mutating func answerOAuth(_ request: RecordedRequest) -> Reply {
+        switch (request.method, request.path) {
+        case ("GET", "/oauth/authorize"):
+            return refusedAuthorization(request)
+                ?? Page.consent(
+                    request, users: people.keys.sorted(), scopes: scopes(request.fields), of: name)
+        case ("POST", "/oauth/authorize"):
+            return refusedAuthorization(request) ?? decide(request)
+        case ("GET", "/oauth/authorize/native"):
+            return Reply(
+                200,
+                html: Page.document(
+                    "<code id=\"code\">\(Page.escape(request.query["code"]))</code>", of: name))
+        case ("POST", "/oauth/token"): return token(request)
+        case ("POST", "/oauth/revoke") where software != .pixelfed: return revoke(request)
+        default: return Reply(404, html: Page.document("<h1>Not found</h1>", of: name))
+        }
+    }
+
+    // MARK: Authorization
+
+    private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
+        let fields = request.fields
+        guard let application = applications[fields["client_id"] ?? ""] else {
+            return invalidClient
+        }
+        guard let uri = fields["redirect_uri"], takes(uri, application) else {
+            if software == .pixelfed { return invalidClient }
+            return Reply(
+                400, html: Page.document("The redirect uri included is not valid.", of: name))
+        }
+        let isKnown =
+            software == .pixelfed
+            ? Set(scopes(fields)).isSubset(of: ["read", "write", "follow", "push"])
+            : Set(scopes(fields)).isSubset(of: application.scopes)
+        guard isKnown else {
+            // Pixelfed forgets the state then.
+            let state = software == .pixelfed ? [] : [(name: "state", value: fields["state"] ?? "")]
+            return .redirect(
+                to: "\(uri)?" + FormFields.encode([("error", "invalid_scope")] + state))
+        }
+        return nil
+    }
+
+    /// Whether a redirect address is a registered one. Doorkeeper does not look at the port of loopback
+    /// addresses.
+    private func takes(_ uri: String, _ application: Application) -> Bool {
+        if application.redirectURIs.contains(uri) { return true }
+        guard software != .pixelfed, uri.hasPrefix("http://127.0.0.1") else { return false }
+        func withoutPort(_ uri: String) -> String {
+            let parts = uri.dropFirst("http://127.0.0.1".count)
+            return parts.hasPrefix(":") ? String(parts.drop { $0 != "/" }) : String(parts)
+        }
+        return application.redirectURIs.contains {
+            $0.hasPrefix("http://127.0.0.1") && withoutPort($0) == withoutPort(uri)
+        }
+    }
+
+    private func scopes(_ fields: FormFields) -> [String] {
+        let scopes = (fields["scope"] ?? "").split(separator: " ").map(String.init)
+        return scopes.isEmpty ? ["read"] : scopes
+    }
+
+    private mutating func decide(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        let uri = fields["redirect_uri"] ?? ""
+        var answer = [(name: "error", value: "access_denied")]
+        if fields["decision"] == "approve", let username = fields["username"],
+            people[username] != nil
+        {
+            var grant = TokenStore.Grant(username: username, scopes: scopes(fields))
+            grant.client = fields["client_id"] ?? ""
+            let code = tokens.makeCode(
+                grant, redirectURI: uri,
+                challenge: software == .oldMastodon ? nil : fields["code_challenge"], now: now)
+            answer = [("code", code)]
+        }
+        if uri == Self.outOfBand {
+            return .redirect(
+                to: "\(origin)/oauth/authorize/native?\(FormFields.encode(answer))")
+        }
+        if let state = fields["state"] { answer.append(("state", state)) }
+        return .redirect(to: "\(uri)?\(FormFields.encode(answer))")
+    }
+
+    // MARK: Tokens
+
+    private var invalidClient: Reply {
+        oauthError(
+            401, "invalid_client",
+            "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
+        )
+    }
+
+    private func oauthError(_ status: Int, _ error: String, _ description: String) -> Reply {
+        Reply(
+            status, json: ["error": .string(error), "error_description": .string(description)],
+            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    private func isClient(_ fields: FormFields) -> Bool {
+        applications[fields["client_id"] ?? ""]?.secret == fields["client_secret"]
+            && fields["client_secret"] != nil
+    }
+
+    private mutating func token(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        guard isClient(fields) else { return invalidClient }
+        let grant: TokenStore.Grant?
+        switch fields["grant_type"] {
+        case "authorization_code":
+            grant = tokens.redeem(
+                fields["code"] ?? "", redirectURI: fields["redirect_uri"],
+                client: fields["client_id"], verifier: fields["code_verifier"], now: now)
+        case "refresh_token" where settings.tokenLifetimeSeconds != nil:
+            grant = tokens.refresh(fields["refresh_token"] ?? "")
+        default:
+            return oauthError(
+                400, "unsupported_grant_type",
+                "The authorization grant type is not supported by the authorization server.")
+        }
+        guard let grant else {
+            return oauthError(
+                400, "invalid_grant",
+                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+            )
+        }
+        let token =
+            (settings.reusesTokens ? tokens.token(of: grant, now: now) : nil)
+            ?? tokens.makeToken(grant, lifetime: settings.tokenLifetimeSeconds, now: now)
+        return Reply(
+            200, json: document(token),
+            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    private func document(_ token: TokenStore.Token) -> JSON {
+        var document: JSON = ["token_type": "Bearer", "access_token": .string(token.access)]
+        if let lifetime = settings.tokenLifetimeSeconds {
+            document =
+                document + [
+                    "expires_in": .integer(lifetime), "refresh_token": .string(token.refresh),
+                ]
+        }
+        guard software != .pixelfed else { return document }
+        return document + [
+            "scope": .string(token.grant.scopes.joined(separator: " ")),
+            "created_at": .integer(token.created.secondsSince1970),
+        ]
+    }
+
+    private mutating func revoke(_ request: RecordedRequest) -> Reply {
+        let fields = request.fields
+        guard isClient(fields) else {
+            return oauthError(
+                403, "unauthorized_client", "You are not authorized to revoke this token")
+        }
+        tokens.revoke(fields["token"] ?? "")
+        return Reply(200, json: [:])
+    }
+}

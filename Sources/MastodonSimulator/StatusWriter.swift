@@ -1,0 +1,127 @@
+internal import ServiceSimulator
+
+/// Writes what a server has as JSON, for one who asks.
+///
+/// Source: recorded answers of Mastodon 4.6.4; pixelfed `app/Transformer/Api/Mastodon/v1`.
+struct StatusWriter {
+    private let state: ServerState
+    private let viewer: SimulatedPerson
+    private var isPixelfed: Bool { state.software == .pixelfed }
+
+    init(_ state: ServerState, viewer: SimulatedPerson) {
+        self.state = state
+        self.viewer = viewer
+    }
+
+    func status(_ status: SimulatedStatus) -> JSON {
+        let author = state.people[status.author]
+        let page = "https://\(state.name)/@\(status.author)/\(status.id)"
+        let isFavourite = viewer.likes.contains { $0.status == status.id }
+        let boosted = status.boosts.flatMap { state.status($0) }
+        let reblog: JSON = boosted.map { self.status($0) } ?? .null
+        let favourited: JSON = isPixelfed && !isFavourite ? .null : .bool(isFavourite)
+        let language: JSON = isPixelfed ? .null : "en"
+        let tag: JSON = [
+            "name": .string(status.tag), "url": .string("https://\(state.name)/tags/\(status.tag)"),
+        ]
+        let first: JSON = [
+            "id": .string(status.id), "created_at": date(status.created), "in_reply_to_id": .null,
+            "in_reply_to_account_id": .null, "sensitive": .bool(status.isSensitive),
+            "spoiler_text": .string(status.warning), "visibility": "public",
+            "language": language, "uri": .string(page), "url": .string(page),
+            "replies_count": 0, "reblogs_count": 0,
+            "favourites_count": .integer(state.likes(of: status)), "quotes_count": 0,
+            "edited_at": .null,
+        ]
+        // Pixelfed says null where it does not know.
+        let second: JSON = [
+            "favourited": favourited, "reblogged": false, "muted": false, "bookmarked": false,
+            "pinned": false, "content": .string(status.content), "filtered": filtered(status),
+            "reblog": reblog, "application": .null, "account": author.map { account($0) } ?? .null,
+            "media_attachments": .array(status.attachments.map(attachment)),
+        ]
+        return first + second + [
+            "mentions": [], "tags": .array([tag]), "emojis": [], "tagged_collections": [],
+            "quote": .null, "card": .null, "poll": .null,
+            "quote_approval": ["automatic": [], "manual": [], "current_user": "automatic"],
+        ]
+    }
+
+    /// Which filters of the reader it meets.
+    private func filtered(_ status: SimulatedStatus) -> JSON {
+        guard let action = status.filterAction else { return [] }
+        let filter: JSON = [
+            "id": "202", "title": "things", "context": ["home"], "expires_at": .null,
+            "filter_action": .string(action),
+        ]
+        return [
+            [
+                "filter": filter, "keyword_matches": .null,
+                "status_matches": .array([.string(status.id)]),
+            ]
+        ]
+    }
+
+    private func attachment(_ attachment: SimulatedStatus.Attachment) -> JSON {
+        let ending = attachment.kind == "video" ? "mp4" : "jpg"
+        let isUnknown = attachment.kind == "unknown"
+        let url = "\(state.mediaOrigin)/media/original/\(attachment.id).\(ending)"
+        var meta: JSON = [
+            "original": [
+                "width": .integer(attachment.width), "height": .integer(attachment.height),
+                "size": "\(attachment.width)x\(attachment.height)",
+                "aspect": .number(Double(attachment.width) / Double(attachment.height)),
+            ]
+        ]
+        if !isPixelfed { meta = meta + ["small": ["width": 640, "height": 426]] }
+        meta = meta + ["focus": ["x": 0.25, "y": -0.5]]
+        let noBlurHash: JSON = isPixelfed ? "U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay" : .null
+        let preview = "\(state.mediaOrigin)/media/small/\(attachment.id).jpg"
+        return [
+            "id": .string(attachment.id), "type": .string(attachment.kind),
+            "url": isUnknown ? .null : .string(url),
+            "preview_url": isUnknown ? .null : .string(preview), "remote_url": .null,
+            "preview_remote_url": .null, "text_url": .null,
+            "meta": attachment.hasMeta ? meta : .null,
+            "description": .string(attachment.description),
+            "blurhash": attachment.blurHash.map { JSON.string($0) } ?? noBlurHash,
+        ]
+    }
+
+    func account(_ person: SimulatedPerson) -> JSON {
+        let page = "https://\(state.name)/@\(person.username)"
+        let avatar =
+            person.hasPicture
+            ? "\(state.mediaOrigin)/avatars/\(person.username).jpg"
+            : "\(state.origin)/avatars/original/missing.png"
+        return [
+            "id": .string(person.id), "username": .string(person.username),
+            "acct": .string(person.username), "display_name": .string(person.displayName),
+            "locked": false, "bot": false, "discoverable": .null, "indexable": false,
+            "group": false, "created_at": "2026-08-01T00:00:00.000Z", "note": .string(person.note),
+            "url": .string(page), "uri": .string(page), "avatar": .string(avatar),
+            "avatar_static": .string(avatar), "avatar_description": "",
+            "header": "\(state.origin)/headers/original/missing.png",
+            "header_static": "\(state.origin)/headers/original/missing.png",
+            "header_description": "", "followers_count": 0, "following_count": 0,
+            "statuses_count": 0, "last_status_at": .null, "hide_collections": .null,
+            "show_media": true, "show_media_replies": true, "show_featured": true,
+            "noindex": false,
+            "feature_approval": ["automatic": [], "manual": [], "current_user": "denied"],
+            "emojis": [], "roles": [], "fields": [],
+        ]
+    }
+
+    func ownAccount(_ person: SimulatedPerson) -> JSON {
+        account(person) + [
+            "source": [
+                "privacy": "public", "sensitive": false, "language": .null,
+                "note": "I take photos & walk.", "fields": [],
+            ], "role": ["id": "-99", "name": "", "permissions": "65536", "color": ""],
+        ]
+    }
+
+    private func date(_ moment: Moment) -> JSON {
+        .string(moment.utc.replacing("Z", with: isPixelfed ? ".000000Z" : ".576Z"))
+    }
+}

@@ -1,0 +1,120 @@
+internal import FoundationEssentials
+
+/// The codes and tokens that the service has given out.
+package struct TokenStore: Sendable {
+    package struct Grant: Hashable, Sendable {
+        package var username: String
+        package var scopes: [String]
+        /// The application that it was given to, where there are several.
+        package var client = ""
+
+        package init(username: String, scopes: [String]) {
+            self.username = username
+            self.scopes = scopes
+        }
+    }
+
+    private struct Code {
+        var grant: Grant
+        var redirectURI: String
+        /// What the verifier has to prove (RFC 7636); nil where nothing was asked.
+        var challenge: String?
+        var expires: Moment
+    }
+
+    package struct Token: Sendable {
+        package let access: String
+        package let refresh: String
+        package let grant: Grant
+        package let created: Moment
+        /// nil is never.
+        package let expires: Moment?
+        var isRevoked = false
+        var isRefreshed = false
+    }
+
+    private var random = SplitMix(seed: 0x0a07)
+    private var codes: [String: Code] = [:]
+    package private(set) var tokens: [Token] = []
+
+    package init() {}
+
+    /// Makes a code that is good for ten minutes, once.
+    package mutating func makeCode(
+        _ grant: Grant, redirectURI: String, challenge: String? = nil, now: Moment
+    ) -> String {
+        let code = random.identifier(43)
+        codes[code] = Code(
+            grant: grant, redirectURI: redirectURI, challenge: challenge, expires: now + 600)
+        return code
+    }
+
+    /// What a code stands for. It is used up, whatever comes out.
+    package mutating func redeem(
+        _ code: String, redirectURI: String?, client: String? = nil, verifier: String? = nil,
+        now: Moment
+    ) -> Grant? {
+        guard let found = codes.removeValue(forKey: code), now < found.expires,
+            found.redirectURI == redirectURI, client == nil || client == found.grant.client
+        else { return nil }
+        if let challenge = found.challenge {
+            guard let verifier, Self.challenge(verifier) == challenge else { return nil }
+        }
+        return found.grant
+    }
+
+    /// What a verifier is announced by: S256.
+    private static func challenge(_ verifier: String) -> String {
+        Data(SHA256.digest(Array(verifier.utf8))).base64EncodedString()
+            .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
+    }
+
+    /// The token that a user has given an application already, if it is good.
+    package func token(of grant: Grant, now: Moment) -> Token? {
+        tokens.last {
+            $0.grant == grant && !$0.isRevoked && !$0.isRefreshed
+                && $0.expires.map { now < $0 } ?? true
+        }
+    }
+
+    package mutating func makeToken(_ grant: Grant, lifetime: Int?, now: Moment) -> Token {
+        let token = Token(
+            access: random.identifier(43), refresh: random.identifier(43), grant: grant,
+            created: now, expires: lifetime.map { now + $0 })
+        tokens.append(token)
+        return token
+    }
+
+    /// What a refresh token stands for. It and its access token are no good any more.
+    package mutating func refresh(_ refreshToken: String) -> Grant? {
+        let index = tokens.firstIndex {
+            $0.refresh == refreshToken && !$0.isRevoked && !$0.isRefreshed
+        }
+        guard let index else { return nil }
+        tokens[index].isRefreshed = true
+        return tokens[index].grant
+    }
+
+    /// Whom an access token stands for; nil if it is none, or not any more.
+    package func grant(_ access: String, now: Moment) -> Grant? {
+        let token = tokens.first {
+            $0.access == access && !$0.isRevoked && !$0.isRefreshed
+                && $0.expires.map { now < $0 } ?? true
+        }
+        return token?.grant
+    }
+
+    /// Revokes an access or refresh token.
+    package mutating func revoke(_ token: String) {
+        for index in tokens.indices
+        where [tokens[index].access, tokens[index].refresh].contains(token) {
+            tokens[index].isRevoked = true
+        }
+    }
+
+    package mutating func revokeAll(of username: String) {
+        for index in tokens.indices where tokens[index].grant.username == username {
+            tokens[index].isRevoked = true
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import BusAPI
+import DBus
+import Glibc
+import ServiceSimulator
+import TestSupport
+import Testing
+
+/// Services that are away, want to be left alone, or answer nonsense, at every provider of the network.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct AcceptanceTroubleTests {
+    @Test(arguments: TestedProvider.allCases)
+    func `a service that is away is waited for`(provider: TestedProvider) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        try await world.daemon.stop()
+        world.service.stop()
+        try await world.start()
+        #expect(try await world.ids(ada) == ids)
+        try await world.wait(ada, "offline")
+        #expect(try #require(try await world.property(ada, "RetryAt")?.int64) > 0)
+        #expect(try await world.ids(ada) == ids)
+        #expect(try await ada.photo(ids[0])["id"] == .string(ids[0]))
+        await expectError(ServiceError.offline.name) { _ = try await ada.refresh("") }
+        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await Terminal.run("refresh").exit == .code(75))
+        try world.service.resume()
+        try await world.wait(ada, "ready")
+        try await world.waitForLikes(ada)
+        #expect(world.likes(of: "ada") == world.likedTogether(ids[0]))
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: TestedProvider.allCases)
+    func `a rate limit is kept to`(provider: TestedProvider) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.exhaust()
+        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        let properties = try await ada.properties(.account)
+        #expect(properties["State"] == .string("rate-limited"))
+        #expect(try #require(properties["RetryAt"]?.int64) >= Int64(time(nil)))
+        #expect(properties["StateReason"]?.string?.isEmpty == false)
+        let count = world.requestCount
+        #expect(try await world.ids(ada) == ids)
+        #expect(try await ada.like(ids[0]) == "queued")
+        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        await expectError(ServiceError.rateLimited.name) { _ = try await world.ids(ada, "likes") }
+        #expect(try await Terminal.run("refresh").exit == .code(75))
+        #expect(world.requestCount == count)
+        // Images are no requests of the API.
+        #expect(try await !ada.imagePath(ids[0], size: "thumb").isEmpty)
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: TestedProvider.allCases)
+    func `equal calls at once are one request, and many are a handful`(
+        provider: TestedProvider
+    ) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let before = world.requestCount
+        let door = world.service.hold(world.pattern(.feed))
+        let calls = (0..<20).map { _ in Task { try await world.ids(ada, count: 10) } }
+        try await world.service.waitForRequests(world.pattern(.feed))
+        door.release()
+        let page = try await calls[0].value
+        #expect(page.count == 10)
+        for call in calls { #expect(try await call.value == page) }
+        #expect(world.service.requests(world.pattern(.feed)).count == 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    switch number % 5 {
+                    case 0: _ = try await world.ids(ada, count: 10)
+                    case 1: _ = try await world.ids(ada, count: UInt32(1 + number % 20))
+                    case 2: _ = try await ada.photo(page[0])
+                    case 3: _ = try await ada.sources()
+                    default: _ = try await world.ids(ada, "likes")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(world.requestCount <= before + 5)
+        try await world.daemon.stop()
+    }
+
+    /// What a service can do to those who ask it.
+    nonisolated private static let faults: [Fault] = [
+        .json("{}"), .json("[{\"id\":"), .json("[1, null, {\"id\": {}}]"), .json(""), .truncated,
+        .endless, .htmlPage, .reset, .htmlStatus(503), .htmlStatus(404), .htmlStatus(403),
+        .textStatus(500, "no"), .redirect(to: "https://\u{1}/"),
+        .redirect(to: "file:///etc/passwd"),
+    ]
+
+    @Test(arguments: TestedProvider.allCases)
+    func `a fault fails the call alone`(provider: TestedProvider) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        let path = world.pattern(.feed).text.split(separator: " ").last.map(String.init) ?? ""
+        for (number, fault) in (Self.faults + [.redirect(to: path)]).enumerated() {
+            world.service.fail(world.pattern(.feed), fault)
+            let reply = await errorReply { _ = try await ada.refresh("") }
+            #expect(
+                reply?.name == ServiceError.serviceFailed.name,
+                "fault \(number): \(reply?.message ?? "")")
+            #expect(reply?.message.hasSuffix(".") == true, "fault \(number)")
+            #expect(try await world.ids(ada) == ids)
+            world.service.recover(world.pattern(.feed))
+            _ = try await ada.refresh("")
+        }
+        for fault in [Fault.htmlPage, .truncated, .reset, .htmlStatus(500), .json("")] {
+            world.service.fail(world.pattern(.images), fault)
+            let reply = await errorReply { _ = try await ada.imagePath(ids[1], size: "regular") }
+            let names = [ServiceError.serviceFailed.name, ServiceError.notFound.name]
+            #expect(names.contains { $0 == reply?.name }, "\(reply?.message ?? "")")
+            world.service.recover(world.pattern(.images))
+        }
+        #expect(try await !ada.imagePath(ids[1], size: "regular").isEmpty)
+        let newest = world.publish()
+        #expect(try await ada.refresh("") == 1)
+        #expect(try await world.ids(ada).first == newest)
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: TestedProvider.allCases)
+    func `a call ends in time whatever the service does`(provider: TestedProvider) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.service.fail(world.pattern(.feed), .silence)
+        world.service.fail(world.pattern(.images), .silence)
+        let start = ContinuousClock.now
+        await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(try await world.ids(ada) == ids)
+        world.service.recover(world.pattern(.feed))
+        world.service.disconnect()
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: TestedProvider.allCases)
+    func `a keyring that is locked is waited for`(provider: TestedProvider) async throws {
+        let world = try await provider.world()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        try await world.daemon.stop()
+        let keyring = try PrivateKeyring.current.connect()
+        try await keyring.lock()
+        let recording = try await BusRecording()
+        let count = world.requestCount
+        try await world.start()
+        try await world.wait(ada, "locked")
+        #expect(try await world.ids(ada) == ids)
+        await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
+        #expect(try await ada.like(ids[0]) == "queued")
+        let traffic = try await recording.text()
+        // Only what somebody did to log in may prompt.
+        #expect(!traffic.contains("member=Prompt") && !traffic.contains("member=Unlock\n"))
+        #expect(world.requestCount == count)
+        try await keyring.unlock()
+        try await world.wait(ada, "ready")
+        try await world.waitForLikes(ada)
+        _ = try await ada.refresh("")
+        #expect(try await world.accounts() == [world.accountID("ada")])
+        try await world.daemon.stop()
+    }
+}

@@ -1,0 +1,272 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import MastodonSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// What is particular to servers that users name.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct MastodonTests {
+    @Test func `accounts of many servers live beside each other, and a dead one slows nobody`()
+        async throws
+    {
+        let unsplash = try SimulatedUnsplash.start(photoCount: 40)
+        let port = UInt16.random(in: 20_000..<32_000)
+        unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
+        unsplash.addUser("ada")
+        try Pictures.add(["1", "2"])
+        let world = try await MastodonWorld(
+            .mastodon, others: [("pixels.test", .pixelfed), ("old.test", .oldMastodon)],
+            more: """
+                [Provider unsplash]
+                ApiUrl=\(unsplash.apiURL)
+                WebUrl=\(unsplash.webURL)
+                ClientId=\(unsplash.clientID)
+                RedirectPort=\(port)
+                """)
+        let secret = try #require(
+            FileDescriptor.pipe(holding: Array(unsplash.clientSecret.utf8), 43))
+        try await world.client.service.provider(ServiceName.providers.appending("unsplash"))
+            .configure([.clientSecret: .fileDescriptor(secret)])
+        let local = try await world.client.logIn("eve")
+        let ada = try await world.logIn("ada")
+        let bob = try await world.logIn("bob")
+        var others: [AccountClient] = []
+        for server in world.others {
+            others.append(
+                try await world.logIn(
+                    "ada", [.server: .string(server.name)], service: server))
+        }
+        let path = try await world.client.service.manager.login("unsplash", [:])
+        let login = world.client.service.login(path)
+        async let last = login.wait()
+        try await unsplash.approve(
+            #require(try await login.properties()["AuthorizationUrl"]?.string), as: "ada")
+        let editorial = world.client.service.account(try await last)
+        #expect(
+            try await world.accounts() == [
+                "local_eve", "mastodon_ada_40photos_2etest", "mastodon_bob_40photos_2etest",
+                "mastodon_ada_40pixels_2etest", "mastodon_ada_40old_2etest", "unsplash_ada",
+            ])
+        #expect(try await world.property(others[0], "Server") == .string("pixels.test"))
+        #expect(try await world.property(others[0], "Username") == .string("ada"))
+        // Two at one server: it knows one application.
+        #expect(world.server.registrations == 1)
+        let feeds =
+            [world.server.photos(), world.server.photos()] + world.others.map { $0.photos() }
+        for (account, feed) in zip([ada, bob] + others, feeds) {
+            #expect(try await world.walk(account) == feed)
+        }
+
+        // One does not answer any more, another is not there.
+        world.others[0].fail("*", .silence)
+        world.others[1].stop()
+        let before = world.others[0].requests("GET /api/v1/timelines/home").count
+        let stuck = Task { try await others[0].refresh("") }
+        try await world.others[0].waitForRequests("GET /api/v1/timelines/home", count: before + 1)
+        let start = ContinuousClock.now
+        await expectError(ServiceError.offline.name) { _ = try await others[1].refresh("") }
+        for account in [local, ada, bob, editorial] {
+            _ = try await account.refresh("")
+            _ = try await world.ids(account)
+        }
+        for account in others { #expect(try await world.ids(account).count > 10) }
+        #expect(ContinuousClock.now - start < .seconds(8))
+        for account in [ada, bob, editorial] {
+            #expect(try await world.property(account, "State") == .string("ready"))
+        }
+        #expect(try await world.property(others[1], "State") == .string("offline"))
+        world.others[0].recover("*")
+        world.others[0].disconnect()
+        _ = await stuck.result
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [Software.mastodon, .oldMastodon, .pixelfed])
+    func `the application makes itself known as each server wants it`(
+        software: Software
+    ) async throws {
+        let world = try await MastodonWorld(software)
+        try await world.logIn("ada")
+        let request = try #require(world.server.requests("POST /api/v1/apps").first)
+        let uris = request.fields["redirect_uris"]?.split(separator: "\n").count
+        let authorization = try #require(world.server.requests("GET /oauth/authorize").first).query
+        let redirect = try #require(authorization["redirect_uri"])
+        #expect(authorization["code_challenge_method"] == "S256")
+        #expect(redirect.hasPrefix("http://127.0.0.1:"))
+        #expect(world.server.requests("POST /oauth/token").first?.fields["code_verifier"] != nil)
+        if software == .pixelfed {
+            #expect(uris == 1)
+            #expect(request.fields["scopes"] == "read write")
+            #expect(redirect == request.fields["redirect_uris"])
+        } else {
+            #expect(uris == 2)
+            #expect(
+                authorization["scope"]
+                    == "read:accounts read:statuses read:favourites write:favourites")
+            #expect(request.fields["redirect_uris"]?.hasPrefix("http://127.0.0.1/callback") == true)
+        }
+        // A page for people is never asked for by accident.
+        for request in world.server.requests(on: .server) where request.path.hasPrefix("/api/") {
+            #expect(request["Accept"] == "application/json")
+        }
+        // Once is enough, until the server has forgotten it.
+        try await world.logIn("bob")
+        #expect(world.server.registrations == 1)
+        world.server.forgetApplications()
+        try await world.logIn("bob")
+        #expect(world.server.registrations == 2)
+        let keyring = try PrivateKeyring.current.connect()
+        #expect(try await keyring.search(["server": "mastodon@photos.test"]).0.count == 1)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a token that has ended is renewed, once`() async throws {
+        let world = try await MastodonWorld(.pixelfed)
+        world.server.settings.tokenLifetimeSeconds = 7200
+        let ada = try await world.logIn("ada")
+        _ = try await world.ids(ada)
+        world.server.advanceClock(seconds: 7300)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for source in ["", "likes", "local", "tag:photography"] {
+                group.addTask { _ = try await ada.refresh(source) }
+            }
+            try await group.waitForAll()
+        }
+        let renewals = world.server.requests("POST /oauth/token").count {
+            $0.fields["grant_type"] == "refresh_token"
+        }
+        #expect(renewals == 1)
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [
+        "localhost", "127.0.0.1", "http://photos.test", "a b", "photos.test:80",
+    ])
+    func `what is no server is said at once`(name: String) async throws {
+        let world = try await MastodonWorld(.mastodon)
+        await expectError(.invalidArgs) {
+            _ = try await world.client.service.manager.login(
+                "mastodon", [.server: .string(name)])
+        }
+        let missing = try await Terminal.run("login", "mastodon", "--no-browser")
+        #expect(missing.exit != .code(0))
+        #expect(missing.error.contains("--server"), "\(missing.error)")
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [Fault.json("{}"), .htmlPage, .json(#"{"version":"1"}"#)])
+    func `a server that is something else is told apart`(fault: Fault) async throws {
+        let world = try await MastodonWorld(.mastodon)
+        world.server.fail("GET /api/*/instance", fault)
+        let command = try await Terminal.run(
+            "login", "mastodon", "--server", "photos.test", "--no-browser")
+        #expect(command.exit == .code(1))
+        #expect(command.error.contains("photos.test does not speak"), "\(command.error)")
+        #expect(world.server.registrations == 0)
+        world.server.stop()
+        let away = try await Terminal.run(
+            "login", "mastodon", "--server", "photos.test", "--no-browser")
+        #expect(away.exit == .code(75), "\(away.error)")
+        try await world.daemon.stop()
+    }
+
+    @Test func `an unfavourite that the server puts off stays undone here`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        #expect(try await ada.like(ids[0]) == "done")
+        #expect(try await Set(world.ids(ada, "likes")) == world.likedTogether(ids[0]))
+        world.server.settings.putsUnfavouritesOff = true
+        #expect(try await ada.unlike(ids[0]) == "done")
+        for source in ["", "likes"] { _ = try await ada.refresh(source) }
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
+        #expect(try await world.ids(ada, "likes") == [])
+        world.server.catchUp()
+        for source in ["", "likes"] { _ = try await ada.refresh(source) }
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
+        try await world.daemon.stop()
+    }
+
+    @Test func `every source is what it says`() async throws {
+        let world = try await MastodonWorld(.pixelfed)
+        let ada = try await world.logIn("ada")
+        let statuses = world.server.statuses
+        let own = world.server.photos()
+        #expect(try await world.walk(ada, "local") == own)
+        let lins = Set(statuses.filter { $0.author == "lin" }.flatMap(\.photos))
+        #expect(try await world.walk(ada, "public") == own.filter(lins.contains))
+        #expect(try await world.walk(ada, "user:lin") == own.filter(lins.contains))
+        #expect(try await world.walk(ada, "tag:photography") == own)
+        #expect(try await world.walk(ada, "tag:nothing") == [])
+        await expectError(ServiceError.notFound.name) { _ = try await world.ids(ada, "user:no") }
+        // More likes than a page has, whose places are told wrongly.
+        for status in statuses.prefix(60) where status.boosts == nil {
+            world.server.setLike(status.id, of: "ada")
+        }
+        let likes = try await world.walk(ada, "likes")
+        #expect(
+            likes == Array(likes.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } })
+        )
+        #expect(Set(likes) == world.likes(of: "ada").intersection(own))
+        try await world.daemon.stop()
+    }
+
+    @Test func `warnings are kept to, and the setting counts at once`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let ada = try await world.logIn("ada")
+        let hidden = world.server.photos()
+        let all = world.server.photos(showingSensitive: true)
+        #expect(all.count > hidden.count)
+        #expect(try await world.walk(ada) == hidden)
+        let file = "home/.config/imagefeed/imagefeed.conf"
+        let directory = try PrivateBus.current.directory
+        let text = try String(contentsOfFile: directory.appending(file), encoding: .utf8)
+        try directory.write(text + "ShowSensitive=true\n", to: file)
+        world.daemon.process.kill(SIGHUP)
+        try await world.wait(ada, "ready")
+        var shown: [String] = []
+        while shown != all { shown = (try? await world.walk(ada)) ?? [] }
+        let marked = try await ada.photo(try #require(all.first { !hidden.contains($0) }))
+        #expect(marked["sensitive"] == .bool(true))
+        try directory.write(text, to: file)
+        world.daemon.process.kill(SIGHUP)
+        while shown != hidden { shown = (try? await world.walk(ada)) ?? [] }
+        try await world.daemon.stop()
+    }
+
+    @Test func `a feed that is still put together is not taken for an empty one`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        world.server.settings.isBuildingHome = true
+        let ada = try await world.logIn("ada")
+        let reply = await errorReply { _ = try await world.ids(ada) }
+        #expect(reply?.message.contains("still putting this feed together") == true)
+        world.server.settings.isBuildingHome = false
+        #expect(try await world.walk(ada) == world.feed)
+        world.server.settings.isBuildingHome = true
+        _ = await errorReply { _ = try await ada.refresh("") }
+        #expect(try await world.walk(ada) == world.feed)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a limit ends when the server said, in whatever language`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        world.server.settings.isJapanese = true
+        let ada = try await world.logIn("ada")
+        world.server.leaveRequests(0)
+        await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
+        let properties = try await ada.properties(.account)
+        let retry = try #require(properties["RetryAt"]?.int64)
+        // Windows of five minutes.
+        #expect((retry - 1) % 300 == 0)
+        #expect(properties["RateLimit"] == .structure([.uint32(0), .uint32(300), .int64(retry)]))
+        // The other account has its own.
+        let bob = try await world.logIn("bob")
+        _ = try await bob.refresh("")
+        try await world.daemon.stop()
+    }
+}

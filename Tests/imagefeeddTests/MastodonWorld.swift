@@ -1,0 +1,101 @@
+import BusAPI
+import DBus
+import LoopbackHTTP
+import MastodonSimulator
+import TestSupport
+import Testing
+
+/// The daemon beside simulated servers of the Fediverse, and beside a real keyring.
+@MainActor
+final class MastodonWorld: ProviderWorld {
+    /// The server that logins go to unless they say otherwise.
+    let server: SimulatedMastodon
+    let others: [SimulatedMastodon]
+    let client: TestClient
+    var daemon: RunningDaemon
+    private let software: Software
+    let provider = "mastodon"
+
+    /// - Parameters:
+    ///   - software: What the server runs.
+    ///   - others: Servers beside it, by their names.
+    ///   - more: Lines for the configuration, of this provider and others.
+    /// - Throws: What could not be started.
+    init(
+        _ software: Software, others: [(name: String, software: Software)] = [], more: String = ""
+    ) async throws {
+        self.software = software
+        server = try SimulatedMastodon.start("photos.test", software)
+        self.others = try others.enumerated().map { index, other in
+            try SimulatedMastodon.start(other.name, other.software, seed: UInt64(index + 2))
+        }
+        let all = [server] + self.others
+        for server in all {
+            for user in ["ada", "bob"] { server.addUser(user) }
+        }
+        let servers = all.map { "\($0.name)=\($0.url)" }.joined(separator: ";")
+        try PrivateBus.current.directory.write(
+            """
+            [Provider mastodon]
+            LoopbackServers=\(servers)
+            RedirectPort=\(UInt16.random(in: 20_000..<32_000))
+            \(more)
+
+            """, to: "home/.config/imagefeed/imagefeed.conf")
+        daemon = try await RunningDaemon(Self.arguments)
+        client = try TestClient()
+    }
+
+    var service: any SimulatedService { server }
+    var strangerURL: String { server.strangerURL }
+    var loginOptions: [LoginOption: Variant] { [.server: .string(server.name)] }
+    func accountID(_ user: String) -> String { "mastodon_\(user)_40photos_2etest" }
+    var showsCodes: Bool { software != .pixelfed }
+    var requestsPerRevocation: Int { software == .pixelfed ? 0 : 1 }
+    var givesNewTokens: Bool { !server.settings.reusesTokens }
+
+    var feed: [String] { server.photos() }
+    func publish() -> String { server.publish().photos[0] }
+    func delete(_ photo: String) { server.delete(Self.status(photo)) }
+
+    func likes(of user: String) -> Set<String> {
+        Set(
+            server.likes(of: user).flatMap { id in
+                server.statuses.first { $0.id == id }?.photos ?? []
+            })
+    }
+
+    func likedTogether(_ photo: String) -> Set<String> {
+        Set(server.statuses.first { $0.id == Self.status(photo) }?.photos ?? [])
+    }
+
+    private static func status(_ photo: String) -> String { String(photo.prefix { $0 != "." }) }
+
+    var requestsOfAPI: [RecordedRequest] {
+        server.requests(on: .server).filter {
+            $0.path.hasPrefix("/api/") && $0["Authorization"] != nil
+        }
+    }
+
+    func pattern(_ what: Asked) -> RequestPattern {
+        switch what {
+        case .feed: "GET /api/v1/timelines/home"
+        case .like: "POST /api/v1/statuses/*/favourite"
+        case .user: "GET /api/v1/accounts/verify_credentials"
+        case .token: "POST /oauth/token"
+        case .revocation: "POST /oauth/revoke"
+        case .images: "GET /media/*/*"
+        }
+    }
+
+    func exhaust() {
+        // Where nothing is counted, nothing is left all the same.
+        if software == .pixelfed { server.fail("/api/*/*/*", .htmlStatus(429)) }
+        if software == .pixelfed { server.fail("/api/*/*", .htmlStatus(429)) }
+        server.leaveRequests(0)
+    }
+
+    func revokeTokens(of user: String) { server.revokeTokens(of: user) }
+    func isValid(_ token: String) -> Bool { server.isValid(token) }
+    var clientSecrets: [String] { server.clientSecrets }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+/// Services are named by their providers, and by nobody else.
+struct NamesTests {
+    @Test(arguments: [("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
+    func `a provider takes its folder and a line of registration`(
+        name: String, folder: String
+    ) throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let own = [
+            "Providers/\(folder)/", "\(folder)Simulator/", "\(folder.lowercased())-simulator/",
+        ]
+        var found: Set<String> = []
+        let files = try #require(FileManager.default.enumerator(atPath: sources.path))
+        for case let file as String in files
+        where file.hasSuffix(".swift") && !own.contains(where: file.hasPrefix) {
+            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+            if text.lowercased().contains(name) { found.insert(file) }
+        }
+        #expect(found.isSubset(of: ["imagefeedd/Daemon.swift"]))
+        guard found.contains("imagefeedd/Daemon.swift") else { return }
+        let daemon = try String(
+            contentsOf: sources.appending(path: "imagefeedd/Daemon.swift"), encoding: .utf8)
+        let lines = daemon.split(separator: "\n").filter { $0.lowercased().contains(name) }
+        #expect(lines.count == 2)
+    }
+}
