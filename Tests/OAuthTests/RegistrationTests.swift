@@ -1,0 +1,92 @@
+import OAuth
+import ProviderKit
+import Testing
+
+/// How an application makes itself known.
+struct RegistrationTests {
+    private var description: OAuthDescription {
+        var description = OAuthDescription.sample
+        description.redirectPort = 43117
+        description.registration = ClientRegistration(
+            url: "https://photos.example/apps", fields: ["scopes": "a b", "client_name": "X & Y"],
+            redirectField: "redirect_uris")
+        return description
+    }
+
+    private func register(
+        _ http: ScriptedHTTPClient, _ description: OAuthDescription? = nil
+    ) async throws -> RegisteredClient {
+        try await RegistrationEndpoint.register(
+            description ?? self.description, http, now: Timestamp(secondsSince1970: 0))
+    }
+
+    @Test func `a form tells who it is, and where to come back to`() async throws {
+        let http = ScriptedHTTPClient(200, #"{"client_id":"id","client_secret":"secret"}"#)
+        let registered = try await register(http)
+        #expect(registered.client.id == "id")
+        #expect(registered.client.secret?.text == "secret")
+        let request = try #require(http.requests.value.first)
+        #expect(request.url == "https://photos.example/apps")
+        #expect(
+            request.body
+                == "client_name=X%20%26%20Y&scopes=a%20b&redirect_uris=http%3A%2F%2F127.0.0.1%3A43117%2Fcallback%0Aurn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
+        )
+        var single = description
+        single.showsCode = false
+        let other = ScriptedHTTPClient(200, #"{"client_id":7,"client_secret":"secret"}"#)
+        #expect(try await register(other, single).client.id == "7")
+        #expect(other.requests.value.first?.body.hasSuffix("%2Fcallback") == true)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"client_secret":"x"}"#, #"{"client_id":"","client_secret":"x"}"#,
+        #"{"client_id":"a b","client_secret":"x"}"#, #"{"client_id":"a","client_secret":"x\n"}"#,
+        "<html>",
+    ])
+    func `an answer that is none is told`(body: String) async throws {
+        await #expect(throws: OAuthError.self) {
+            _ = try await register(ScriptedHTTPClient(200, body))
+        }
+    }
+
+    @Test func `what the service says is told`() async throws {
+        let refused = ScriptedHTTPClient(422, #"{"error":"Validation failed"}"#)
+        await #expect(throws: OAuthError.refused("Validation failed")) {
+            _ = try await register(refused)
+        }
+        let limited = ScriptedHTTPClient(429, "", ["Retry-After": "60"])
+        await #expect(throws: OAuthError.rateLimited(until: Timestamp(secondsSince1970: 60))) {
+            _ = try await register(limited)
+        }
+    }
+
+    @Test func `it is kept with all that belongs to it`() throws {
+        let client = RegisteredClient(
+            description: description, client: OAuthClient(id: "id", secret: Secret("secret")))
+        let read = try #require(RegisteredClient(encoded: client.encoded))
+        #expect(read.description == description)
+        #expect(read.client.id == "id")
+        #expect(read.client.secret?.text == "secret")
+        for text in ["", "{}", "[]", #"{"version":2,"id":"x","description":{}}"#] {
+            #expect(RegisteredClient(encoded: Secret(text)) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        (401, #"{"error":"invalid_client"}"#, false), (400, #"{"error":"invalid_client"}"#, false),
+        (400, #"{"error":"invalid_grant"}"#, true), (200, "{}", true), (500, "", true),
+        (429, "", true), (401, "<html>", true),
+    ])
+    func `whether it is still known is asked with a code of nobody`(
+        status: Int, body: String, isKnown: Bool
+    ) async throws {
+        let http = ScriptedHTTPClient(status, body)
+        let endpoint = TokenEndpoint(
+            description, OAuthClient(id: "id", secret: Secret("secret")), http)
+        #expect(try await endpoint.knowsClient() == isKnown)
+        let request = try #require(http.requests.value.first)
+        #expect(request.url == "https://photos.example/oauth/token")
+        #expect(request.body.contains("code=none"))
+        #expect(request.body.contains("client_secret=secret"))
+    }
+}
