@@ -66,7 +66,7 @@ extension ServerState {
                 200,
                 html: Page.document(
                     "<code id=\"code\">\(Page.escape(request.query["code"]))</code>", of: name))
-        case ("POST", "/oauth/token"): return token(request)
+        case ("POST", "/oauth/token"): return grantToken(request)
         case ("POST", "/oauth/revoke") where software != .pixelfed: return revoke(request)
         default: return Reply(404, html: Page.document("<h1>Not found</h1>", of: name))
         }
@@ -92,7 +92,8 @@ extension ServerState {
             // Pixelfed forgets the state then.
             let state = software == .pixelfed ? [] : [(name: "state", value: fields["state"] ?? "")]
             return .redirect(
-                to: "\(uri)?" + FormFields.encode([("error", "invalid_scope")] + state))
+                to: "\(uri)?" + FormFields.encode([(name: "error", value: "invalid_scope")] + state)
+            )
         }
         return nil
     }
@@ -158,7 +159,7 @@ extension ServerState {
             && fields["client_secret"] != nil
     }
 
-    private mutating func token(_ request: RecordedRequest) -> Reply {
+    private mutating func grantToken(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
         guard isClient(fields) else { return invalidClient }
         let grant: TokenStore.Grant?

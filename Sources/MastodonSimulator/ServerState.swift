@@ -44,7 +44,8 @@ package struct ServerState: SimulatedState {
                 displayName: username == "zoe" ? "Zoë :camera: <b>" : "Lin Wén 文")
         }
         for count in 0..<statusCount {
-            statuses.insert(makeStatus(count, of: statusCount), at: 0)
+            let status = makeStatus(count, of: statusCount)
+            statuses.insert(status, at: 0)
         }
     }
 
@@ -101,7 +102,7 @@ package struct ServerState: SimulatedState {
     func photos(showingSensitive: Bool) -> [String] {
         var shown: [String] = []
         for wrapper in statuses where software != .pixelfed || wrapper.boosts == nil {
-            let status = wrapper.boosts.flatMap(status) ?? wrapper
+            let status = wrapper.boosts.flatMap { self.status($0) } ?? wrapper
             let isHidden = [wrapper, status].contains { $0.filterAction == "hide" }
             let isSensitive = [wrapper, status].contains {
                 $0.isSensitive || !$0.warning.isEmpty || $0.filterAction == "warn"

@@ -1,4 +1,3 @@
-internal import Glibc
 package import ServiceSimulator
 
 /// A server on loopback that does what Mastodon does, or Pixelfed, and fails as a test says.
@@ -110,7 +109,7 @@ package final class SimulatedMastodon: SimulatedService {
 
     /// The statuses that a user likes, the newest like first.
     package func likes(of username: String) -> [SimulatedStatus.ID] {
-        desk.withState { $0.people[username]?.likes.map(\.status) ?? [] }
+        desk.withState { $0.people[username]?.likes.map { $0.status } ?? [] }
     }
 
     /// Likes a status, or does so no more, in the browser.

@@ -104,8 +104,7 @@ package final class SimulatedUnsplash: SimulatedService {
     }
 
     /// Changes a photo in its place.
-    package func change(_ id: SimulatedPhoto.ID, _ change: (inout SimulatedPhoto) -> Void)
-    {
+    package func change(_ id: SimulatedPhoto.ID, _ change: (inout SimulatedPhoto) -> Void) {
         desk.withState { state in
             guard var photo = state.catalogue.photos[id] else { return }
             change(&photo)

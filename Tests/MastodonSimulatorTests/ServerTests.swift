@@ -143,7 +143,7 @@ struct ServerTests {
 
     @Test func `pages follow each other to an empty one`() async throws {
         let server = try start()
-        let token = try await token(server)
+        let token = try await self.token(server)
         var path = "/api/v1/timelines/home?limit=40"
         var count = 0
         for _ in 0..<3 {
@@ -182,7 +182,7 @@ struct ServerTests {
 
     @Test func `an unfavourite may come later`() async throws {
         let server = try start()
-        let token = try await token(server)
+        let token = try await self.token(server)
         let id = try #require(server.statuses.first?.id)
         let path = "/api/v1/statuses/\(id)"
         let liked = try await get(server, path + "/favourite", token, method: "POST")

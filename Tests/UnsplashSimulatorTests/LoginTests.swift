@@ -55,7 +55,7 @@ struct LoginTests {
 
     @Test(arguments: ["http://127.0.0.1:1/", "urn:ietf:wg:oauth:2.0:oob/"])
     func `a redirect address that is not registered gets a page`(_ address: String) async throws {
-        let error = await #expect(throws: SimulatedUnsplash.NotRedirected.self) {
+        let error = await #expect(throws: NotRedirected.self) {
             try await unsplash.approve(
                 unsplash.authorizationURL(redirectURI: address), as: "ada")
         }

@@ -71,7 +71,8 @@ struct AcceptanceTests {
         await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "x", count: 1) }
         let sources = try await ada.sources().compactMap { $0["id"]?.string }
         #expect(Set(sources).isSuperset(of: ["likes"]))
-        #expect(sources.first == (try await ada.properties(.feed)["DefaultSource"]?.string))
+        let first = try await ada.properties(.feed)["DefaultSource"]?.string
+        #expect(sources.first == first)
 
         var paths: Set<String> = []
         for size in ["thumb", "small", "regular", "full"] {

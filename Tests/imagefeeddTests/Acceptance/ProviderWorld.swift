@@ -7,7 +7,7 @@ import Testing
 /// The daemon beside a simulated service that one of its providers serves: what a test has to know of the
 /// provider to find out whether it does what all have to do.
 @MainActor
-protocol ProviderWorld: AnyObject {
+protocol ProviderWorld: AnyObject, Sendable {
     /// The id of the provider.
     var provider: String { get }
     var service: any SimulatedService { get }
