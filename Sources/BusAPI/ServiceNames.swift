@@ -70,6 +70,7 @@ package enum PhotoKey: String, CaseIterable, Sendable {
     case height
     case color
     case blurHash = "blur_hash"
+    case focus
     case title
     case description
     case author

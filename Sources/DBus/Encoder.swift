@@ -160,4 +160,14 @@ nonisolated extension Encoder {
         append(aligned8: head.bytes)
         append(value ? 1 : 0 as UInt32)
     }
+
+    /// Appends one entry of an `a{sv}` unless its value is unknown.
+    package mutating func entry(
+        _ head: EntryHead<BusStruct<Double, Double>>, _ value: (Double, Double)?
+    ) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        append(value.0)
+        append(value.1)
+    }
 }

@@ -23,6 +23,8 @@ public struct Photo: Hashable, Sendable {
     /// The prevailing colour, `#RRGGBB`.
     public var color: String?
     public var blurHash: String?
+    /// What has to stay in sight when a part of it is shown.
+    public var focus: FocalPoint?
     public var title: String?
     /// The alternative text, for somebody who does not see the picture.
     public var description: String?
@@ -43,6 +45,21 @@ public struct Photo: Hashable, Sendable {
     public var mediaType: String?
 
     public init(id: PhotoID) { self.id = id }
+}
+
+/// A point of a photo: 0, 0 is its middle.
+public struct FocalPoint: Hashable, Sendable {
+    /// From -1, the left, to 1, the right.
+    public let x: Double
+    /// From -1, the bottom, to 1, the top.
+    public let y: Double
+
+    /// nil for a point beside the photo.
+    public init?(x: Double, y: Double) {
+        guard -1...1 ~= x, -1...1 ~= y else { return nil }
+        self.x = x
+        self.y = y
+    }
 }
 
 /// How large an image is wanted.

@@ -17,4 +17,13 @@ import Testing
         photo.isPending = true
         #expect(try bytes(photo) != settled)
     }
+
+    @Test func `where to look is told, and is on the photo`() throws {
+        var photo = Photo(id: PhotoID("p"))
+        photo.focus = FocalPoint(x: 0.25, y: -1)
+        let text = String(decoding: try bytes(photo), as: UTF8.self)
+        #expect(text.contains("focus\0\u{4}(dd)\0"))
+        #expect(FocalPoint(x: 1.01, y: 0) == nil)
+        #expect(FocalPoint(x: 0, y: .nan) == nil)
+    }
 }

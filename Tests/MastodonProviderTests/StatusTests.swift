@@ -30,6 +30,7 @@ struct StatusTests {
         #expect(photo.width == 1280)
         #expect(photo.height == 720)
         #expect(photo.blurHash == "UvBEOP$%r9ofroa#bef$R5Wnb^ahVua#buf5")
+        #expect(photo.focus == FocalPoint(x: 0.05, y: -0.49))
         #expect(photo.title == "image post")
         #expect(photo.description == "furry cube")
         #expect(photo.author == "autumnal halcy")

@@ -204,6 +204,10 @@ struct MastodonTests {
         let statuses = world.server.statuses
         let own = world.server.photos()
         #expect(try await world.walk(ada, "local") == own)
+        let photo = try await ada.photo(own[0])
+        #expect(photo["focus"] == .structure([.double(0.25), .double(-0.5)]))
+        #expect(photo["title"]?.string?.hasSuffix("& more\n\nexample.org/a…") == true)
+        #expect(photo["sensitive"] == .bool(false))
         let lins = Set(statuses.filter { $0.author == "lin" }.flatMap(\.photos))
         #expect(try await world.walk(ada, "public") == own.filter(lins.contains))
         #expect(try await world.walk(ada, "user:lin") == own.filter(lins.contains))

@@ -136,7 +136,12 @@ nonisolated struct FeedStore: Sendable {
             username TEXT NOT NULL, name TEXT NOT NULL, bio TEXT NOT NULL, location TEXT NOT NULL,
             url TEXT NOT NULL, avatar TEXT NOT NULL, avatar_url TEXT NOT NULL, likes INTEGER
         ) WITHOUT ROWID;
+        """,
+        // In millionths.
         """
+        ALTER TABLE photo ADD COLUMN focus_x INTEGER;
+        ALTER TABLE photo ADD COLUMN focus_y INTEGER;
+        """,
     ]
 }
 

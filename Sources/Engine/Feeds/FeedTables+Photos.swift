@@ -18,9 +18,9 @@ nonisolated extension FeedTables {
     static let photoColumns = """
         photo.id, created, updated, width, height, color, blur_hash, title, description, author,
         author_username, author_url, url, likes, is_liked, is_sensitive, media_type, thumb, small,
-        regular, "full", note, like_confirmed
+        regular, "full", note, like_confirmed, focus_x, focus_y
         """
-    static let photoColumnCount: Int32 = 23
+    static let photoColumnCount: Int32 = 25
 
     static func photo(_ row: borrowing Row) -> CachedPhoto {
         var photo = Photo(id: PhotoID(row.text(0)))
@@ -40,6 +40,9 @@ nonisolated extension FeedTables {
         photo.isLiked = row.integer(14) != 0
         photo.isSensitive = row.optionalInteger(15).map { $0 != 0 }
         photo.mediaType = row.optionalText(16)
+        if let x = row.optionalInteger(23), let y = row.optionalInteger(24) {
+            photo.focus = FocalPoint(x: Double(x) / 1e6, y: Double(y) / 1e6)
+        }
         var images: [ImageSize: String] = [:]
         for (index, size) in ImageSize.allCases.enumerated() {
             images[size] = row.optionalText(17 + Int32(index))
@@ -148,7 +151,7 @@ nonisolated extension FeedTables {
         try database.query(
             """
             INSERT OR REPLACE INTO photo VALUES
-                (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .text(account.text), .text(photo.id.text),
@@ -162,6 +165,8 @@ nonisolated extension FeedTables {
                 .text(images[.thumb]), .text(images[.small]), .text(images[.regular]),
                 .text(images[.full]), .text(cached.remote.note),
                 .integer(cached.likeConfirmed.secondsSince1970),
+                .integer(photo.focus.map { Int64(($0.x * 1e6).rounded()) }),
+                .integer(photo.focus.map { Int64(($0.y * 1e6).rounded()) }),
             ])
     }
 }

@@ -47,6 +47,7 @@ struct Translation: Sendable {
             photo.blurHash = attachment.blurHash.flatMap {
                 BlurHash.isValid($0) && $0 != Self.noBlurHash ? $0 : nil
             }
+            photo.focus = attachment.focus
             photo.title = title
             photo.description = ServiceText.paragraphs(attachment.text)
             let handle = ServiceText.line(status.account?.handle ?? status.account?.username)

@@ -93,9 +93,10 @@ struct AttachmentRecord: Decodable {
     let blurHash: String?
     let width: Int?
     let height: Int?
+    let focus: FocalPoint?
 
     private enum Key: String, CodingKey {
-        case id, type, url, description, blurhash, meta, original, width, height
+        case id, type, url, description, blurhash, meta, original, width, height, focus, x, y
         case preview = "preview_url"
     }
 
@@ -115,5 +116,12 @@ struct AttachmentRecord: Decodable {
         }
         width = size(.width)
         height = size(.height)
+        let point = try? values.nestedContainer(keyedBy: Key.self, forKey: .meta)
+            .nestedContainer(keyedBy: Key.self, forKey: .focus)
+        if let x: Double = point?.lenient(.x), let y: Double = point?.lenient(.y) {
+            focus = FocalPoint(x: x, y: y)
+        } else {
+            focus = nil
+        }
     }
 }
