@@ -1,3 +1,5 @@
+internal import LoopbackHTTP
+
 /// A service on loopback that does what a real one does, and fails as a test says.
 ///
 /// May be used on any thread. Stopped with the last reference.

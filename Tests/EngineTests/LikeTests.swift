@@ -93,6 +93,8 @@ struct LikeTests {
 
     @Test func `opposite wishes at once count in their order`() async throws {
         let fixture = try await ServiceFixture(["a"])
+        // Those who wait for the same thing at the start go on in any order.
+        try await fixture.told("profile Ada")
         _ = try await fixture.page()
         let calls = (0..<6).map { index in
             Task { try await fixture.account.setLiked("a", index % 2 == 0) }

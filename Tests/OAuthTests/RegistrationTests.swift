@@ -1,5 +1,6 @@
 import OAuth
 import ProviderKit
+import TestSupport
 import Testing
 
 /// How an application makes itself known.

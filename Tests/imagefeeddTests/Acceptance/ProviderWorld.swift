@@ -1,5 +1,6 @@
 import BusAPI
 import DBus
+import MastodonSimulator
 import ServiceSimulator
 import TestSupport
 import Testing
