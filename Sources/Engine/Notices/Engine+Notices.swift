@@ -56,7 +56,7 @@ extension Engine {
     private func noteFailedLogin(
         _ provider: any Provider, _ account: Account?, _ error: any Error
     ) {
-        let isInBrowser = provider is any OAuthLogin
+        let isInBrowser = Self.isRemote(provider)
         notices.raise(
             Trouble(
                 kind: .loginFailed, name: provider.info.name, whom: account?.label ?? "",
