@@ -94,6 +94,9 @@ extension Engine {
                     && !$0.authorizationURL.isEmpty
             }
             let login = try running ?? logIn(id, options)
+            await login.prepared()
+            // What has gone wrong before there was an address, the login tells itself.
+            guard !login.hasEnded else { return }
             do {
                 try await ports.openURL(login.authorizationURL, activationToken)
             } catch {
