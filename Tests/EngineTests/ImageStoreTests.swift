@@ -10,13 +10,16 @@ import Testing
 struct ImageStoreTests {
     private let directory: TemporaryDirectory
     private let host = ImageHost()
+    private let time = Observed<Int64>(1_000_000)
 
     init() throws { directory = try TemporaryDirectory() }
 
     private var folder: String { directory.appending("images") }
 
     private func store(limitBytes: Int = 1 << 20) -> ImageStore {
-        ImageStore(folder: folder, limitBytes: limitBytes, http: host)
+        ImageStore(folder: folder, limitBytes: limitBytes, http: host) { [time] in
+            Timestamp(secondsSince1970: time.value)
+        }
     }
 
     private func key(_ photo: String) -> ImageStore.Key {
@@ -67,7 +70,8 @@ struct ImageStoreTests {
     }
 
     @Test func `what was not used for longest goes first`() async throws {
-        let store = store(limitBytes: 2 * ImageHost.image.count)
+        // Room for two, with a twentieth to spare.
+        let store = store(limitBytes: 2 * ImageHost.image.count + 3)
         let a = try await store.path(key("a"), allowsLoopback: false)
         let b = try await store.path(key("b"), allowsLoopback: false)
         #expect(try await store.path(key("a"), allowsLoopback: false) == a)
@@ -86,6 +90,64 @@ struct ImageStoreTests {
         defer { close(descriptor) }
         var byte: UInt8 = 0
         #expect(read(descriptor, &byte, 1) == 1 && byte == ImageHost.image[0])
+    }
+
+    @Test func `a descriptor stays good when its image goes`() async throws {
+        let store = store(limitBytes: 1)
+        let descriptor = try await store.open(key("a"), allowsLoopback: false)
+        defer { close(descriptor) }
+        _ = try await store.path(key("b"), allowsLoopback: false)
+        #expect(files().count == 1)
+        var bytes = [UInt8](repeating: 0, count: 100)
+        #expect(read(descriptor, &bytes, bytes.count) == ImageHost.image.count)
+    }
+
+    @Test func `an image is asked for again after a day, behind the answer`() async throws {
+        host.headers.update { $0 = ["ETag": "\"1\"", "Last-Modified": "yesterday"] }
+        let store = store()
+        let path = try await store.path(key("a"), allowsLoopback: false)
+        time.update { $0 += 3600 }
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        #expect(host.fetched.value.count == 1)
+        // It is the same.
+        time.update { $0 += 86_400 }
+        host.isHeld.update { $0 = true }
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        _ = try await host.fetched.elements(2)
+        #expect(host.asked.value?["If-None-Match"] == "\"1\"")
+        #expect(host.asked.value?["If-Modified-Since"] == "yesterday")
+        host.isHeld.update { $0 = false }
+        host.slow.update { $0 = nil }
+        try await host.answered.wait { $0 == 2 ? true : nil }
+        // It is another one, of another format.
+        time.update { $0 += 86_400 }
+        host.headers.update { $0 = ["ETag": "\"2\""] }
+        host.body.update { $0 = [0xff, 0xd8, 0xff, 0xe0] }
+        while access(path, F_OK) == 0 {
+            #expect(try await store.path(key("a"), allowsLoopback: false).hasPrefix(folder))
+            await Task.yield()
+        }
+        let other = try await store.path(key("a"), allowsLoopback: false)
+        #expect(other.hasSuffix(".jpg") && access(other, F_OK) == 0)
+        #expect(host.fetched.value.count == 3)
+    }
+
+    @Test func `when nobody can be asked again, what is there stays`() async throws {
+        host.headers.update { $0 = ["ETag": "\"1\""] }
+        let store = store()
+        let path = try await store.path(key("a"), allowsLoopback: false)
+        time.update { $0 += 100_000 }
+        host.body.update { $0 = Array("<html>".utf8) }
+        host.headers.update { $0 = ["ETag": "\"2\""] }
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        try await host.answered.wait { $0 == 2 ? true : nil }
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        #expect(access(path, F_OK) == 0)
+        // Not every time.
+        #expect(host.fetched.value.count == 2)
+        await store.forget(AccountID(stored: "service_ada"))
+        #expect(files().isEmpty)
     }
 
     @Test func `what is no image leaves nothing behind`() async throws {
@@ -108,6 +170,11 @@ private final class ImageHost: HTTPClient {
     let isHeld = Observed(false)
     /// The address that takes until another one is set.
     let slow = Observed<String?>(nil)
+    /// What goes along with the image.
+    let headers = Observed<HTTPHeaders>([:])
+    /// What came along with the last request.
+    let asked = Observed<HTTPHeaders?>(nil)
+    let answered = Observed(0)
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         throw HTTPError.unreachable("no network")
@@ -118,10 +185,15 @@ private final class ImageHost: HTTPClient {
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
         if isHeld.value { slow.update { $0 = request.url } }
+        asked.update { $0 = request.headers }
         fetched.append(request.url)
         try await slow.wait { $0 == request.url ? nil : true }
+        defer { answered.update { $0 += 1 } }
+        if let tag = request.headers["If-None-Match"], tag == headers.value["ETag"] {
+            return HTTPResponse(status: 304, url: request.url)
+        }
         body.value.withUnsafeBytes { _ = write(file, $0.baseAddress, $0.count) }
-        return HTTPResponse(status: 200, url: request.url)
+        return HTTPResponse(status: 200, headers: headers.value, url: request.url)
     }
 }
 

@@ -1,11 +1,12 @@
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
-internal import Storage
 
 /// Images of remote photos on the disk, fetched once however many ask: written beside, checked, renamed.
 ///
 /// The folder may be deleted at any time. What was not used for longest goes first when it grows too large.
+/// An image that is asked for is served at once, however old; if the server was not asked for a day whether
+/// it is still the same, that is done behind the answer.
 final class ImageStore {
     /// What an image has to be kept under.
     nonisolated struct Key: Hashable {
@@ -26,23 +27,34 @@ final class ImageStore {
         }
     }
 
-    private let folder: String
-    private var limitBytes: Int
+    /// After how long a server is asked whether an image is still the same.
+    private static let freshSeconds: Int64 = 86_400
+    /// How long after an attempt that came to nothing it is asked again.
+    private static let retrySeconds: Int64 = 3600
+    private static let maximumBytes = 64 << 20
+
+    private let files: ImageFiles
     private let http: any HTTPClient
-    private let files = DispatchQueue(label: "images")
+    private let now: () -> Timestamp
+    private let queue = DispatchQueue(label: "images")
     private var fetches: [Key: ImageFetch] = [:]
     private var lastPart = 0
-    /// What files are called that are being written; those of other processes were left by one that was killed.
-    nonisolated private static let partMark = ".part\(getpid())-"
+    /// When images were asked for again.
+    private var tried: [Key: Int64] = [:]
+    private var revalidating: [Key: Task<Void, Never>] = [:]
 
     /// - Parameters:
     ///   - folder: Made when it is needed, one below for each account.
     ///   - limitBytes: How much is kept.
     ///   - http: Needs no account: images are public.
-    init(folder: String, limitBytes: Int, http: any HTTPClient) {
-        self.folder = folder
-        self.limitBytes = limitBytes
+    ///   - now: What time it is.
+    init(
+        folder: String, limitBytes: Int, http: any HTTPClient,
+        now: @escaping () -> Timestamp = { .now }
+    ) {
+        files = ImageFiles(folder: folder, limitBytes: limitBytes)
         self.http = http
+        self.now = now
     }
 
     /// The path of an image, fetched if need be.
@@ -57,7 +69,13 @@ final class ImageStore {
     func path(
         _ key: Key, allowsLoopback: Bool, progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> String {
-        if let path = await onFiles({ [folder] in Self.find(key, in: folder) }) { return path }
+        let found = await onFiles { files in
+            files.find(key).map { (path: $0, validators: files.validators(of: key)) }
+        }
+        if let found {
+            if let known = found.validators { revalidate(key, known, allowsLoopback) }
+            return found.path
+        }
         if let running = fetches[key] { return try await running.path(progress) }
         let new = ImageFetch { [weak self] fetch in
             if self?.fetches[key] === fetch { self?.fetches[key] = nil }
@@ -76,7 +94,7 @@ final class ImageStore {
         // Between the two somebody may delete it, but hardly every time.
         for _ in 0..<3 {
             let path = try await path(key, allowsLoopback: allowsLoopback, progress: progress)
-            let descriptor = await onFiles { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+            let descriptor = await onFiles { _ in Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
         throw ProviderError.failed("The image could not be opened; try again.")
@@ -88,24 +106,47 @@ final class ImageStore {
         for (key, fetch) in fetches where key.account == account {
             await fetch.cancel()
         }
-        await onFiles { [folder] in
-            let folder = "\(folder)/\(account.text)"
-            for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
-            rmdir(folder)
+        for (key, task) in revalidating where key.account == account {
+            task.cancel()
+            await task.value
         }
+        await onFiles { $0.removeAll(of: account) }
     }
+
+    // MARK: Fetching
 
     private func fetch(
         _ key: Key, allowsLoopback: Bool, _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
-        let directory = "\(folder)/\(key.account.text)"
+        guard let path = try await ask(key, allowsLoopback, nil, progress) else {
+            throw ProviderError.failed("The service did not give the image (status 304).")
+        }
+        return path
+    }
+
+    /// Fetches an image into the cache.
+    ///
+    /// - Returns: Its path; nil if it is what it was when `known` was said.
+    private func ask(
+        _ key: Key, _ allowsLoopback: Bool, _ known: ImageFiles.Validators?,
+        _ progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> String? {
         lastPart += 1
-        let part = "\(directory)/\(key.name)\(Self.partMark)\(lastPart)"
-        let descriptor = try await onFiles { Self.create(part, in: directory) }.get()
+        let number = lastPart
+        let (part, descriptor) = try await onFiles { files in
+            let part = files.partPath(key, number)
+            return Result { (part, try files.create(part, for: key)) }
+        }.get()
         var request = HTTPRequest(.get, key.url)
         request.addressSource = .stranger
         request.allowsLoopback = allowsLoopback
-        request.maximumBytes = 64 << 20
+        request.maximumBytes = Self.maximumBytes
+        if let known {
+            if !known.etag.isEmpty { request.headers.append("If-None-Match", known.etag) }
+            if !known.lastModified.isEmpty {
+                request.headers.append("If-Modified-Since", known.lastModified)
+            }
+        }
         let result: Result<HTTPResponse, any Error>
         do {
             result = .success(
@@ -113,117 +154,76 @@ final class ImageStore {
         } catch {
             result = .failure(error)
         }
-        return try await onFiles { [folder, limitBytes] in
+        let checked = now().secondsSince1970
+        return try await onFiles { files in
             defer { close(descriptor) }
-            let outcome = Self.finish(result, descriptor, part, key, in: directory)
-            if case .success(let path) = outcome {
-                Self.evict(from: folder, over: limitBytes, keeping: path)
-            } else {
-                unlink(part)
+            let outcome = Result { () throws -> String? in
+                let response = try result.get()
+                if response.status == 304, var known {
+                    known.checked = checked
+                    files.note(known, of: key)
+                    unlink(part)
+                    return nil
+                }
+                try Self.check(response, key)
+                let validators = ImageFiles.Validators(response, checked: checked)
+                let path = try files.keep(part, descriptor, as: key, validators)
+                files.evict(keeping: path)
+                return path
             }
+            if case .failure = outcome { unlink(part) }
             return outcome
         }.get()
     }
 
+    nonisolated private static func check(_ response: HTTPResponse, _ key: Key) throws {
+        switch response.status {
+        case 200..<300: return
+        case 404, 410: throw ProviderError.notFound("The image of photo \"\(key.photo)\" is gone.")
+        case 429: throw ProviderError.rateLimited(until: nil)
+        default:
+            throw ProviderError.failed(
+                "The service did not give the image (status \(response.status)).")
+        }
+    }
+
+    /// Asks behind the answer whether an image is still the same, if that was not done for long. If it is gone,
+    /// or nobody can be asked, what is there stays.
+    private func revalidate(
+        _ key: Key, _ known: ImageFiles.Validators, _ allowsLoopback: Bool
+    ) {
+        let time = now().secondsSince1970
+        guard abs(time - known.checked) >= Self.freshSeconds, revalidating[key] == nil else {
+            return
+        }
+        if let last = tried[key], abs(time - last) < Self.retrySeconds { return }
+        if tried.count > 1000 { tried = [:] }
+        tried[key] = time
+        revalidating[key] = Task { [self] in
+            _ = try? await ask(key, allowsLoopback, known) { _ in }
+            revalidating[key] = nil
+        }
+    }
+
     private func onFiles<Value: Sendable>(
-        _ body: @escaping @Sendable () -> Value
+        _ body: @escaping @Sendable (ImageFiles) -> Value
     ) async -> Value {
         await withCheckedContinuation { continuation in
-            files.async { continuation.resume(returning: body()) }
+            queue.async { [files] in continuation.resume(returning: body(files)) }
         }
     }
+}
 
-    // MARK: Files
-
-    nonisolated private static func find(_ key: Key, in folder: String) -> String? {
-        for format in ImageFormat.allCases {
-            let path = "\(folder)/\(key.account.text)/\(key.name).\(format.fileExtension)"
-            // Used just now: the time of change says so, since not every file system has that of reading.
-            if utimensat(AT_FDCWD, path, nil, 0) == 0 { return path }
+extension ImageFiles.Validators {
+    /// What an answer says; what does not fit into a line of its own counts as nothing.
+    nonisolated fileprivate init(_ response: HTTPResponse, checked: Int64) {
+        func line(_ name: String) -> String {
+            guard let value = response.headers[name], value.utf8.count <= 1000,
+                value.utf8.allSatisfy({ 0x20..<0x7f ~= $0 })
+            else { return "" }
+            return value
         }
-        return nil
-    }
-
-    nonisolated private static func create(
-        _ part: String, in directory: String
-    ) -> Result<Int32, any Error> {
-        Result {
-            try PrivateFolder.create(directory)
-            let descriptor = Glibc.open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-            guard descriptor >= 0 else { throw HTTPError.cannotWrite(errno) }
-            return descriptor
-        }
-    }
-
-    nonisolated private static func finish(
-        _ result: Result<HTTPResponse, any Error>, _ descriptor: Int32, _ part: String, _ key: Key,
-        in directory: String
-    ) -> Result<String, any Error> {
-        Result {
-            let response = try result.get()
-            switch response.status {
-            case 200..<300: break
-            case 404, 410:
-                throw ProviderError.notFound("The image of photo \"\(key.photo)\" is gone.")
-            case 429: throw ProviderError.rateLimited(until: nil)
-            default:
-                throw ProviderError.failed(
-                    "The service did not give the image (status \(response.status)).")
-            }
-            var prefix = [UInt8](repeating: 0, count: ImageFormat.prefixBytes)
-            let count = pread(descriptor, &prefix, prefix.count, 0)
-            guard count > 0, let format = ImageFormat(prefix: prefix[..<count]) else {
-                throw ProviderError.failed("What the service gave is no image.")
-            }
-            let path = "\(directory)/\(key.name).\(format.fileExtension)"
-            guard rename(part, path) == 0 else { throw HTTPError.cannotWrite(errno) }
-            return path
-        }
-    }
-
-    /// Deletes what was not used for longest until the rest fits.
-    nonisolated private static func evict(
-        from folder: String, over limitBytes: Int, keeping kept: String
-    ) {
-        var images: [(path: String, used: (Int, Int), bytes: Int)] = []
-        for directory in names(in: folder) {
-            for name in names(in: "\(folder)/\(directory)") {
-                let path = "\(folder)/\(directory)/\(name)"
-                var status = stat()
-                guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                    continue
-                }
-                if isPart(name) {
-                    if !name.contains(partMark) { unlink(path) }
-                    continue
-                }
-                let used = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-                images.append((path, used, Int(status.st_size)))
-            }
-        }
-        var total = images.reduce(0) { $0 + $1.bytes }
-        for image in images.sorted(by: { $0.used < $1.used }) where total > limitBytes {
-            guard image.path != kept, unlink(image.path) == 0 else { continue }
-            total -= image.bytes
-        }
-    }
-
-    /// Whether a file is one that is, or was, being written.
-    nonisolated private static func isPart(_ name: String) -> Bool {
-        guard let ending = name.lastIndex(of: ".") else { return false }
-        return name[ending...].hasPrefix(".part")
-    }
-
-    nonisolated private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        self.init(
+            etag: line("ETag"), lastModified: line("Last-Modified"), checked: checked)
     }
 }

@@ -1,0 +1,193 @@
+internal import Glibc
+internal import ProviderKit
+internal import Storage
+
+/// The files of the image cache. Used on one queue, which may wait for disks.
+///
+/// The folder may be deleted at any time.
+nonisolated final class ImageFiles: @unchecked Sendable {
+    // Confined to the queue of its owner, which calls nothing of it elsewhere.
+
+    /// What the server said of an image, to ask for it again.
+    struct Validators: Hashable {
+        var etag = ""
+        var lastModified = ""
+        /// When the server said so, in seconds since 1970.
+        var checked: Int64
+
+        var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
+    }
+
+    private let folder: String
+    private let limitBytes: Int
+    /// How much there is, as far as is known: what others delete counts until the next look.
+    private var totalBytes: Int?
+    /// What files are called that are being written; those of other processes were left by one that was killed.
+    private static let partMark = ".part\(getpid())-"
+    /// The ending of the files with ``Validators``.
+    private static let note = "note"
+
+    init(folder: String, limitBytes: Int) {
+        self.folder = folder
+        self.limitBytes = limitBytes
+    }
+
+    private func folder(of key: ImageStore.Key) -> String { "\(folder)/\(key.account.text)" }
+
+    private func path(_ key: ImageStore.Key, _ ending: String) -> String {
+        "\(folder(of: key))/\(key.name).\(ending)"
+    }
+
+    /// Where a part of an image is written.
+    func partPath(_ key: ImageStore.Key, _ number: Int) -> String {
+        "\(folder(of: key))/\(key.name)\(Self.partMark)\(number)"
+    }
+
+    /// The image, used just now; nil if it is not there.
+    func find(_ key: ImageStore.Key) -> String? {
+        for format in ImageFormat.allCases {
+            let path = path(key, format.fileExtension)
+            // The time of change says when it was used, since not every file system has that of reading.
+            if utimensat(AT_FDCWD, path, nil, 0) == 0 { return path }
+        }
+        return nil
+    }
+
+    /// Begins to write an image.
+    ///
+    /// - Throws: `StorageError`; ``HTTPError/cannotWrite(_:)``.
+    func create(_ part: String, for key: ImageStore.Key) throws -> Int32 {
+        try PrivateFolder.create(folder(of: key))
+        let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw HTTPError.cannotWrite(errno) }
+        return descriptor
+    }
+
+    /// Gives an image that is whole its name, if it is one.
+    ///
+    /// - Parameters:
+    ///   - part: Where it was written.
+    ///   - descriptor: The same, open.
+    ///   - key: Which image it is.
+    ///   - validators: What the server said of it.
+    /// - Returns: The path.
+    /// - Throws: ``ProviderError/failed(_:)`` for what is no image; ``HTTPError/cannotWrite(_:)``.
+    func keep(
+        _ part: String, _ descriptor: Int32, as key: ImageStore.Key, _ validators: Validators
+    ) throws -> String {
+        var prefix = [UInt8](repeating: 0, count: ImageFormat.prefixBytes)
+        let count = pread(descriptor, &prefix, prefix.count, 0)
+        guard count > 0, let format = ImageFormat(prefix: prefix[..<count]) else {
+            throw ProviderError.failed("What the service gave is no image.")
+        }
+        var status = stat()
+        fstat(descriptor, &status)
+        let path = path(key, format.fileExtension)
+        guard rename(part, path) == 0 else { throw HTTPError.cannotWrite(errno) }
+        // It may have been of another format before.
+        for other in ImageFormat.allCases where other != format {
+            unlink(self.path(key, other.fileExtension))
+        }
+        note(validators, of: key)
+        totalBytes? += Int(status.st_size)
+        return path
+    }
+
+    // MARK: Validators
+
+    /// What the server said of an image; nil if that was nothing, or was lost.
+    func validators(of key: ImageStore.Key) -> Validators? {
+        let descriptor = open(path(key, Self.note), O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &bytes, bytes.count)
+        let lines = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 4, let checked = Int64(lines[2]) else { return nil }
+        return Validators(
+            etag: String(lines[0]), lastModified: String(lines[1]), checked: checked)
+    }
+
+    /// Notes what the server said; without a note an image is never asked for again.
+    func note(_ validators: Validators, of key: ImageStore.Key) {
+        let path = path(key, Self.note)
+        guard !validators.isEmpty else {
+            unlink(path)
+            return
+        }
+        let text =
+            "\(validators.etag)\n\(validators.lastModified)\n\(validators.checked)\n"
+        let part = "\(path)\(Self.partMark)0"
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        if write(descriptor, bytes, bytes.count) != bytes.count || rename(part, path) != 0 {
+            unlink(part)
+        }
+    }
+
+    // MARK: Deleting
+
+    /// Deletes what was not used for longest, if there is too much, until the rest fits with some room.
+    ///
+    /// - Parameter kept: The image that is about to be handed out.
+    func evict(keeping kept: String) {
+        if let totalBytes, totalBytes <= limitBytes { return }
+        var images: [(path: String, used: (Int, Int), bytes: Int)] = []
+        for directory in Self.names(in: folder) {
+            for name in Self.names(in: "\(folder)/\(directory)") {
+                let path = "\(folder)/\(directory)/\(name)"
+                var status = stat()
+                guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                    continue
+                }
+                if Self.isPart(name) {
+                    if !name.contains(Self.partMark) { unlink(path) }
+                } else if !name.hasSuffix(".\(Self.note)") {
+                    let used = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+                    images.append((path, used, Int(status.st_size)))
+                }
+            }
+        }
+        var total = images.reduce(0) { $0 + $1.bytes }
+        if total > limitBytes {
+            // Some room, so that not every image that comes has all others looked at.
+            let goal = limitBytes - limitBytes / 20
+            for image in images.sorted(by: { $0.used < $1.used }) where total > goal {
+                guard image.path != kept, unlink(image.path) == 0 else { continue }
+                total -= image.bytes
+                unlink("\(image.path.prefix { $0 != "." }).\(Self.note)")
+            }
+        }
+        totalBytes = total
+    }
+
+    /// Deletes what is kept for an account.
+    func removeAll(of account: AccountID) {
+        let folder = "\(folder)/\(account.text)"
+        for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
+        rmdir(folder)
+        totalBytes = nil
+    }
+
+    /// Whether a file is one that is, or was, being written.
+    private static func isPart(_ name: String) -> Bool {
+        guard let ending = name.lastIndex(of: ".") else { return false }
+        return name[ending...].hasPrefix(".part")
+    }
+
+    private static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}
