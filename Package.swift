@@ -22,6 +22,8 @@ let package = Package(
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
+            name: "CPixbuf", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+        .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSandbox"),
         .systemLibrary(
@@ -86,6 +88,41 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "ProviderKit", "TestSupport"]),
 
+        // MARK: ImageHelper
+
+        .target(
+            name: "ImageHelper",
+            dependencies: [
+                "CLinux", "CPixbuf", "ImageMessages", "ImageMetadata", "ProviderKit", "Sandbox",
+            ]),
+        .executableTarget(name: "imagefeed-image-helper", dependencies: ["ImageHelper"]),
+
+        // MARK: ImageMessages
+
+        .target(name: "ImageMessages", dependencies: ["CLinux"]),
+
+        // MARK: ImageMetadata
+
+        .target(name: "ImageMetadata", dependencies: ["ProviderKit"]),
+        .testTarget(
+            name: "ImageMetadataTests", dependencies: ["ImageMetadata", "ProviderKit"]),
+
+        // MARK: Imaging
+
+        .target(
+            name: "Imaging",
+            dependencies: [
+                "CLinux", "ChildProcesses", "ImageMessages", "ProviderKit",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "ImagingTests",
+            dependencies: [
+                "ImageHelper", "ImageMessages", "ImageMetadata", "Imaging", "ProviderKit",
+                "TestSupport", "UnsplashSimulator", "imagefeed-image-helper",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
         // MARK: LoopbackHTTP
 
         .target(name: "LoopbackHTTP", dependencies: ["CLinux"]),
@@ -134,14 +171,14 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CCrypt", "CGLib", "CLinux", "ProviderKit", "Storage",
+                "CCrypt", "CGLib", "CLinux", "ImageMetadata", "ProviderKit", "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Providers/Local"),
         .testTarget(
             name: "LocalProviderTests",
             dependencies: [
-                "LocalProvider", "ProviderKit", "Storage", "TestSupport",
+                "ImageMetadata", "LocalProvider", "ProviderKit", "Storage", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -214,6 +251,7 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
+                "Imaging",
                 "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
                 "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "MastodonProvider",
                 "NetworkState", "Notifications", "ProviderKit", "Secrets", "Storage",
@@ -241,6 +279,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
+    "Imaging",
     "Benchmark", "BusService", "DBus", "Engine", "HTTP", "NetworkState", "Notifications", "OAuth",
     "imagefeedctl",
     "imagefeedd",

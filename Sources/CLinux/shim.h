@@ -1,5 +1,6 @@
 #pragma once
 // Headers of the kernel and of glibc that Swift's Glibc module leaves out.
+#include <errno.h>
 #include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -7,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 // Hidden by the feature macros that Swift's Glibc module is read with.
 extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);
@@ -21,3 +23,54 @@ extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, si
 
 // prctl takes a variable number of arguments, which Swift does not call.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+// A message and the descriptors that go along with it, at most four. Their parts are macros.
+enum { SHIM_MOST_DESCRIPTORS = 4 };
+
+static inline ssize_t shim_send(
+    int descriptor, const void *bytes, size_t count, const int *descriptors, int descriptor_count) {
+    union {
+        char buffer[CMSG_SPACE(SHIM_MOST_DESCRIPTORS * sizeof(int))];
+        struct cmsghdr alignment;
+    } control = {{0}};
+    struct iovec part = {(void *)bytes, count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (descriptor_count > 0) {
+        message.msg_control = control.buffer;
+        message.msg_controllen = CMSG_SPACE(descriptor_count * sizeof(int));
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(descriptor_count * sizeof(int));
+        for (int i = 0; i < descriptor_count; i++) ((int *)CMSG_DATA(header))[i] = descriptors[i];
+    }
+    return sendmsg(descriptor, &message, MSG_NOSIGNAL);
+}
+
+// How many bytes came; -1 with errno, EMSGSIZE for a message that does not fit. The descriptors belong to the
+// caller.
+static inline ssize_t shim_receive(
+    int descriptor, void *bytes, size_t count, int *descriptors, int *descriptor_count) {
+    union {
+        char buffer[CMSG_SPACE(SHIM_MOST_DESCRIPTORS * sizeof(int))];
+        struct cmsghdr alignment;
+    } control;
+    struct iovec part = {bytes, count};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.buffer, .msg_controllen = sizeof control.buffer};
+    *descriptor_count = 0;
+    ssize_t received = recvmsg(descriptor, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return received;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        int here = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        for (int i = 0; i < here && *descriptor_count < SHIM_MOST_DESCRIPTORS; i++)
+            descriptors[(*descriptor_count)++] = ((int *)CMSG_DATA(header))[i];
+    }
+    if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+        while (*descriptor_count > 0) close(descriptors[--*descriptor_count]);
+        errno = EMSGSIZE;
+        return -1;
+    }
+    return received;
+}

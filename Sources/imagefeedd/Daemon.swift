@@ -1,3 +1,4 @@
+internal import BusAPI
 internal import BusService
 internal import Configuration
 internal import DBus
@@ -5,6 +6,7 @@ internal import Dispatch
 internal import Engine
 internal import Glibc
 internal import HTTP
+internal import Imaging
 internal import LocalProvider
 internal import Logging
 internal import MastodonProvider
@@ -43,7 +45,9 @@ final class Daemon {
         let configuration = settings.configuration
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
-            cache: folders.cache, logger: logger, clock: MainQueueClock())
+            cache: folders.cache,
+            images: HelperWorkshop(program: HelperProgram.find(), logger: logger), logger: logger,
+            clock: MainQueueClock(), version: programVersion)
         // The one list of providers.
         providers = ([local, MastodonProvider(), UnsplashProvider()] as [any Provider]).filter {
             provider in

@@ -14,7 +14,7 @@ struct SystemCallFilterTests {
             expectRefusal(open("/tmp/imagefeed-sandbox-test", O_WRONLY | O_CREAT, 0o600))
             expectRefusal(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
             expectRefusal(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-            expectRefusal(kill(getppid(), 0))
+            expectRefusal(kill(getpid(), 0))
             expectRefusal(unlink("/tmp/imagefeed-sandbox-test"))
             expectRefusal(chdir("/"))
             var status = stat()

@@ -1,0 +1,187 @@
+// How messages are written: a version, a kind, then the fields in their order; numbers of eight bytes, texts
+// with their length in front. Both sides come from one build and share a processor, so that is all.
+
+private let version: UInt8 = 1
+/// No message is longer.
+package let maximumMessageBytes = 16 << 10
+
+struct MessageWriter {
+    private(set) var bytes: [UInt8] = []
+
+    init(kind: UInt8) { bytes = [version, kind] }
+
+    mutating func append(_ number: Int) {
+        withUnsafeBytes(of: Int64(number).littleEndian) { bytes += $0 }
+    }
+
+    mutating func append(_ text: String) {
+        append(text.utf8.count)
+        bytes += text.utf8
+    }
+
+    /// A number that may be missing.
+    mutating func append(_ number: Int?) {
+        append(number == nil ? 0 : 1)
+        append(number ?? 0)
+    }
+}
+
+/// Reads a message, and takes nothing for granted: whoever sent it may have been taken over.
+struct MessageReader {
+    private var rest: ArraySlice<UInt8>
+    let kind: UInt8
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count >= 2, bytes[0] == version else { return nil }
+        kind = bytes[1]
+        rest = bytes.dropFirst(2)
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func number() -> Int? {
+        guard rest.count >= 8 else { return nil }
+        let value = rest.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        rest = rest.dropFirst(8)
+        return Int(Int64(bitPattern: value))
+    }
+
+    mutating func number(in range: ClosedRange<Int>) -> Int? {
+        guard let number = number(), range.contains(number) else { return nil }
+        return number
+    }
+
+    mutating func text() -> String? {
+        guard let count = number(in: 0...maximumMessageBytes), rest.count >= count else {
+            return nil
+        }
+        defer { rest = rest.dropFirst(count) }
+        return String(validating: rest.prefix(count), as: UTF8.self)
+    }
+
+    /// A number that may be missing; nil within nil.
+    mutating func optionalNumber() -> Int?? {
+        guard let isThere = number(in: 0...1), let number = number() else { return nil }
+        return .some(isThere == 1 ? number : nil)
+    }
+}
+
+extension ImageJob {
+    /// As the helper takes it; nil where that is too long.
+    package var message: [UInt8]? {
+        var writer: MessageWriter
+        switch self {
+        case .probe: writer = MessageWriter(kind: 1)
+        case .scale(let pixels, .png(let texts)):
+            writer = MessageWriter(kind: 2)
+            writer.append(pixels)
+            writer.append(texts.count)
+            for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
+                writer.append(key)
+                writer.append(text)
+            }
+        case .scale(let pixels, .jpeg(let quality)):
+            writer = MessageWriter(kind: 3)
+            writer.append(pixels)
+            writer.append(quality)
+        case .square(let pixels):
+            writer = MessageWriter(kind: 4)
+            writer.append(pixels)
+        case .initials(let name, let pixels):
+            writer = MessageWriter(kind: 5)
+            writer.append(name)
+            writer.append(pixels)
+        }
+        return writer.bytes.count <= maximumMessageBytes ? writer.bytes : nil
+    }
+
+    package init?(message: [UInt8]) {
+        guard var reader = MessageReader(message) else { return nil }
+        let sides = 1...4096
+        switch reader.kind {
+        case 1: self = .probe
+        case 2:
+            guard let pixels = reader.number(in: sides), let count = reader.number(in: 0...100)
+            else { return nil }
+            var texts: [String: String] = [:]
+            for _ in 0..<count {
+                guard let key = reader.text(), let text = reader.text() else { return nil }
+                texts[key] = text
+            }
+            self = .scale(pixels: pixels, .png(texts))
+        case 3:
+            guard let pixels = reader.number(in: sides), let quality = reader.number(in: 1...100)
+            else { return nil }
+            self = .scale(pixels: pixels, .jpeg(quality: quality))
+        case 4:
+            guard let pixels = reader.number(in: sides) else { return nil }
+            self = .square(pixels: pixels)
+        case 5:
+            guard let name = reader.text(), let pixels = reader.number(in: sides) else {
+                return nil
+            }
+            self = .initials(name: name, pixels: pixels)
+        default: return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+}
+
+extension ImageReply {
+    package var message: [UInt8] {
+        var writer: MessageWriter
+        switch self {
+        case .ready(let guards):
+            writer = MessageWriter(kind: 101)
+            writer.append(Int(guards.rawValue))
+        case .done: writer = MessageWriter(kind: 102)
+        case .facts(let findings):
+            writer = MessageWriter(kind: 103)
+            writer.append(findings.width)
+            writer.append(findings.height)
+            writer.append(findings.taken)
+            writer.append(findings.takenOffset)
+        case .failure(.damaged): writer = MessageWriter(kind: 104)
+        case .failure(.tooLarge): writer = MessageWriter(kind: 105)
+        case .failure(.notSupported(let text)):
+            writer = MessageWriter(kind: 106)
+            writer.append(text)
+        case .failure(.cannotWrite(let code)):
+            writer = MessageWriter(kind: 107)
+            writer.append(Int(code))
+        case .failure(.misunderstood): writer = MessageWriter(kind: 108)
+        }
+        return writer.bytes
+    }
+
+    package init?(message: [UInt8]) {
+        guard var reader = MessageReader(message) else { return nil }
+        switch reader.kind {
+        case 101:
+            guard let guards = reader.number(in: 0...255) else { return nil }
+            self = .ready(ImageGuards(rawValue: UInt8(guards)))
+        case 102: self = .done
+        case 103:
+            let sides = 1...Int(Int32.max)
+            // Some thousand years around now.
+            let times = -100_000_000_000...400_000_000_000
+            guard let width = reader.number(in: sides), let height = reader.number(in: sides),
+                let taken = reader.optionalNumber(), let offset = reader.optionalNumber(),
+                taken.map(times.contains) ?? true, offset.map((-86400...86400).contains) ?? true
+            else { return nil }
+            self = .facts(
+                ImageFindings(width: width, height: height, taken: taken, takenOffset: offset))
+        case 104: self = .failure(.damaged)
+        case 105: self = .failure(.tooLarge)
+        case 106:
+            guard let text = reader.text() else { return nil }
+            self = .failure(.notSupported(text))
+        case 107:
+            guard let code = reader.number(in: 0...4096) else { return nil }
+            self = .failure(.cannotWrite(Int32(code)))
+        case 108: self = .failure(.misunderstood)
+        default: return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+}

@@ -1,0 +1,63 @@
+/// A date and a time of day, as a camera's clock shows it.
+package struct CivilTime: Hashable, Sendable {
+    /// Seconds since 1970, if that clock showed UTC.
+    package let seconds: Int64
+    /// How far the clock was ahead of UTC, in seconds; nil where the camera did not note it.
+    package let offset: Int?
+
+    package init(seconds: Int64, offset: Int?) {
+        self.seconds = seconds
+        self.offset = offset
+    }
+
+    /// Reads `2026:11:21 06:22:00`; nil for anything else, and for days that no calendar has.
+    ///
+    /// - Parameters:
+    ///   - text: The time, as EXIF writes it.
+    ///   - offset: The offset, `+01:00`; what is malformed counts as missing.
+    init?(_ text: [UInt8], offset: [UInt8]?) {
+        func number(_ range: Range<Int>) -> Int? {
+            guard text[range].allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+            return text[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        let colon = UInt8(ascii: ":")
+        guard text.count == 19, text[4] == colon, text[7] == colon, text[13] == colon,
+            text[16] == colon, text[10] == UInt8(ascii: " "),
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16),
+            let second = number(17..<19), year >= 1800, 1...12 ~= month,
+            1...Self.days(in: month, of: year) ~= day, hour < 24, minute < 60, second < 61
+        else { return nil }
+        // Days since 1970, with years that begin in March.
+        let marchYear = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let days =
+            marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
+            - 719_468
+        seconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second)
+        self.offset = offset.flatMap(Self.offset)
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func offset(_ text: [UInt8]) -> Int? {
+        let digits = [1, 2, 4, 5]
+        guard text.count == 6, text[3] == UInt8(ascii: ":"),
+            digits.allSatisfy({ 0x30...0x39 ~= text[$0] })
+        else { return nil }
+        let values = digits.map { Int(text[$0] - 0x30) }
+        let minutes = (values[0] * 10 + values[1]) * 60 + values[2] * 10 + values[3]
+        guard minutes <= 14 * 60 else { return nil }
+        switch text[0] {
+        case UInt8(ascii: "+"): return minutes * 60
+        case UInt8(ascii: "-"): return -minutes * 60
+        default: return nil
+        }
+    }
+}

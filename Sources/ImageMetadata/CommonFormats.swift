@@ -1,0 +1,154 @@
+/// JPEG: a row of marked segments, of which one tells the size and one may be EXIF.
+///
+/// Source: ITU-T T.81 Annex B.
+func readJPEG(_ source: some ByteSource) -> ImageHeader? {
+    var offset = 2
+    var exif: Exif?
+    var size: (width: Int, height: Int)?
+    // More segments than any camera writes.
+    for _ in 0..<2000 {
+        guard let head = source.bytes(at: offset, 4), head.number(at: 0, 1) == 0xff,
+            let marker = head.number(at: 1, 1), let length = head.number(at: 2, 2)
+        else { break }
+        switch marker {
+        case 0xff:
+            // A byte to fill.
+            offset += 1
+            continue
+        case 0x01, 0xd0...0xd8:
+            offset += 2
+            continue
+        case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker):
+            if size == nil, let frame = source.bytes(at: offset + 5, 4),
+                let height = frame.number(at: 0, 2), let width = frame.number(at: 2, 2)
+            {
+                size = (width, height)
+            }
+        case 0xe1 where exif == nil:
+            if length >= 8, let segment = source.bytes(at: offset + 4, length - 2),
+                segment.hasText("Exif\0\0"), let block = segment.dropping(6)
+            {
+                exif = Exif(block)
+            }
+        default: break
+        }
+        // From here on there are pixels, or nothing.
+        guard marker != 0xda, marker != 0xd9, length >= 2 else { break }
+        offset += 2 + length
+    }
+    guard let size else { return nil }
+    var header = ImageHeader(width: size.width, height: size.height, exif)
+    header.isWhole = hasJPEGEnd(source, after: offset)
+    return header
+}
+
+/// Whether the mark of the end follows somewhere. Among pixels it does not occur.
+private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
+    // Mostly it is the last there is.
+    let end = max(0, source.count - 2)
+    if source.bytes(at: end, 2)?.number(at: 0, 2) == 0xffd9 { return true }
+    var offset = start
+    while offset < source.count,
+        let block = source.bytes(at: offset, min(256 << 10, source.count - offset))?.array
+    {
+        for index in block.indices.dropFirst() where block[index] == 0xd9 {
+            if block[index - 1] == 0xff { return true }
+        }
+        // The mark may lie across.
+        offset += max(1, block.count - 1)
+        if block.count < 2 { break }
+    }
+    return false
+}
+
+/// PNG: a row of chunks, the first of which tells the size.
+///
+/// Source: PNG, third edition, §5.3, §11.2.1, §11.3.3.5.
+func readPNG(_ source: some ByteSource) -> ImageHeader? {
+    guard let head = source.bytes(at: 8, 16), head.hasText("IHDR", at: 4),
+        let width = head.number(at: 8, 4), let height = head.number(at: 12, 4)
+    else { return nil }
+    var header = ImageHeader(width: width, height: height)
+    header.isWhole = false
+    var offset = 8
+    for _ in 0..<100_000 {
+        guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4) else {
+            break
+        }
+        if head.hasText("IEND", at: 4) {
+            header.isWhole = true
+            break
+        }
+        if head.hasText("eXIf", at: 4), length <= 1 << 20,
+            let exif = source.bytes(at: offset + 8, length).flatMap(Exif.init)
+        {
+            header.orientation = exif.orientation ?? .upright
+            header.taken = exif.taken
+        }
+        offset += 12 + length
+    }
+    return header
+}
+
+/// WebP: RIFF, with the size in a chunk for the purpose, or in the head of the picture.
+///
+/// Source: RFC 9649 §2; RFC 6386 §9.1.
+func readWebP(_ source: some ByteSource) -> ImageHeader? {
+    var offset = 12
+    var exif: Exif?
+    var size: (width: Int, height: Int)?
+    for _ in 0..<10_000 {
+        guard let head = source.bytes(at: offset, 8),
+            let length = head.number(at: 4, 4, isBigEndian: false)
+        else { break }
+        func number(_ place: Int, _ count: Int) -> Int? {
+            source.bytes(at: offset + 8 + place, count)?
+                .number(at: 0, count, isBigEndian: false)
+        }
+        if head.hasText("VP8X"), let width = number(4, 3), let height = number(7, 3) {
+            size = (width + 1, height + 1)
+        } else if head.hasText("VP8 "), size == nil, number(3, 3) == 0x2a_019d,
+            let width = number(6, 2), let height = number(8, 2)
+        {
+            size = (width & 0x3fff, height & 0x3fff)
+        } else if head.hasText("VP8L"), size == nil, number(0, 1) == 0x2f,
+            let bits = number(1, 4)
+        {
+            size = (bits & 0x3fff + 1, bits >> 14 & 0x3fff + 1)
+        } else if head.hasText("EXIF"), 8...1 << 20 ~= length,
+            let block = source.bytes(at: offset + 8, length)
+        {
+            // Some put JPEG's mark in front.
+            exif = (block.hasText("Exif\0\0") ? block.dropping(6) : block).flatMap(Exif.init)
+        }
+        offset += 8 + length + length % 2
+    }
+    return size.map { ImageHeader(width: $0.width, height: $0.height, exif) }
+}
+
+/// Source: GIF89a §18.
+func readGIF(_ source: some ByteSource) -> ImageHeader? {
+    guard let head = source.bytes(at: 6, 4),
+        let width = head.number(at: 0, 2, isBigEndian: false),
+        let height = head.number(at: 2, 2, isBigEndian: false)
+    else { return nil }
+    return ImageHeader(width: width, height: height)
+}
+
+/// Windows bitmaps: the oldest header has narrower fields; a negative height tells that the top comes first.
+func readBMP(_ source: some ByteSource) -> ImageHeader? {
+    guard let head = source.bytes(at: 14, 12),
+        let length = head.number(at: 0, 4, isBigEndian: false)
+    else { return nil }
+    let fieldBytes = length == 12 ? 2 : 4
+    guard let width = head.number(at: 4, fieldBytes, isBigEndian: false),
+        let height = head.number(at: 4 + fieldBytes, fieldBytes, isBigEndian: false)
+    else { return nil }
+    let isUpsideDown = fieldBytes == 4 && height > Int(Int32.max)
+    return ImageHeader(width: width, height: isUpsideDown ? 1 << 32 - height : height)
+}
+
+func readTIFF(_ source: some ByteSource) -> ImageHeader? {
+    guard let exif = Exif(source), let size = exif.size else { return nil }
+    return ImageHeader(width: size.width, height: size.height, exif)
+}

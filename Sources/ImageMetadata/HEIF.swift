@@ -1,0 +1,130 @@
+/// HEIF and AVIF: items with properties. The size is that of the primary item, turned as its properties say;
+/// EXIF is an item of its own, and what it says of the orientation does not count.
+///
+/// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
+func readHEIF(_ source: some ByteSource) -> ImageHeader? {
+    guard let meta = Box.boxes(in: source, 0..<source.count).first("meta"),
+        meta.contents.count >= 4
+    else { return nil }
+    // A version and flags come first.
+    let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
+    guard let primary = boxes.first("pitm")?.read(source),
+        let id = primary.number(at: 4, primary.number(at: 0, 1) == 0 ? 2 : 4),
+        let container = boxes.first("iprp")
+    else { return nil }
+    let properties = Box.boxes(in: source, container.contents)
+    guard let list = properties.first("ipco"), let table = properties.first("ipma")?.read(source)
+    else { return nil }
+    let all = Box.boxes(in: source, list.contents)
+    var size: (width: Int, height: Int)?
+    var isTurned = false
+    for index in propertyIndices(of: id, table) where 1...all.count ~= index {
+        let property = all[index - 1]
+        guard let bytes = property.read(source) else { continue }
+        if property.hasType("ispe"), let width = bytes.number(at: 4, 4),
+            let height = bytes.number(at: 8, 4)
+        {
+            size = (width, height)
+        } else if property.hasType("irot"), let angle = bytes.number(at: 0, 1) {
+            isTurned = angle & 1 == 1
+        }
+    }
+    guard let size else { return nil }
+    var header =
+        isTurned
+        ? ImageHeader(width: size.height, height: size.width)
+        : ImageHeader(width: size.width, height: size.height)
+    header.taken = exifBlock(source, boxes).flatMap(Exif.init)?.taken
+    return header
+}
+
+/// The numbers of an item's properties, from 1.
+private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
+    guard let version = table.number(at: 0, 1), let flags = table.number(at: 1, 3),
+        let count = table.number(at: 4, 4)
+    else { return [] }
+    let idBytes = version == 0 ? 2 : 4
+    let indexBytes = flags & 1 == 0 ? 1 : 2
+    var offset = 8
+    for _ in 0..<count {
+        guard let id = table.number(at: offset, idBytes),
+            let properties = table.number(at: offset + idBytes, 1)
+        else { return [] }
+        offset += idBytes + 1
+        if id == item {
+            // The highest bit says whether a reader has to know the property.
+            let mask = indexBytes == 1 ? 0x7f : 0x7fff
+            return (0..<properties).compactMap {
+                table.number(at: offset + $0 * indexBytes, indexBytes).map { $0 & mask }
+            }
+        }
+        offset += properties * indexBytes
+    }
+    return []
+}
+
+/// The TIFF block of the item that is EXIF.
+private func exifBlock(_ source: some ByteSource, _ boxes: [Box]) -> Bytes? {
+    guard let item = exifItem(source, boxes), let locations = boxes.first("iloc")?.read(source),
+        let place = location(of: item, locations), 4...1 << 20 ~= place.count,
+        let bytes = source.bytes(at: place.lowerBound, place.count),
+        // Where the block begins, counted from here.
+        let skipped = bytes.number(at: 0, 4)
+    else { return nil }
+    return bytes.dropping(4 + skipped)
+}
+
+private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
+    guard let list = boxes.first("iinf"),
+        let version = source.bytes(at: list.contents.lowerBound, 1)?.number(at: 0, 1)
+    else { return nil }
+    let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
+    guard start <= list.contents.upperBound else { return nil }
+    for entry in Box.boxes(in: source, start..<list.contents.upperBound)
+    where entry.hasType("infe") {
+        guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1), version >= 2
+        else { continue }
+        let idBytes = version == 2 ? 2 : 4
+        // Version and flags, the id, an index, the type.
+        if bytes.hasText("Exif", at: 4 + idBytes + 2) { return bytes.number(at: 4, idBytes) }
+    }
+    return nil
+}
+
+/// Where in the file an item lies that is in one piece.
+private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
+    guard let version = table.number(at: 0, 1), version <= 2,
+        let widths = table.number(at: 4, 2)
+    else { return nil }
+    let (offsetBytes, lengthBytes) = (widths >> 12, widths >> 8 & 15)
+    let (baseBytes, indexBytes) = (widths >> 4 & 15, version == 0 ? 0 : widths & 15)
+    let idBytes = version == 2 ? 4 : 2
+    guard let count = table.number(at: 6, idBytes) else { return nil }
+    var offset = 6 + idBytes
+    for _ in 0..<count {
+        guard let id = table.number(at: offset, idBytes) else { return nil }
+        offset += idBytes
+        var method = 0
+        if version > 0 {
+            guard let value = table.number(at: offset, 2) else { return nil }
+            method = value & 15
+            offset += 2
+        }
+        // A reference to other data, then what all extents are counted from.
+        guard let base = table.number(at: offset + 2, baseBytes),
+            let extents = table.number(at: offset + 2 + baseBytes, 2)
+        else { return nil }
+        offset += 4 + baseBytes
+        if id == item {
+            guard method == 0, extents == 1,
+                let start = table.number(at: offset + indexBytes, offsetBytes),
+                let length = table.number(at: offset + indexBytes + offsetBytes, lengthBytes)
+            else { return nil }
+            let (first, isTooFar) = base.addingReportingOverflow(start)
+            let (end, isTooLong) = first.addingReportingOverflow(length)
+            return isTooFar || isTooLong ? nil : first..<end
+        }
+        offset += extents * (indexBytes + offsetBytes + lengthBytes)
+    }
+    return nil
+}

@@ -1,0 +1,67 @@
+/// JPEG XL: the codestream's head, bare or in a box. Its orientation counts, not that of EXIF.
+///
+/// Source: ISO/IEC 18181-1 Annex D; ISO/IEC 18181-2 §9.
+func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
+    var start = 0
+    var exif: Exif?
+    if source.bytes(at: 0, 2)?.number(at: 0, 2) != 0xff0a {
+        let boxes = Box.boxes(in: source, 0..<source.count)
+        if let box = boxes.first("jxlc") {
+            start = box.contents.lowerBound
+        } else if let box = boxes.first("jxlp") {
+            // The number of the part comes first.
+            start = box.contents.lowerBound + 4
+        } else {
+            return nil
+        }
+        if let bytes = boxes.first("Exif")?.read(source), let skipped = bytes.number(at: 0, 4) {
+            exif = bytes.dropping(4 + skipped).flatMap(Exif.init)
+        }
+    }
+    guard let head = source.bytes(at: start, min(24, source.count - start)),
+        head.number(at: 0, 2) == 0xff0a
+    else { return nil }
+    var bits = BitReader(head.array.dropFirst(2))
+    let isSmall = bits.read(1) == 1
+    func side() -> Int {
+        if isSmall { return (bits.read(5) + 1) * 8 }
+        return bits.read([9, 13, 18, 30][bits.read(2)]) + 1
+    }
+    let height = side()
+    let ratio = bits.read(3)
+    let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
+    let width = ratio == 0 ? side() : height * ratios[ratio - 1].0 / ratios[ratio - 1].1
+    var header = ImageHeader(width: width, height: height)
+    let isAllDefault = bits.read(1) == 1
+    if !isAllDefault, bits.read(1) == 1,
+        let orientation = ImageOrientation(rawValue: bits.read(3) + 1)
+    {
+        header.orientation = orientation
+    }
+    header.taken = exif?.taken
+    return bits.isExhausted ? nil : header
+}
+
+/// Bits, the lowest of each byte first.
+private struct BitReader {
+    private let bytes: ArraySlice<UInt8>
+    private var position = 0
+    private(set) var isExhausted = false
+
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    /// A number; zeros from the end on.
+    mutating func read(_ count: Int) -> Int {
+        var value = 0
+        for place in 0..<count {
+            let index = bytes.startIndex + position / 8
+            guard index < bytes.endIndex else {
+                isExhausted = true
+                return value
+            }
+            value |= Int(bytes[index] >> UInt8(position % 8) & 1) << place
+            position += 1
+        }
+        return value
+    }
+}

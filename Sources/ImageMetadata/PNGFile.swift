@@ -1,0 +1,114 @@
+/// Red, green and blue, 0 to 255 each.
+package struct RGBColor: Hashable, Sendable {
+    package let red: UInt8
+    package let green: UInt8
+    package let blue: UInt8
+
+    /// - Parameter value: `0xRRGGBB`.
+    package init(_ value: UInt32) {
+        red = UInt8(truncatingIfNeeded: value >> 16)
+        green = UInt8(truncatingIfNeeded: value >> 8)
+        blue = UInt8(truncatingIfNeeded: value)
+    }
+}
+
+/// PNG files as far as it takes no decoder: those of one colour, and the texts of others.
+///
+/// Source: PNG, third edition, §5, §10, §11.3.3.3; RFC 1950, RFC 1951 §3.2.4.
+package enum PNGFile {
+    private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+    /// A file with an image of one colour.
+    ///
+    /// - Parameters:
+    ///   - color: The colour.
+    ///   - width: In pixels.
+    ///   - height: In pixels.
+    ///   - texts: Go along as `tEXt`; keys and texts are ASCII.
+    /// - Returns: The bytes of the file.
+    package static func plain(
+        _ color: RGBColor, width: Int, height: Int, texts: [String: String] = [:]
+    ) -> [UInt8] {
+        var file = signature
+        // One bit a pixel, of a palette.
+        append("IHDR", bigEndian(width) + bigEndian(height) + [1, 3, 0, 0, 0], to: &file)
+        append("PLTE", [color.red, color.green, color.blue], to: &file)
+        for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
+            append("tEXt", Array(key.utf8) + [0] + Array(text.utf8), to: &file)
+        }
+        // Every row is a filter, none, and zeros.
+        append("IDAT", zeros(height * (1 + (width + 7) / 8)), to: &file)
+        append("IEND", [], to: &file)
+        return file
+    }
+
+    /// Reads the texts of a file; nil if it is no PNG, or not a whole one.
+    package static func texts(_ source: some ByteSource) -> [String: String]? {
+        guard source.bytes(at: 0, 8)?.array == signature else { return nil }
+        var texts: [String: String] = [:]
+        var offset = 8
+        for _ in 0..<100_000 {
+            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4),
+                length <= source.count
+            else { return nil }
+            if head.hasText("IEND", at: 4) { return texts }
+            let isPlain = head.hasText("tEXt", at: 4)
+            if isPlain || head.hasText("iTXt", at: 4), length <= 1 << 16,
+                let data = source.bytes(at: offset + 8, length)?.array,
+                let (key, text) = text(data, isPlain: isPlain)
+            {
+                texts[key] = text
+            }
+            offset += 12 + length
+        }
+        return nil
+    }
+
+    /// A key and its text. In the longer form there are flags, for texts that are packed, and a language and
+    /// a translation of the key in between.
+    private static func text(_ data: [UInt8], isPlain: Bool) -> (String, String)? {
+        let parts = data.split(
+            separator: 0, maxSplits: isPlain ? 1 : 5, omittingEmptySubsequences: false)
+        // The flags are zeros themselves: packed by no method.
+        guard parts.count == (isPlain ? 2 : 6), isPlain || parts[1].isEmpty && parts[2].isEmpty,
+            let text = parts.last
+        else { return nil }
+        return (String(decoding: parts[0], as: UTF8.self), String(decoding: text, as: UTF8.self))
+    }
+
+    private static func bigEndian(_ number: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(number).bigEndian, Array.init)
+    }
+
+    private static func append(_ type: String, _ data: [UInt8], to file: inout [UInt8]) {
+        let body = Array(type.utf8) + data
+        file += bigEndian(data.count) + body + bigEndian(Int(crc(body)))
+    }
+
+    /// zlib's form of zeros, not compressed.
+    private static func zeros(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = [0x78, 0x01]
+        var rest = count
+        repeat {
+            let block = min(rest, 0xffff)
+            rest -= block
+            let length = UInt16(block)
+            bytes.append(rest == 0 ? 1 : 0)
+            for number in [length, ~length] {
+                withUnsafeBytes(of: number.littleEndian) { bytes += $0 }
+            }
+            bytes += [UInt8](repeating: 0, count: block)
+        } while rest > 0
+        // Adler-32 of zeros: the low sum stays 1, the high one counts them.
+        return bytes + bigEndian(count % 65_521 << 16 | 1)
+    }
+
+    private static func crc(_ bytes: [UInt8]) -> UInt32 {
+        var value = UInt32.max
+        for byte in bytes {
+            value ^= UInt32(byte)
+            for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1 }
+        }
+        return ~value
+    }
+}

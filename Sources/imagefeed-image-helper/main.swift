@@ -1,0 +1,4 @@
+internal import Glibc
+internal import ImageHelper
+
+exit(ImageHelper.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,88 @@
+import ProviderKit
+import Testing
+
+@testable import ImageMetadata
+
+/// Sizes, orientations and dates out of the headers of files.
+struct ImageHeaderTests {
+    private static let files: [(format: ImageFormat, bytes: [UInt8])] = [
+        (.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
+        (.webP, Samples.webP("VP8L")), (.webP, Samples.webP("VP8 ")), (.gif, Samples.gif),
+        (.bmp, Samples.bmp), (.tiff, Samples.exif), (.heic, Samples.heif),
+        (.jpegXL, Samples.jpegXL),
+    ]
+
+    @Test func `every format tells its size`() throws {
+        for (format, bytes) in Self.files {
+            let header = try #require(
+                ImageHeader(Bytes(bytes), format: format), "\(format)")
+            #expect(header.shownSize == (300, 400), "\(format)")
+        }
+    }
+
+    @Test(arguments: [ImageFormat.jpeg, .png, .webP, .tiff, .heic])
+    func `where there is EXIF, it tells when the photo was taken`(format: ImageFormat) throws {
+        let bytes = try #require(Self.files.first { $0.format == format }?.bytes)
+        let taken = ImageHeader(Bytes(bytes), format: format)?.taken
+        #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
+    }
+
+    @Test func `a file that ends before its end is not whole`() throws {
+        #expect(ImageHeader(Bytes(Samples.jpeg), format: .jpeg)?.isWhole == true)
+        #expect(ImageHeader(Bytes(Samples.jpeg.dropLast(2)), format: .jpeg)?.isWhole == false)
+        // What some cameras put behind is no harm.
+        let more = Samples.jpeg + [UInt8](repeating: 7, count: 300_000)
+        #expect(ImageHeader(Bytes(more), format: .jpeg)?.isWhole == true)
+        #expect(ImageHeader(Bytes(Samples.png), format: .png)?.isWhole == true)
+        #expect(ImageHeader(Bytes(Samples.png.dropLast(12)), format: .png)?.isWhole == false)
+    }
+
+    @Test func `whatever is in a file, reading it ends`() {
+        var random = SplitMix(state: 20_261_121)
+        for (format, bytes) in Self.files {
+            for _ in 0..<400 {
+                var broken = bytes
+                for _ in 0..<Int.random(in: 1...6, using: &random) {
+                    let place = Int.random(in: 0..<broken.count, using: &random)
+                    switch Int.random(in: 0...3, using: &random) {
+                    case 0: broken[place] = 0xff
+                    case 1: broken[place] = 0
+                    case 2: broken = Array(broken[...place])
+                    default: broken[place] = UInt8.random(in: 0...255, using: &random)
+                    }
+                }
+                if let header = ImageHeader(Bytes(broken), format: format) {
+                    #expect(header.width > 0 && header.height > 0)
+                }
+            }
+            for count in bytes.indices {
+                _ = ImageHeader(Bytes(Array(bytes[..<count])), format: format)
+            }
+        }
+    }
+
+    @Test func `PNG files are written as they are read`() throws {
+        let texts = ["Thumb::URI": "file:///a%20b", "Thumb::MTime": "7"]
+        for (width, height) in [(1, 1), (1000, 700)] {
+            let file = Bytes(
+                PNGFile.plain(RGBColor(0x123456), width: width, height: height, texts: texts))
+            #expect(PNGFile.texts(file) == texts)
+            let header = try #require(ImageHeader(file, format: .png))
+            #expect(header.shownSize == (width, height))
+            #expect(PNGFile.texts(Bytes(file.array.dropLast(12))) == nil)
+        }
+        #expect(PNGFile.texts(Bytes(Samples.jpeg)) == nil)
+    }
+}
+
+/// Numbers that are the same each time.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+        return value ^ value >> 31
+    }
+}

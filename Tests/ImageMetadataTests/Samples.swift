@@ -1,0 +1,116 @@
+import ImageMetadata
+
+/// The least that is a file of each format: 300 wide and 400 high as shown, taken at noon of 29 February 2024,
+/// an hour ahead of UTC, where the format has room for that.
+enum Samples {
+    private static func big(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
+    private static func little(_ number: Int, _ count: Int) -> [UInt8] {
+        big(number, count).reversed()
+    }
+
+    private static func field(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
+        big(tag, 2) + big(type, 2) + big(count, 4)
+            + (type == 3 ? big(value, 2) + [0, 0] : big(value, 4))
+    }
+
+    /// Stored lying on its side: 400 wide and 300 high, to be turned.
+    static let exif: [UInt8] = {
+        let first =
+            field(0x100, 3, 1, 400) + field(0x101, 4, 1, 300) + field(0x112, 3, 1, 6)
+            + field(0x8769, 4, 1, 62)
+        let second = field(0x9003, 2, 20, 92) + field(0x9010, 2, 7, 112)
+        return Array("MM".utf8) + big(42, 2) + big(8, 4) + big(4, 2) + first + big(0, 4)
+            + big(2, 2) + second + big(0, 4)
+            + Array("2024:02:29 12:00:00\0+01:00\0".utf8)
+    }()
+
+    static let jpeg: [UInt8] = {
+        func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
+            [0xff, marker] + big(body.count + 2, 2) + body
+        }
+        return [0xff, 0xd8] + segment(0xe1, Array("Exif\0\0".utf8) + exif)
+            + [0xff] + segment(0xc2, [8] + big(300, 2) + big(400, 2) + [1, 1, 0x11, 0])
+            + segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 3, 0xff, 0xd9]
+    }()
+
+    static let png: [UInt8] = {
+        func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+            big(body.count, 4) + Array(type.utf8) + body + big(0, 4)
+        }
+        return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+            + chunk("IHDR", big(400, 4) + big(300, 4) + [8, 2, 0, 0, 0]) + chunk("IDAT", [1, 2])
+            + chunk("eXIf", exif) + chunk("IEND", [])
+    }()
+
+    static func webP(_ kind: String) -> [UInt8] {
+        func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+            Array(type.utf8) + little(body.count, 4) + body + (body.count % 2 == 1 ? [0] : [])
+        }
+        let body: [UInt8]
+        switch kind {
+        case "VP8X":
+            body =
+                chunk("VP8X", [8, 0, 0, 0] + little(399, 3) + little(299, 3))
+                + chunk("EXIF", Array("Exif\0\0".utf8) + exif)
+        case "VP8L": body = chunk("VP8L", [0x2f] + little(299 | 399 << 14, 4))
+        default: body = chunk("VP8 ", [0, 0, 0, 0x9d, 1, 0x2a] + little(300, 2) + little(400, 2))
+        }
+        return Array("RIFF".utf8) + little(body.count + 4, 4) + Array("WEBP".utf8) + body
+    }
+
+    static let gif = Array("GIF89a".utf8) + little(300, 2) + little(400, 2) + [0, 0, 0]
+
+    /// The top comes first.
+    static let bmp =
+        Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + little(40, 4)
+        + little(300, 4) + little(-400, 4) + little(1, 2)
+
+    static let heif: [UInt8] = {
+        func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+            big(body.count + 8, 4) + Array(type.utf8) + body
+        }
+        let version = [UInt8](repeating: 0, count: 4)
+        let head = box("ftyp", Array("heic\0\0\0\0heic".utf8))
+        let item = box("infe", [2, 0, 0, 0] + big(2, 2) + big(0, 2) + Array("Exif\0".utf8))
+        let properties = box("ispe", version + big(400, 4) + big(300, 4)) + box("irot", [1])
+        func meta(_ place: Int) -> [UInt8] {
+            box(
+                "meta",
+                version + box("pitm", version + big(1, 2))
+                    + box("iinf", version + big(1, 2) + item)
+                    + box(
+                        "iloc",
+                        version + [0x44, 0] + big(1, 2) + big(2, 2) + big(0, 2) + big(1, 2)
+                            + big(place, 4) + big(exif.count + 4, 4))
+                    + box(
+                        "iprp",
+                        box("ipco", properties)
+                            + box("ipma", version + big(1, 4) + big(1, 2) + [2, 0x81, 0x82])))
+        }
+        let place = head.count + meta(0).count + 8
+        return head + meta(place) + box("mdat", big(0, 4) + exif)
+    }()
+
+    /// Not small; a height of nine bits, the ratio given by a width, nothing else told.
+    static let jpegXL: [UInt8] = {
+        var bits: [Int] = [0]
+        func add(_ value: Int, _ count: Int) {
+            for place in 0..<count { bits.append(value >> place & 1) }
+        }
+        add(0, 2)
+        add(399, 9)
+        add(0, 3)
+        add(0, 2)
+        add(299, 9)
+        add(1, 1)
+        add(0, 14)
+        var bytes: [UInt8] = [0xff, 0x0a]
+        for start in stride(from: 0, to: bits.count - 7, by: 8) {
+            bytes.append(UInt8((0..<8).reduce(0) { $0 | bits[start + $1] << $1 }))
+        }
+        return bytes
+    }()
+}
