@@ -18,8 +18,17 @@ static inline int shim_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIV
 static inline int shim_die_with_parent(int signal) { return prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 static inline int shim_set_dumpable(int is_dumpable) { return prctl(PR_SET_DUMPABLE, is_dumpable, 0, 0, 0); }
 
+// For all threads; where a filter that is there already keeps the newer call back, for this one.
 static inline long shim_filter_system_calls(const struct sock_fprog *program) {
-    return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
+    long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, program);
+    if (result == 0) return 0;
+    if (result > 0) {
+        // The id of a thread that has other filters.
+        errno = ESRCH;
+        return -1;
+    }
+    if (errno != EPERM && errno != ENOSYS) return -1;
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
 }
 
 // Closes every descriptor from `first` on.

@@ -12,6 +12,7 @@ final class Pixels {
     /// - Parameters:
     ///   - library: Where the image comes from.
     ///   - image: A reference of ours; nil where there was no memory for it.
+    /// - Throws: ``ImageFailure/tooLarge``.
     init(_ library: PixbufLibrary, owning image: OpaquePointer?) throws(ImageFailure) {
         guard let image else { throw .tooLarge }
         self.library = library

@@ -18,7 +18,7 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     let all = Box.boxes(in: source, list.contents)
     var size: (width: Int, height: Int)?
     var isTurned = false
-    for index in propertyIndices(of: id, table) where 1...all.count ~= index {
+    for index in propertyIndices(of: id, table) where all.indices.contains(index - 1) {
         let property = all[index - 1]
         guard let bytes = property.read(source) else { continue }
         if property.hasType("ispe"), let width = bytes.number(at: 4, 4),

@@ -20,12 +20,11 @@ package struct ImageHeader: Hashable, Sendable {
         taken = exif?.taken
     }
 
-    /// Reads the headers of a file.
+    /// Reads the headers of a file; nil if it does not say how large its image is, as damaged ones.
     ///
     /// - Parameters:
     ///   - source: The file.
     ///   - format: What it is, by its first bytes.
-    /// - Returns: nil for a file that does not say how large its image is, damaged ones among them.
     package init?(_ source: some ByteSource, format: ImageFormat) {
         let header: ImageHeader? =
             switch format {

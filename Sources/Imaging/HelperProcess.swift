@@ -94,6 +94,7 @@ final class HelperProcess {
     ///   - message: The job.
     ///   - descriptors: What goes along.
     ///   - limit: How long it may take.
+    /// - Returns: How that ended.
     func ask(
         _ message: [UInt8], _ descriptors: [Int32], _ limit: Duration
     ) async -> Outcome {

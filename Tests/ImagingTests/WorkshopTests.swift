@@ -75,7 +75,7 @@ struct WorkshopTests {
 
     @Test func `there is one helper at a time, and none when nothing is asked`() async throws {
         var limits = HelperLimits()
-        limits.idle = .milliseconds(100)
+        limits.idle = .seconds(1)
         let world = try WorkshopFixture(limits)
         let photo = try world.file(TestImages.jpeg(40, 30))
         #expect(world.workshop.processID == nil)

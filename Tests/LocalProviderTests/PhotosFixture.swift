@@ -25,10 +25,13 @@ final class PhotosFixture: Sendable {
     ///   - directory: Where an earlier fixture worked.
     ///   - root: The name of the pictures folder there.
     ///   - photos: The names of photos that are there from the beginning, the oldest first.
+    ///   - images: Who looks into photos.
+    ///   - clock: Measures pauses.
     /// - Throws: `SystemError`, or what a file could not be written for.
     init(
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
-        photos: [String] = []
+        photos: [String] = [], images: any ImageWorkshop = NoImageWorkshop(),
+        clock: ManualClock = ManualClock()
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -40,7 +43,8 @@ final class PhotosFixture: Sendable {
         }
         let provider = LocalProvider(
             pictures: root, data: directory.appending("data"), cache: cache,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
+            images: images, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: clock)
         let session = provider.makeSession(
             AccountIdentity(username: "ada"),
             SessionPorts(

@@ -14,10 +14,13 @@ extension PhotoID {
 }
 
 extension Photo {
-    /// What is known of a file without decoding it.
+    /// What is known of a file without decoding it. The order of feeds is that of modification, as new
+    /// photos come in at the top however old they are; so `created` is not always in order.
     init(_ entry: PictureIndex.PageEntry) {
         self.init(id: PhotoID(row: entry.id))
-        created = Timestamp(nanoseconds: entry.position)
+        created = entry.facts?.taken ?? Timestamp(nanoseconds: entry.position)
+        width = entry.facts?.width
+        height = entry.facts?.height
         updated = Timestamp(nanoseconds: entry.modified)
         let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex
         title = String(decoding: entry.name[..<ending], as: UTF8.self)
@@ -29,7 +32,7 @@ extension Photo {
         self.init(
             PictureIndex.PageEntry(
                 id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
-                position: file.position))
+                position: file.position, facts: file.facts))
     }
 }
 

@@ -21,7 +21,9 @@ package final class LocalProvider: Provider {
     private let database: PictureDatabase
     private let cache: String
     private let images: any ImageWorkshop
+    private let thumbnails: Thumbnails
     private let logger: Logger
+    private let clock: any Clock<Duration>
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -30,16 +32,24 @@ package final class LocalProvider: Provider {
     ///   - cache: The folder for what can be made anew.
     ///   - images: Who looks into photos and makes images of them.
     ///   - logger: Where to report to.
-    ///   - clock: Measures how long whoever has given a wrong password waits.
+    ///   - clock: Measures how long whoever has given a wrong password waits, and pauses of what is done
+    ///     in the background.
+    ///   - version: Our own version.
     package init(
         pictures: String, data: String, cache: String,
-        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>
+        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>,
+        version: String = "0"
     ) {
         users = LocalUsers(HouseholdDatabase.queue(folder: data))
         tries = PasswordTries(clock: clock)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
         self.images = images
+        self.clock = clock
+        // Beside our own folder: all programs share it.
+        let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
+        thumbnails = Thumbnails(
+            folder: "\(shared)/thumbnails", version: version, images: images)
         self.logger = logger
         state = Mutex(State(picturesFolder: pictures))
     }
@@ -63,14 +73,17 @@ package final class LocalProvider: Provider {
             let folder =
                 state.folder
                 ?? PictureFolder(
-                    root: state.picturesFolder, database, cache: cache, logger: logger)
+                    root: state.picturesFolder, database,
+                    Examination(
+                        root: state.picturesFolder, database, images: images, clock: clock),
+                    cache: cache, logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
             let listener = folder.listen()
             if isNew { folder.start() }
             return (folder, listener)
         }
-        return LocalSession(account, folder, events: listener.events) { [weak self] in
+        return LocalSession(account, folder, thumbnails, events: listener.events) { [weak self] in
             self?.close(folder, listener.id)
         }
     }

@@ -5,15 +5,18 @@ internal import ProviderKit
 final class LocalSession: FeedSession, ImageSession, ProfileSession {
     let events: AsyncStream<SessionEvent>
     private let folder: PictureFolder
+    private let thumbnails: Thumbnails
     private let identity: AccountIdentity
     private let onClose: @Sendable () -> Void
 
     init(
-        _ identity: AccountIdentity, _ folder: PictureFolder, events: AsyncStream<SessionEvent>,
+        _ identity: AccountIdentity, _ folder: PictureFolder, _ thumbnails: Thumbnails,
+        events: AsyncStream<SessionEvent>,
         onClose: @escaping @Sendable () -> Void
     ) {
         self.identity = identity
         self.folder = folder
+        self.thumbnails = thumbnails
         self.events = events
         self.onClose = onClose
     }
@@ -25,21 +28,30 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let place = try cursor.map { try Self.parse($0) }
         do {
-            let read: @Sendable (PictureIndex) throws -> Page = { index in
+            let read: @Sendable (PictureIndex) throws -> (page: Page, notExamined: [Int64]) = {
+                index in
                 let album = try Self.album(source, index)
                 let page = try index.page(folder: album, after: place, count: count)
-                return Page(photos: page.entries.map { Photo($0) }, next: page.next.map(Self.text))
+                return (
+                    Page(photos: page.entries.map { Photo($0) }, next: page.next.map(Self.text)),
+                    page.entries.filter { $0.facts == nil }.map(\.id)
+                )
             }
             // What looks like the end may not be it while photos are still being found.
-            return try await folder.read(
-                atLeast: count, until: { $0.next != nil }, isBrief: true, read)
+            let found = try await folder.read(
+                atLeast: count, until: { $0.page.next != nil }, isBrief: true, read)
+            folder.examine(found.notExamined)
+            return found.page
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
-        try await folder.read(isBrief: true) { index in Photo(try Self.picture(id, index)) }
+        let picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
+        guard picture.file.facts == nil else { return Photo(picture) }
+        await folder.examined(picture.file.id)
+        return try await folder.read(isBrief: true) { Photo(try Self.picture(id, $0)) }
     }
 
     func sources() async throws -> [Source] {
@@ -78,33 +90,46 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try Self.check(size)
+        if let size = Thumbnails.Size(size) {
+            return try await thumbnails.path(of: try await path(photo), size)
+        }
         return try await folder.read { [folder] index in
             try folder.servablePath(try Self.picture(photo, index), id: photo)
         }
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try Self.check(size)
-        return try await folder.read { [folder] index in
-            let path = folder.absolute(try Self.picture(photo, index))
-            // Not blocking: the file may have been replaced by a pipe.
-            let descriptor = withCPath(path) {
-                open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            }
-            guard descriptor >= 0 else {
-                if errno == EACCES {
-                    throw ProviderError.failed("The file of photo \"\(photo)\" cannot be read.")
-                }
-                throw PictureFolder.noPhoto(photo)
-            }
-            var status = stat()
-            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                Glibc.close(descriptor)
-                throw PictureFolder.noPhoto(photo)
-            }
-            return descriptor
+        if let size = Thumbnails.Size(size) {
+            return try await thumbnails.open(try await path(photo), size)
         }
+        return try await folder.read { [folder] index in
+            try Self.open(folder.absolute(try Self.picture(photo, index)), photo)
+        }
+    }
+
+    private func path(_ photo: PhotoID) async throws -> [UInt8] {
+        try await folder.read { [folder] index in
+            folder.absolute(try Self.picture(photo, index))
+        }
+    }
+
+    private static func open(_ path: [UInt8], _ photo: PhotoID) throws -> Int32 {
+        // Not blocking: the file may have been replaced by a pipe.
+        let descriptor = withCPath(path) {
+            Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        }
+        guard descriptor >= 0 else {
+            if errno == EACCES {
+                throw ProviderError.failed("The file of photo \"\(photo)\" cannot be read.")
+            }
+            throw PictureFolder.noPhoto(photo)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            Glibc.close(descriptor)
+            throw PictureFolder.noPhoto(photo)
+        }
+        return descriptor
     }
 
     // MARK: Profile
@@ -136,13 +161,6 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
 
     private static func noSource(_ source: SourceID) -> ProviderError {
         .notFound("There is no source \"\(source)\".")
-    }
-
-    private static func check(_ size: ImageSize) throws {
-        guard size == .full else {
-            throw ProviderError.notSupported(
-                "Local photos are served in full size only, not in size \(size.rawValue).")
-        }
     }
 
     private static func text(_ place: PictureIndex.Place) -> String {

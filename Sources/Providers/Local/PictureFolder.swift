@@ -43,16 +43,22 @@ final class PictureFolder: Sendable {
     private let database: PictureDatabase
     private let watcher: FolderWatcher
     private let links: PictureLinks
+    private let examination: Examination
     private let logger: Logger
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder, which need not exist.
     ///   - database: Where the index is kept.
+    ///   - examination: Looks into the photos.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Where to report to.
-    init(root: String, _ database: PictureDatabase, cache: String, logger: Logger) {
+    init(
+        root: String, _ database: PictureDatabase, _ examination: Examination, cache: String,
+        logger: Logger
+    ) {
         self.root = root
         self.database = database
+        self.examination = examination
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
@@ -87,6 +93,7 @@ final class PictureFolder: Sendable {
     /// Stops watching, and ends what listeners hear.
     func stop() {
         watcher.stop()
+        examination.stop()
         let listeners = state.withLock { state in
             state.isStopped = true
             defer { state.listeners = [:] }
@@ -169,6 +176,17 @@ final class PictureFolder: Sendable {
             if case .damaged = error, !state.withLock(\.wasRemade) { throw error }
             throw ProviderError.failed("\(error)")
         }
+    }
+
+    /// Has photos examined that somebody is shown; what is found is told as a change.
+    func examine(_ rows: [Int64]) {
+        examination.examine(rows) { [weak self] photos in self?.tell(.changed(photos)) }
+    }
+
+    /// Has a photo examined, and waits for that, though not for long.
+    func examined(_ row: Int64) async {
+        examine([row])
+        await examination.examined(row)
     }
 
     /// Compares everything, now.
@@ -257,6 +275,7 @@ final class PictureFolder: Sendable {
                 )
             }
             setStatus(.ready)
+            examination.examineRest()
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
             watcher.watchAncestor(of: Array(root.utf8))

@@ -51,6 +51,25 @@ struct PictureIndex {
         CREATE INDEX file_by_folder ON file (folder, position, id, name, modified, format, moved)
             WHERE format > 0;
         """,
+        // What the files themselves tell of the photos: in pages, too, and read in the background.
+        """
+        -- 1: it was read
+        ALTER TABLE file ADD COLUMN examined INTEGER NOT NULL DEFAULT 0;
+        -- 0: unknown
+        ALTER TABLE file ADD COLUMN width INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE file ADD COLUMN height INTEGER NOT NULL DEFAULT 0;
+        -- In seconds since 1970
+        ALTER TABLE file ADD COLUMN taken INTEGER;
+        DROP INDEX file_by_position;
+        DROP INDEX file_by_folder;
+        CREATE INDEX file_by_position ON file
+            (position, id, name, modified, format, moved, examined, width, height, taken)
+            WHERE format > 0;
+        CREATE INDEX file_by_folder ON file
+            (folder, position, id, name, modified, format, moved, examined, width, height, taken)
+            WHERE format > 0;
+        CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined = 0;
+        """,
     ]
 
     /// A row of `file`.
@@ -61,6 +80,8 @@ struct PictureIndex {
         let stamp: FileStamp
         let format: ImageFormat?
         let position: Int64
+        /// nil until it was examined.
+        let facts: PhotoFacts?
     }
 
     let database: Database
@@ -156,7 +177,8 @@ struct PictureIndex {
 
     // MARK: Files
 
-    private static let columns = "id, folder, name, inode, size, modified, format, position"
+    private static let columns =
+        "id, folder, name, inode, size, modified, format, position, examined, width, height, taken"
 
     /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
     static func file(_ row: borrowing Row) -> File {
@@ -164,7 +186,8 @@ struct PictureIndex {
             id: row.integer(0), folder: row.integer(1), name: row.blob(2),
             stamp: FileStamp(
                 inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
-            format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7))
+            format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7),
+            facts: PhotoFacts(row, at: 8))
     }
 
     func file(_ id: Int64) throws(StorageError) -> File? {
@@ -232,7 +255,8 @@ struct PictureIndex {
         try database.query(
             """
             UPDATE file SET inode = ?, size = ?, modified = ?, format = ?, position = ?,
-                moved = coalesce(?, moved) WHERE id = ?
+                moved = coalesce(?, moved), examined = 0, width = 0, height = 0, taken = NULL
+            WHERE id = ?
             """,
             [
                 .integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified),

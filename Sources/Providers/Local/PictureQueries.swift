@@ -18,6 +18,8 @@ extension PictureIndex {
         let modified: Int64
         let format: ImageFormat?
         let position: Int64
+        /// nil until it was examined.
+        let facts: PhotoFacts?
     }
 
     /// A folder that has photos.
@@ -88,7 +90,7 @@ extension PictureIndex {
     /// All its columns are in an index; `EXPLAIN QUERY PLAN` calls that covering.
     private static func photosQuery(inFolder: Bool) -> String {
         """
-        SELECT id, name, modified, format, position FROM file
+        SELECT id, name, modified, format, position, examined, width, height, taken FROM file
         WHERE format > 0 \(inFolder ? "AND folder = ?5" : "")
             AND (position, id) < (?1, ?2) AND moved <= ?3
         ORDER BY position DESC, id DESC LIMIT ?4
@@ -97,7 +99,8 @@ extension PictureIndex {
 
     private static func ghostsQuery(inFolder: Bool) -> String {
         """
-        SELECT file.id, file.name, file.modified, file.format, ghost.position
+        SELECT file.id, file.name, file.modified, file.format, ghost.position, examined, width,
+            height, taken
         FROM ghost JOIN file ON file.id = ghost.file
         WHERE ghost.number > ?3 AND format > 0 \(inFolder ? "AND file.folder = ?5" : "")
             AND (ghost.position, file.id) < (?1, ?2)
@@ -133,7 +136,8 @@ extension PictureIndex {
             entries.append(
                 PageEntry(
                     id: row.integer(0), name: row.blob(1), modified: row.integer(2),
-                    format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4)))
+                    format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
+                    facts: PhotoFacts(row, at: 5)))
         }
         return entries
     }

@@ -1,0 +1,200 @@
+internal import CGLib
+internal import Dispatch
+internal import Glibc
+internal import ImageMetadata
+internal import ProviderKit
+internal import Storage
+internal import Synchronization
+
+/// Small images of photos, as the programs of a desktop share them: what is there is used, what is missing is
+/// made.
+///
+/// Source: Thumbnail Managing Standard 0.9 (freedesktop.org).
+final class Thumbnails: Sendable {
+    /// A size of the standard.
+    enum Size: String, Sendable {
+        case large
+        case extraLarge = "x-large"
+        case extraExtraLarge = "xx-large"
+
+        /// The one that an image is served from; nil for the photo itself.
+        init?(_ size: ImageSize) {
+            switch size {
+            case .thumb: self = .large
+            case .small: self = .extraLarge
+            case .regular: self = .extraExtraLarge
+            case .full: return nil
+            }
+        }
+
+        /// How wide and high a thumbnail is at most.
+        var pixels: Int {
+            switch self {
+            case .large: 256
+            case .extraLarge: 512
+            case .extraExtraLarge: 1024
+            }
+        }
+    }
+
+    /// A photo as it is now, and what its thumbnails are to say of it.
+    private struct Original: Sendable {
+        let uri: String
+        let modified: Int
+        let bytes: Int
+
+        /// Both are in every thumbnail; a thumbnail whose texts are others is that of another file, or of
+        /// another state of it.
+        var texts: [String: String] {
+            [
+                "Thumb::URI": uri, "Thumb::MTime": "\(modified)", "Thumb::Size": "\(bytes)",
+                "Software": "Image Feed",
+            ]
+        }
+
+        var name: String {
+            let digest = g_compute_checksum_for_string(G_CHECKSUM_MD5, uri, -1)
+            defer { g_free(digest) }
+            return digest.map { "\(String(cString: $0)).png" } ?? ""
+        }
+
+        /// Whether a thumbnail with such texts is one of this.
+        func matches(_ texts: [String: String]) -> Bool {
+            texts["Thumb::URI"] == uri && texts["Thumb::MTime"] == "\(modified)"
+                && texts["Thumb::Size"].map { $0 == "\(bytes)" } ?? true
+        }
+    }
+
+    private let folder: String
+    private let failures: String
+    private let images: any ImageWorkshop
+    private let files = DispatchQueue(label: "thumbnails")
+    /// What is being made, so that it is made once however many ask.
+    private let running = Mutex<[String: Task<Void, any Error>]>([:])
+
+    /// - Parameters:
+    ///   - folder: Where the programs of the desktop share them, `~/.cache/thumbnails`.
+    ///   - version: Ours: what failed is tried anew by another version.
+    ///   - images: Who makes them.
+    init(folder: String, version: String, images: any ImageWorkshop) {
+        self.folder = folder
+        failures = "\(folder)/fail/imagefeed-\(version)"
+        self.images = images
+    }
+
+    /// The path of a thumbnail, which is made if need be.
+    ///
+    /// - Parameters:
+    ///   - photo: The absolute path of the photo.
+    ///   - size: Which one.
+    /// - Returns: The path. Whoever cares for the folder may delete the file.
+    /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` where there is no such photo.
+    func path(of photo: [UInt8], _ size: Size) async throws -> String {
+        // A thumbnail of a thumbnail is the same.
+        if photo.starts(with: Array("\(folder)/".utf8)),
+            let path = String(validating: photo, as: UTF8.self)
+        {
+            return path
+        }
+        guard let original = await onFiles({ Self.original(photo) }) else {
+            throw ProviderError.notFound("There is no such photo any more.")
+        }
+        let path = "\(folder)/\(size.rawValue)/\(original.name)"
+        if await onFiles({ Self.isThumbnail(path, of: original) }) { return path }
+        let making = running.withLock { running in
+            if let task = running[path] { return task }
+            let task = Task { @MainActor in
+                defer { self.running.withLock { $0[path] = nil } }
+                try await self.make(path, size, photo, original)
+            }
+            running[path] = task
+            return task
+        }
+        try await making.value
+        return path
+    }
+
+    /// A thumbnail, opened for reading. The caller closes the descriptor.
+    ///
+    /// - Throws: What ``path(of:_:)`` throws.
+    func open(_ photo: [UInt8], _ size: Size) async throws -> Int32 {
+        // Between the two somebody may delete it, but hardly every time.
+        for _ in 0..<3 {
+            let path = try await path(of: photo, size)
+            let descriptor = await onFiles { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+            if descriptor >= 0 { return descriptor }
+        }
+        throw ProviderError.failed("The image could not be opened; try again.")
+    }
+
+    private func make(
+        _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
+    ) async throws {
+        let failure = "\(failures)/\(original.name)"
+        if await onFiles({ Self.isThumbnail(failure, of: original) }) {
+            throw ImageWorkshopError.damaged.asProviderError
+        }
+        try await onFiles { Self.createFolder(self.folder, size.rawValue) }.get()
+        do {
+            try await images.scale(
+                photo, pixels: size.pixels, as: .png(texts: original.texts), to: path)
+        } catch {
+            if [.damaged, .tooLarge].contains(error) {
+                await onFiles { self.noteFailure(failure, original) }
+            }
+            throw error.asProviderError
+        }
+    }
+
+    private func onFiles<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            files.async { continuation.resume(returning: body()) }
+        }
+    }
+
+    // MARK: Files
+
+    private static func original(_ path: [UInt8]) -> Original? {
+        var status = stat()
+        guard withCPath(path, { stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let uri = withCPath(path, { g_filename_to_uri($0, nil, nil) })
+        else { return nil }
+        defer { g_free(uri) }
+        return Original(
+            uri: String(cString: uri), modified: Int(status.st_mtim.tv_sec),
+            bytes: Int(status.st_size))
+    }
+
+    private static func isThumbnail(_ path: String, of original: Original) -> Bool {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return PNGFile.texts(FileBytes(descriptor: descriptor)).map(original.matches) ?? false
+    }
+
+    private static func createFolder(
+        _ folder: String, _ name: String
+    ) -> Result<Void, any Error> {
+        do {
+            return .success(try PrivateFolder.create("\(folder)/\(name)"))
+        } catch {
+            return .failure(error == .full ? ProviderError.storageFull : .failed("\(error)"))
+        }
+    }
+
+    /// Notes that a photo has no thumbnail, so that nobody tries again until it changes.
+    private func noteFailure(_ path: String, _ original: Original) {
+        guard (try? PrivateFolder.create(failures)) != nil else { return }
+        let part = "\(path).part"
+        unlink(part)
+        let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: original.texts)
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        // Without the note it is only tried again.
+        if count != bytes.count || rename(part, path) != 0 { unlink(part) }
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import ImageMetadata
+import ProviderKit
+import TestSupport
+
+/// A workshop that knows what it is told, and makes images of one colour.
+final class ScriptedWorkshop: ImageWorkshop {
+    /// What is known of photos, by the ends of their paths.
+    let facts = Observed<[String: ImageFacts]>([:])
+    /// What it throws, if anything.
+    let error = Observed<ImageWorkshopError?>(nil)
+    /// The names of the files that were looked into, in this order.
+    let probed = Observed<[String]>([])
+    /// The images that were made.
+    let made = Observed<[String]>([])
+    /// Whether it waits.
+    let isHeld = Observed(false)
+
+    func probe(
+        _ file: [UInt8], urgency: ImageUrgency
+    ) async throws(ImageWorkshopError) -> ImageFacts {
+        let path = String(decoding: file, as: UTF8.self)
+        probed.append(String(path[(path.lastIndex(of: "/") ?? path.startIndex)...].dropFirst()))
+        _ = try? await isHeld.wait { $0 ? nil : true }
+        if let error = error.value { throw error }
+        guard let facts = facts.value.first(where: { path.hasSuffix($0.key) })?.value else {
+            throw .damaged
+        }
+        return facts
+    }
+
+    func scale(
+        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+    ) async throws(ImageWorkshopError) {
+        made.append("\(pixels)")
+        _ = try? await isHeld.wait { $0 ? nil : true }
+        if let error = error.value { throw error }
+        guard case .png(let texts) = encoding else { throw .failed("no PNG") }
+        let bytes = PNGFile.plain(RGBColor(0xff0000), width: pixels, height: 1, texts: texts)
+        let descriptor = open(destination, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(descriptor) }
+        guard write(descriptor, bytes, bytes.count) == bytes.count else { throw .storageFull }
+    }
+
+    func square(
+        _ file: [UInt8], pixels: Int, to destination: String
+    ) async throws(ImageWorkshopError) { throw .failed("not expected") }
+
+    func initials(
+        of name: String, pixels: Int, to destination: String
+    ) async throws(ImageWorkshopError) { throw .failed("not expected") }
+}
