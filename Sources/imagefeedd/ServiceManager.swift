@@ -59,6 +59,9 @@ final class ServiceManager {
             BusStruct("Type", Variant.string("oneshot")),
             BusStruct("KillMode", Variant.string("process")),
             BusStruct("CollectMode", Variant.string("inactive-or-failed")),
+            // What it says may have the address in it, which is nobody's business.
+            BusStruct("StandardOutput", Variant.string("null")),
+            BusStruct("StandardError", Variant.string("null")),
             BusStruct("ExecStart", Variant.array([command], of: "(sasb)")),
         ]
         let others: [BusStruct<String, [BusStruct<String, Variant>]>] = []
