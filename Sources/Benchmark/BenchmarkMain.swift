@@ -22,14 +22,14 @@ enum BenchmarkMain {
     }
 
     private static func run(_ options: Options) async throws {
-        let folder = try ScratchFolder()
-        complain("Making \(ScratchFolder.photos) photos")
+        let folder = try ScratchFolder(photos: options.photos)
+        complain("Making \(options.photos) photos")
         try folder.addPhotos()
         let bus = try PrivateBus(environment: folder.environment)
         let fixture = try await DaemonFixture(options.daemon, bus)
-        complain("Registering \(DaemonFixture.accounts) accounts and reading the photos")
+        complain("Registering \(options.users) users and reading the photos")
         try await fixture.start()
-        let account = try await fixture.addAccounts()
+        let account = try await fixture.addUsers(options.users, photos: options.photos)
         complain("Measuring the start-up")
         let startUp = try await StartUp.measure(fixture)
         let process = ProcessFigures(fixture.id)

@@ -3,7 +3,8 @@ internal import DBus
 
 /// The daemon that is measured, on a bus of its own.
 final class DaemonFixture {
-    static let accounts = 20
+    /// How many photos each user likes.
+    private static let likes = 20
 
     let connection: BusConnection
     let service: ServiceClient
@@ -44,20 +45,28 @@ final class DaemonFixture {
         for await isOwned in owners where isOwned == owned { return }
     }
 
-    /// Registers the users, and waits until the feed of the first one has all photos.
-    func addAccounts() async throws -> ObjectPath {
+    /// Registers the users, waits until the feed of the first one has all photos, and lets each like some.
+    func addUsers(_ users: Int, photos count: Int) async throws -> ObjectPath {
         var paths: [ObjectPath] = []
-        for number in 1...Self.accounts {
+        for number in 1...users {
             let login = try await service.manager.login(
                 "local", [.username: .string("user\(number)"), .register: .bool(true)])
             paths.append(try await service.login(login).wait())
         }
         let deadline = ContinuousClock.now + .seconds(120)
-        while try await photos(paths[0]) < ScratchFolder.photos {
+        while try await photos(paths[0]) < count {
             guard ContinuousClock.now < deadline else {
                 throw BenchmarkError("the feed has only \(try await photos(paths[0])) photos")
             }
             try await Task.sleep(for: .milliseconds(200))
+        }
+        for (number, path) in paths.enumerated() {
+            let account = service.account(path)
+            let (page, _) = try await account.page("", cursor: "", count: 100)
+            for photo in page.dropFirst(number).prefix(Self.likes) {
+                guard let id = photo[PhotoKey.id.rawValue]?.string else { continue }
+                _ = try await account.like(id)
+            }
         }
         return paths[0]
     }

@@ -1,20 +1,25 @@
 /// The command line.
 struct Options {
-    static let usage = "Usage: Benchmark IMAGEFEEDD [--idle SECONDS]"
+    static let usage =
+        "Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT]"
 
     let daemon: String
     private(set) var idleSeconds = 30
+    private(set) var users = 20
+    private(set) var photos = 10_000
 
     /// Reads the arguments, the program's name left out; nil when they are wrong.
     init?(_ arguments: some Sequence<String>) {
         var daemon: String?
         var iterator = arguments.makeIterator()
         while let argument = iterator.next() {
-            if argument == "--idle" {
-                guard let seconds = iterator.next().flatMap(Int.init), seconds > 0 else {
-                    return nil
+            if ["--idle", "--users", "--photos"].contains(argument) {
+                guard let count = iterator.next().flatMap(Int.init), count > 0 else { return nil }
+                switch argument {
+                case "--idle": idleSeconds = count
+                case "--users": users = count
+                default: photos = count
                 }
-                idleSeconds = seconds
             } else if daemon == nil, !argument.hasPrefix("-") {
                 daemon = argument
             } else {

@@ -2,13 +2,16 @@ internal import Glibc
 
 /// A home with photos in it, and nothing of the user's.
 final class ScratchFolder {
-    static let photos = 10_000
     private static let folders = 40
     private static var all: [String] = []
 
     private let path: String
+    private let photos: Int
 
-    init() throws {
+    /// - Parameter photos: How many there will be.
+    /// - Throws: `BenchmarkError` when it cannot be made.
+    init(photos: Int) throws {
+        self.photos = photos
         var template = Array("/tmp/imagefeed-benchmark.XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw BenchmarkError.system("mkdtemp") }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -42,7 +45,7 @@ final class ScratchFolder {
     /// Spreads the photos over the folders, each taken a minute after the one before.
     func addPhotos() throws {
         for folder in 0..<Self.folders { try make("home/Pictures/Album \(folder)") }
-        for photo in 0..<Self.photos {
+        for photo in 0..<photos {
             let folder = "\(path)/home/Pictures/Album \(photo % Self.folders)"
             try addPhoto("\(folder)/Photo \(photo).png", takenAt: 1_600_000_000 + photo * 60)
         }
@@ -50,7 +53,7 @@ final class ScratchFolder {
 
     /// Gives the last photo a new date.
     func touchPhoto() throws {
-        let photo = Self.photos - 1
+        let photo = photos - 1
         let file = "\(path)/home/Pictures/Album \(photo % Self.folders)/Photo \(photo).png"
         guard utimensat(AT_FDCWD, file, nil, 0) == 0 else { throw BenchmarkError.system(file) }
     }

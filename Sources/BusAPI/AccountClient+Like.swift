@@ -24,8 +24,8 @@ extension AccountClient {
         return (liked, outcome)
     }
 
-    /// Makes a photo of the account the user's avatar.
+    /// Makes a photo the user's avatar: of the account, or `ACCOUNT/ID`. It may have to be fetched first.
     package func setAvatar(_ photo: String) async throws {
-        try await proxy.perform(.profile, "SetAvatar", photo)
+        try await proxy.perform(.profile, "SetAvatar", photo, timeout: nil)
     }
 }

@@ -67,9 +67,8 @@ final class AccountObject {
         .profile,
         [
             .asyncMethod("Refresh") { try await $0.account.refreshProfile() },
-            .method("SetAvatar", in: ["photo"]) { (object: AccountObject, _: String) in
-                throw EngineError.notSupported(
-                    "\(object.account.provider.info.name) keeps no avatars.")
+            .asyncMethod("SetAvatar", in: ["photo"]) { (object: AccountObject, photo: String) in
+                try await object.account.setAvatar(photo)
             },
             .property("State") { $0.account.profileState.rawValue },
             .property("Username") { $0.account.profile.username },
@@ -93,7 +92,7 @@ final class AccountObject {
                     object.keptPages.find(object.key(source, cursor, count))
                 },
                 { (object: AccountObject, source: String, cursor: String, count: UInt32) in
-                    try await object.page(object.key(source, cursor, count), isWanted: true)
+                    try await object.page(source, cursor, count)
                 }),
             .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
                 (object: AccountObject, photo: String) -> PhotoEntry in
@@ -133,6 +132,21 @@ final class AccountObject {
         KeptPages.Key(
             source: source.isEmpty ? account.defaultSource : SourceID(source), cursor: cursor,
             count: count)
+    }
+
+    private func page(
+        _ source: String, _ cursor: String, _ count: UInt32
+    ) async throws -> PreparedReply {
+        let key = key(source, cursor, count)
+        do {
+            return try await page(key, isWanted: true)
+        } catch ProviderError.notFound(let text) {
+            // The default source may have gone a moment ago.
+            guard source.isEmpty, await account.checkDefaultSource() != key.source else {
+                throw ProviderError.notFound(text)
+            }
+            return try await page(self.key(source, cursor, count), isWanted: true)
+        }
     }
 
     private func page(_ key: KeptPages.Key, isWanted: Bool) async throws -> PreparedReply {

@@ -33,6 +33,9 @@ package final class Account {
     let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
+    /// Whether what the user has chosen is not there now: a folder that was renamed, or a disk that is away.
+    private var isChosenSourceGone = false
+    private var isCheckingSource = false
 
     init(_ record: AccountRecord, _ provider: any Provider, in engine: Engine) {
         self.record = record
@@ -45,7 +48,11 @@ package final class Account {
 
     package var isLoggedIn: Bool { record.isLoggedIn }
     package var label: String { record.label }
-    package var defaultSource: SourceID { record.defaultSource ?? provider.info.defaultSource }
+    /// What is shown first: what the user has chosen, as long as it is there.
+    package var defaultSource: SourceID {
+        isChosenSourceGone
+            ? provider.info.defaultSource : record.defaultSource ?? provider.info.defaultSource
+    }
 
     package var state: AccountState {
         guard isLoggedIn else { return .loggedOut }
@@ -59,6 +66,8 @@ package final class Account {
 
     /// What there is of an account at a service of the network.
     var remote: RemoteService? { service as? RemoteService }
+    /// What there is of an account whose provider has its photos at hand.
+    var direct: DirectService? { service as? DirectService }
 
     // MARK: Being logged in
 
@@ -92,6 +101,7 @@ package final class Account {
 
     /// Takes over what was just stored, and starts or ends the session with it.
     func adopt(_ record: AccountRecord) {
+        if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
@@ -108,11 +118,19 @@ package final class Account {
             let before = state
             service?.note(status)
             if state != before { serviceChanged() }
-        case .updated(let source, let new): feedUpdated(source, new: new)
+            checkDefaultSourceSoon()
+        case .updated(let source, let new):
+            feedUpdated(source, new: new)
+            checkDefaultSourceSoon()
         case .changed(let photos): photosChanged(photos)
-        case .removed(let photos): photosRemoved(photos)
+        case .removed(let photos):
+            photosRemoved(photos)
+            checkDefaultSourceSoon()
         case .rateLimit(let limit):
             engine.accounts(sharingLimitsOf: self).forEach { $0.service?.note(limit) }
+        case .likes(let count):
+            direct?.likeCount = count
+            engine.observer?.accountChanged(self)
         }
     }
 
@@ -134,6 +152,31 @@ package final class Account {
         try await engine.update(self) { $0.defaultSource = source }
     }
 
+    /// Finds out whether the source that the user has chosen is there, where that may change by itself.
+    ///
+    /// - Returns: What is shown first now.
+    @discardableResult
+    package func checkDefaultSource() async -> SourceID {
+        guard let direct, let chosen = record.defaultSource else { return defaultSource }
+        let isThere = (try? await direct.hasSource(chosen)) ?? true
+        guard self.direct === direct, record.defaultSource == chosen,
+            isChosenSourceGone == isThere
+        else { return defaultSource }
+        isChosenSourceGone = !isThere
+        engine.observer?.accountChanged(self)
+        return defaultSource
+    }
+
+    /// Once for all that is told at a time.
+    private func checkDefaultSourceSoon() {
+        guard direct != nil, record.defaultSource != nil, !isCheckingSource else { return }
+        isCheckingSource = true
+        Task {
+            isCheckingSource = false
+            await checkDefaultSource()
+        }
+    }
+
     // MARK: Photos
 
     /// One page of a source, and the cursor of the next: empty at the end.
@@ -147,9 +190,7 @@ package final class Account {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
         let source = resolve(source)
-        let place =
-            cursor.isEmpty
-            ? nil : try FeedCursor(parsing: cursor, account: id, source: source).place
+        let place = try cursor.isEmpty ? nil : place(cursor, source)
         let page = try await service.page(source, after: place, count: count)
         let next = page.next.map { FeedCursor($0, account: id, source: source).text }
         return (page.photos, next ?? "")
@@ -186,9 +227,15 @@ package final class Account {
     // MARK: Profile
 
     /// Asks the service who the user is. Does nothing where it does not say.
+    ///
+    /// A provider that keeps its users itself says so also while they are logged out.
     package func refreshProfile() async throws {
         do {
-            guard let profile = try await service?.profile() else { return }
+            var profile = try await service?.profile()
+            if profile == nil, let provider = provider as? any ProfileKeeper {
+                profile = try await provider.profile(of: identity)
+            }
+            guard let profile else { return }
             show(profile, .ready)
         } catch {
             show(profile, .failed)
@@ -210,6 +257,9 @@ package final class Account {
         _ = try await refreshFeed("")
     }
 
+    /// The session that the provider made.
+    func session() throws -> any Session { try photos().session }
+
     private func photos() throws -> any PhotoService {
         guard let service else {
             throw EngineError.needsLogin("\(label) is logged out; log in first.")
@@ -225,40 +275,21 @@ package final class Account {
         return size
     }
 
+    /// What a cursor names in a source.
+    private func place(_ cursor: String, _ source: SourceID) throws -> String {
+        do {
+            return try FeedCursor(parsing: cursor, account: id, source: source).place
+        } catch {
+            // A walk through the default source ends when that becomes another.
+            guard isChosenSourceGone, source == defaultSource, let chosen = record.defaultSource,
+                (try? FeedCursor(parsing: cursor, account: id, source: chosen)) != nil
+            else { throw error }
+            throw ProviderError.staleCursor
+        }
+    }
+
     private func resolve(_ source: String) -> SourceID {
         source.isEmpty ? defaultSource : SourceID(source)
-    }
-}
-
-// MARK: - Likes
-
-extension Account {
-    /// Whether photos can be liked.
-    package var offersLikes: Bool { remote?.likes != nil }
-    /// Photos whose like or unlike is on its way or queued.
-    package var pendingLikes: [PhotoID] { remote?.likes?.pending ?? [] }
-    /// How many photos the user likes, as far as that is known.
-    package var likeCount: Int { remote?.likeCount ?? 0 }
-
-    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
-        let all = try likes()
-        return try await noticing(photo, isWanted ? .like : .unlike) {
-            try await all.set(PhotoID(photo), isWanted)
-        }
-    }
-
-    package func toggleLike(
-        _ photo: String
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        let all = try likes()
-        return try await noticing(photo, .toggle) { try await all.toggle(PhotoID(photo)) }
-    }
-
-    private func likes() throws -> Likes {
-        guard let likes = remote?.likes else {
-            throw EngineError.notSupported("\(provider.info.name) has no likes.")
-        }
-        return likes
     }
 }
 

@@ -55,7 +55,10 @@ package final class Engine {
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
         stores.disk.onChange = { [weak self] in self?.noteDisk(isFull: $0) }
-        for account in accounts { account.startSession() }
+        for account in accounts {
+            account.startSession()
+            if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
+        }
     }
 
     /// Ends all sessions, and closes the store. Blocks until everything is on the disk.

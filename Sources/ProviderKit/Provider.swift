@@ -91,6 +91,11 @@ public protocol PasswordLogin: Provider {
     func removeUser(_ account: AccountIdentity) async throws
 }
 
+/// A provider that keeps its users itself, and knows them also while they are logged out.
+public protocol ProfileKeeper: Provider {
+    func profile(of account: AccountIdentity) async throws -> Profile
+}
+
 /// What somebody who logs in with a name gave.
 public struct PasswordLoginRequest: Sendable {
     public let username: String

@@ -20,6 +20,8 @@ public enum SessionEvent: Sendable {
     case removed([PhotoID])
     /// How many requests the service still takes.
     case rateLimit(RateLimit)
+    /// How many photos the user of a ``LikeSession`` likes.
+    case likes(count: Int)
 }
 
 /// How a session is doing.
@@ -81,4 +83,39 @@ public protocol ImageSession: Session {
 /// A session that knows whose it is.
 public protocol ProfileSession: Session {
     func profile() async throws -> Profile
+}
+
+/// A session whose user can have an avatar made of a photo.
+public protocol AvatarSession: ProfileSession {
+    /// Makes an image the user's avatar: a square one of its own, which outlives the file.
+    ///
+    /// - Parameter file: The path of the image. The engine asks for the profile afterwards.
+    /// - Throws: ``ProviderError/notSupported(_:)`` where images cannot be made, ``ProviderError/storageFull``,
+    ///   ``ProviderError/failed(_:)`` for what is no good image.
+    func setAvatar(_ file: String) async throws
+}
+
+/// A session that keeps what its user likes itself: at once, and for good.
+public protocol LikeSession: FeedSession {
+    /// Where the user's liked photos are.
+    var likesSource: SourceID { get }
+
+    /// Likes or unlikes.
+    ///
+    /// - Returns: What has changed; nil if nothing had to. Events do not tell of it.
+    /// - Throws: ``ProviderError/notFound(_:)``.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange?
+}
+
+/// What a like has changed.
+public struct LikeChange: Hashable, Sendable {
+    /// The photo as it is now.
+    public var photo: Photo
+    /// How many photos the user likes.
+    public var count: Int
+
+    public init(photo: Photo, count: Int) {
+        self.photo = photo
+        self.count = count
+    }
 }

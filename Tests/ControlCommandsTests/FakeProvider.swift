@@ -50,7 +50,7 @@ final class FakeProvider {
             .property("Name") { $0.name },
             .property("IconName") { _ in "image" },
             .property("Authentication") { $0.id == "local" ? "password" : "oauth2" },
-            .property("Capabilities") { _ in ["feed", "like"] },
+            .property("Capabilities") { ["feed", "like"] + ($0.id == "local" ? ["avatar"] : []) },
             .property("Configured") { $0.isConfigured },
             .property("RedirectUri") { $0.id == "local" ? "" : FakeProvider.redirect },
         ])

@@ -39,7 +39,8 @@ struct ProfileTests {
     @Test(
         arguments: [
             (["profile", "unsplash"], Int32(77)),
-            (["profile", "unsplash", "--set-avatar", "local_ada/7"], 64),
+            (["profile", "unsplash", "--set-avatar", "local_ada/7"], 77),
+            (["profile", "local", "--set-avatar", "nobody/7"], 1),
             (["profile", "--set-avatar", "NotSupported"], 1),
             (["profile", "--set-avatar", ""], 64),
         ] as [([String], Int32)])
@@ -49,6 +50,15 @@ struct ProfileTests {
             #expect(result.exit == .code(status))
             #expect(result.output == "")
             #expect(service.account.calls.value == [])
+        }
+    }
+
+    @Test(arguments: [["profile"], ["profile", "local"]])
+    func `a photo of another account becomes the avatar`(arguments: [String]) async throws {
+        try await FakeService.run { service in
+            let result = try await Control.run(arguments + ["--set-avatar", "unsplash/-7"])
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(service.account.calls.value == ["SetAvatar unsplash_bob/-7"])
         }
     }
 

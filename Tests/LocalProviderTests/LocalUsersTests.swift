@@ -100,7 +100,7 @@ import Testing
         }
         let listing = try FileManager.default.contentsOfDirectory(
             atPath: directory.appending("data"))
-        for name in listing where password.utf8.count > 1 {
+        for name in listing where name.hasPrefix("local.") && password.utf8.count > 1 {
             let file = try Data(
                 contentsOf: URL(filePath: directory.appending("data/\(name)")))
             #expect(file.firstRange(of: Data(password.utf8)) == nil)

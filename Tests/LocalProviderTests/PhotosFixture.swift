@@ -17,6 +17,7 @@ final class PhotosFixture: Sendable {
     let directory: TemporaryDirectory
     let root: String
     let cache: String
+    let provider: LocalProvider
     let session: LocalSession
     let events = Observed<[SessionEvent]>()
     private let listening: Task<Void, Never>
@@ -45,11 +46,8 @@ final class PhotosFixture: Sendable {
             pictures: root, data: directory.appending("data"), cache: cache,
             images: images, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: clock)
-        let session = provider.makeSession(
-            AccountIdentity(username: "ada"),
-            SessionPorts(
-                http: ScriptedHTTP(), settings: ProviderSettings(), logger: Logger(label: "test")))
-        self.session = try #require(session as? LocalSession)
+        self.provider = provider
+        session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in
             // The provider lives as long as its session is listened to.
             withExtendedLifetime(provider) {}
@@ -61,6 +59,20 @@ final class PhotosFixture: Sendable {
     deinit {
         session.close()
         listening.cancel()
+    }
+
+    static func session(_ name: String, of provider: LocalProvider) throws -> LocalSession {
+        let session = provider.makeSession(
+            AccountIdentity(username: name),
+            SessionPorts(
+                http: ScriptedHTTP(), settings: ProviderSettings(), logger: Logger(label: "test")))
+        return try #require(session as? LocalSession)
+    }
+
+    /// Makes somebody a user who can like photos.
+    func register(_ name: String = "ada") async throws {
+        _ = try await provider.logIn(
+            PasswordLoginRequest(username: name, hasPassword: false, registers: true))
     }
 
     // MARK: Files
@@ -128,7 +140,10 @@ final class PhotosFixture: Sendable {
         try #require(try await photos().first { $0.title == title }?.id)
     }
 
-    func sourceIDs() async throws -> [String] { try await session.sources().map(\.id.text) }
+    /// Without the likes, which are always there.
+    func sourceIDs() async throws -> [String] {
+        try await session.sources().filter { $0.kind != .likes }.map(\.id.text)
+    }
 
     /// Waits until a source shows these titles, looking again whenever something was told.
     func shows(_ titles: [String], _ source: SourceID = all) async throws {

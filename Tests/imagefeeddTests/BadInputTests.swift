@@ -154,8 +154,10 @@ struct BadInputTests {
 
     @Test func `what a provider cannot do`() async throws {
         let (daemon, client, ada, _) = try await start()
-        await expectError(ServiceError.notSupported.name) {
-            try await client.proxy(ada.path).perform(.profile, "SetAvatar", "x")
+        for photo in ["x", "", "local_bob/x", "/", "local_x/y"] {
+            await expectError(ServiceError.notFound.name) {
+                try await client.proxy(ada.path).perform(.profile, "SetAvatar", photo)
+            }
         }
         let provider = client.proxy(ServiceName.providers.appending("local"))
         let settings: [String: Variant] = ["client_id": .string("x")]

@@ -10,7 +10,7 @@ struct ProfileCommand: AsyncParsableCommand {
     var account: String?
     @Option(
         parsing: .unconditional,
-        help: .init("Make one of the account's photos the avatar.", valueName: "photo"),
+        help: .init("Make a photo the avatar.", valueName: "photo"),
         transform: PhotoReference.init)
     var setAvatar: PhotoReference?
     @OptionGroup var output: OutputOptions
@@ -22,20 +22,10 @@ struct ProfileCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let snapshot = try await session.snapshot()
-        // The photo's account is the account meant, if no other is.
-        let account = try snapshot.account(account ?? setAvatar?.account)
-        let client = session.client.account(account.path)
-        if let setAvatar {
-            let owner = try setAvatar.account.map { (name) throws(CommandFailure) in
-                try snapshot.account(name)
-            }
-            guard owner?.path ?? account.path == account.path else {
-                throw CommandFailure(
-                    .usage, "The photo must be one of \(account.id), whose avatar it shall be.")
-            }
-            try await client.setAvatar(setAvatar.id)
-            Console.note("\(account.label) has a new avatar.")
+        let owner = try setAvatar?.account.map { (name) throws(CommandFailure) in
+            try snapshot.account(name)
         }
+        let account = try account(snapshot, owner)
         guard account.profile != nil else {
             throw CommandFailure(
                 account.isLoggedIn ? .failed : .needsLogin,
@@ -43,8 +33,26 @@ struct ProfileCommand: AsyncParsableCommand {
                     ? "\(account.id) has no profile."
                     : "\(account.id) is logged out, and has no profile until it is logged in.")
         }
+        let client = session.client.account(account.path)
+        if let setAvatar {
+            let isOwn = owner == nil || owner?.path == account.path
+            try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
+            Console.note("\(account.label) has a new avatar.")
+        }
         let profile = ProfileSheet(profile: try await client.properties(.profile))
         try output.show(profile)
         if let remark = profile.remark { Console.note(remark) }
+    }
+
+    /// The account that is meant: the one that is named; else the photo's, if it can have an avatar, or the
+    /// default one.
+    private func account(
+        _ snapshot: ServiceSnapshot, _ owner: AccountRecord?
+    ) throws(CommandFailure) -> AccountRecord {
+        if let account { return try snapshot.account(account) }
+        guard let owner else { return try snapshot.account(nil) }
+        let provider = snapshot.providers.first { $0.id == owner.providerID }
+        let keepsAvatars = provider?.capabilities.contains("avatar") ?? true
+        return keepsAvatars ? owner : try snapshot.account(nil)
     }
 }

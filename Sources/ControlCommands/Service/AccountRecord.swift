@@ -31,12 +31,13 @@ struct AccountRecord {
     }
     /// The user's name, for people; empty if it is not known.
     var name: String { profile?["Name"]?.string ?? "" }
-    /// The properties of the account, the name and the likes that wait to be sent: all that is no page of its own.
+    /// The properties of the account, name and avatar, and the likes that wait to be sent: all that is no page of
+    /// its own.
     var json: JSON {
         var all = properties
-        all["Name"] = profile?["Name"]
+        for key in ["Name", "Avatar"] { all[key] = profile?[key] }
         all["Pending"] = pendingLikes.map { .array($0.map { .string($0) }, of: "s") }
-        return JSON(all, order: ContractOrder.account + ["Name", "Pending"])
+        return JSON(all, order: ContractOrder.account + ["Name", "Avatar", "Pending"])
     }
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }

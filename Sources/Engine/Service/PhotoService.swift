@@ -35,7 +35,11 @@ protocol PhotoService: AnyObject {
 final class DirectService: PhotoService {
     let session: any Session
     private(set) var state = AccountState.loading(reason: "The account is being opened.")
+    /// How many photos the user likes, where the session keeps likes.
+    var likeCount = 0
     private let name: String
+    /// One like at a time.
+    private let changes = ChangeQueue()
 
     /// - Parameters:
     ///   - session: What the provider made.
@@ -72,6 +76,28 @@ final class DirectService: PhotoService {
 
     func profile() async throws -> Profile? {
         try await (session as? any ProfileSession)?.profile()
+    }
+
+    /// The session, if it keeps likes.
+    var likes: (any LikeSession)? { session as? any LikeSession }
+
+    /// Likes what is not liked, or the other way round.
+    ///
+    /// - Parameters:
+    ///   - id: The photo.
+    ///   - wanted: What is wanted, of what is so.
+    /// - Returns: Whether the photo is liked now, and what that has changed.
+    /// - Throws: What the session throws; ``EngineError/notSupported(_:)`` if it keeps no likes.
+    func setLiked(
+        _ id: PhotoID, _ wanted: @escaping (Bool) -> Bool
+    ) async throws -> (isLiked: Bool, change: LikeChange?) {
+        guard let likes else { throw EngineError.notSupported("\(name) has no likes.") }
+        return try await changes.run {
+            let isWanted = wanted(try await likes.photo(id).isLiked)
+            let change = try await likes.setLiked(id, isWanted)
+            if let change { likeCount = change.count }
+            return (isWanted, change)
+        }
     }
 
     func note(_ status: SessionStatus) {

@@ -28,6 +28,17 @@ struct FileStatus {
     init?(_ path: [UInt8]) {
         var status = stat()
         guard withCPath(path, { stat($0, &status) }) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Looks at an open file.
+    init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
         kind =
             switch status.st_mode & S_IFMT {
             case S_IFDIR: .folder

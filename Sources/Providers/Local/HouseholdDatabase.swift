@@ -23,6 +23,25 @@ enum HouseholdDatabase {
         DROP TABLE user;
         ALTER TABLE person RENAME TO user;
         """,
+        """
+        CREATE TABLE liked (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            -- SHA-256 of the file, and its size in bytes: what it is known by wherever it turns up
+            digest BLOB NOT NULL,
+            size INTEGER NOT NULL,
+            -- What the file was when it was seen last, so that it need not be read again: the row of the
+            -- index, the path below the pictures folder, when it was changed
+            file INTEGER NOT NULL,
+            path BLOB NOT NULL,
+            modified INTEGER NOT NULL
+        );
+        CREATE TABLE favourite (
+            user INTEGER NOT NULL REFERENCES user (number) ON DELETE CASCADE,
+            liked INTEGER NOT NULL REFERENCES liked (number) ON DELETE CASCADE,
+            PRIMARY KEY (user, liked)
+        ) WITHOUT ROWID;
+        CREATE INDEX favourite_by_liked ON favourite (liked);
+        """,
     ]
 
     /// - Parameter folder: The data folder, only for the user.

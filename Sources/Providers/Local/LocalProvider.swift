@@ -6,7 +6,10 @@ internal import Synchronization
 package final class LocalProvider: Provider {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
-        authentication: .password, capabilities: [.feed, .profile, .albums, .register, .download],
+        authentication: .password,
+        capabilities: [
+            .feed, .like, .profile, .albums, .avatar, .register, .download,
+        ],
         defaultSource: LocalSource.all.id)
 
     private struct State {
@@ -18,8 +21,10 @@ package final class LocalProvider: Provider {
     private let users: LocalUsers
     private let crypt = PasswordCrypt()
     private let tries: PasswordTries
+    private let favourites: Favourites
     private let database: PictureDatabase
     private let cache: String
+    private let avatars: AvatarStore
     private let images: any ImageWorkshop
     private let thumbnails: Thumbnails
     private let logger: Logger
@@ -40,8 +45,11 @@ package final class LocalProvider: Provider {
         images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>,
         version: String = "0"
     ) {
-        users = LocalUsers(HouseholdDatabase.queue(folder: data))
+        let household = HouseholdDatabase.queue(folder: data)
+        users = LocalUsers(household)
+        favourites = Favourites(FavouriteStore(household), logger: logger)
         tries = PasswordTries(clock: clock)
+        avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
         self.images = images
@@ -69,6 +77,7 @@ package final class LocalProvider: Provider {
     package func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
+        let user = UserName(account.username)?.key ?? ""
         let (folder, listener) = state.withLock { state in
             let folder =
                 state.folder
@@ -76,14 +85,20 @@ package final class LocalProvider: Provider {
                     root: state.picturesFolder, database,
                     Examination(
                         root: state.picturesFolder, database, images: images, clock: clock),
-                    cache: cache, logger: logger)
+                    favourites, cache: cache, logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
-            let listener = folder.listen()
+            let listener = folder.listen(user)
             if isNew { folder.start() }
             return (folder, listener)
         }
-        return LocalSession(account, folder, thumbnails, events: listener.events) { [weak self] in
+        Task { @MainActor in
+            try? await favourites.load()
+            if favourites.count(of: user) > 0 { folder.tellLikes(of: user) }
+        }
+        return LocalSession(
+            account, user, folder, thumbnails, avatars, events: listener.events
+        ) { [weak self] in
             self?.close(folder, listener.id)
         }
     }
@@ -115,6 +130,7 @@ extension LocalProvider: PasswordLogin {
                 "There is no user \(name.text); register the name first.")
         }
         try await check(request.password, of: user, name.key)
+        await drawAvatar(name.key, user.name)
         return AccountIdentity(username: user.name)
     }
 
@@ -122,7 +138,17 @@ extension LocalProvider: PasswordLogin {
         var hash: String?
         if let password { hash = try await crypt.hash(password) }
         try await users.register(name, password: hash)
+        await drawAvatar(name.key, name.text)
         return AccountIdentity(username: name.text)
+    }
+
+    /// Draws a picture for who has none. Without it one can be logged in as well.
+    private func drawAvatar(_ key: String, _ name: String) async {
+        do {
+            try await avatars.draw(key, name: name)
+        } catch {
+            logger.notice("No avatar could be drawn", metadata: ["reason": "\(error)"])
+        }
     }
 
     private func check(
@@ -147,7 +173,8 @@ extension LocalProvider: PasswordLogin {
 
     package func removeUser(_ account: AccountIdentity) async throws {
         guard let name = UserName(account.username) else { return }
-        try await users.remove(name)
+        try await favourites.removeUser(name.key) { try await users.remove(name) }
+        await avatars.remove(name.key)
     }
 
     /// The name that somebody gave.
@@ -157,5 +184,11 @@ extension LocalProvider: PasswordLogin {
                 "A user name has 1 to 64 printable characters, with no white space around them.")
         }
         return name
+    }
+}
+
+extension LocalProvider: ProfileKeeper {
+    package func profile(of account: AccountIdentity) async throws -> Profile {
+        await avatars.profile(of: account)
     }
 }

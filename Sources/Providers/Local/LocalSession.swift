@@ -2,19 +2,24 @@ internal import Glibc
 internal import ProviderKit
 
 /// A local user who is logged in. All see the same folder.
-final class LocalSession: FeedSession, ImageSession, ProfileSession {
+final class LocalSession: FeedSession, ImageSession, AvatarSession {
     let events: AsyncStream<SessionEvent>
-    private let folder: PictureFolder
+    let folder: PictureFolder
+    /// Whose session it is: a ``UserName/key``.
+    let user: String
     private let thumbnails: Thumbnails
+    private let avatars: AvatarStore
     private let identity: AccountIdentity
     private let onClose: @Sendable () -> Void
 
     init(
-        _ identity: AccountIdentity, _ folder: PictureFolder, _ thumbnails: Thumbnails,
-        events: AsyncStream<SessionEvent>,
+        _ identity: AccountIdentity, _ user: String, _ folder: PictureFolder,
+        _ thumbnails: Thumbnails, _ avatars: AvatarStore, events: AsyncStream<SessionEvent>,
         onClose: @escaping @Sendable () -> Void
     ) {
         self.identity = identity
+        self.user = user
+        self.avatars = avatars
         self.folder = folder
         self.thumbnails = thumbnails
         self.events = events
@@ -27,13 +32,19 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let place = try cursor.map { try Self.parse($0) }
+        await loadLikes()
         do {
             let read: @Sendable (PictureIndex) throws -> (page: Page, notExamined: [Int64]) = {
-                index in
-                let album = try Self.album(source, index)
-                let page = try index.page(folder: album, after: place, count: count)
+                [folder, user] index in
+                let selection = try Self.selection(source, index) {
+                    folder.favourites.rows(of: user)
+                }
+                let page = try index.page(selection, after: place, count: count)
+                let photos = page.entries.map { Photo($0) }
                 return (
-                    Page(photos: page.entries.map { Photo($0) }, next: page.next.map(Self.text)),
+                    Page(
+                        photos: folder.favourites.mark(photos, for: user),
+                        next: page.next.map(Self.text)),
                     page.entries.filter { $0.facts == nil }.map(\.id)
                 )
             }
@@ -48,19 +59,29 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
-        let picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
-        guard picture.file.facts == nil else { return Photo(picture) }
-        await folder.examined(picture.file.id)
-        return try await folder.read(isBrief: true) { Photo(try Self.picture(id, $0)) }
+        await loadLikes()
+        var picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
+        if picture.file.facts == nil {
+            await folder.examined(picture.file.id)
+            picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
+        }
+        return folder.favourites.mark([Photo(picture)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
-        try await folder.read { index in
+        await loadLikes()
+        return try await folder.read { [folder, user] index in
             let all = Source(
                 id: LocalSource.all.id, title: "All photos", kind: .feed,
                 count: try index.photoCount,
                 cover: try index.newestPhoto().map(PhotoID.init(row:)))
-            return [all]
+            let liked = try index.page(
+                .rows(folder.favourites.rows(of: user)), after: nil, count: 1)
+            let likes = Source(
+                id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
+                count: folder.favourites.count(of: user),
+                cover: liked.entries.first.map { PhotoID(row: $0.id) })
+            return [all, likes]
                 + (try index.albums().map { album in
                     Source(
                         id: LocalSource.album(album.path).id,
@@ -81,6 +102,8 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
         let changes = try await Self.translated { try await folder.refresh() }
         switch local {
         case .all: return changes.newCount
+        // Nobody has seen the new ones yet.
+        case .likes: return 0
         case .album(let path):
             guard try await hasSource(source) else { throw Self.noSource(source) }
             return changes.new[path, default: 0]
@@ -134,25 +157,27 @@ final class LocalSession: FeedSession, ImageSession, ProfileSession {
 
     // MARK: Profile
 
-    func profile() async throws -> Profile {
-        Profile(username: identity.username, name: identity.username)
-    }
+    func profile() async throws -> Profile { await avatars.profile(of: identity) }
+
+    func setAvatar(_ file: String) async throws { try await avatars.set(user, to: file) }
 
     // MARK: Reading what clients give
 
-    /// The row of an album; nil for all photos.
-    private static func album(_ source: SourceID, _ index: PictureIndex) throws -> Int64? {
+    /// Which photos a source has; `likes` are the rows that the user likes.
+    private static func selection(
+        _ source: SourceID, _ index: PictureIndex, likes: () -> [Int64]
+    ) throws -> PictureIndex.Selection {
         switch LocalSource(source) {
-        case .all: return nil
+        case .all: return .all
+        case .likes: return .rows(likes())
         case .album(let path):
             guard let album = try index.albumID(path) else { throw noSource(source) }
-            return album
+            return .folder(album)
         case nil: throw noSource(source)
         }
     }
 
-    private static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.Picture
-    {
+    static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.Picture {
         guard let row = id.row, let picture = try index.picture(row) else {
             throw PictureFolder.noPhoto(id)
         }

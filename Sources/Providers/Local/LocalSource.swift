@@ -1,17 +1,21 @@
 internal import ProviderKit
 
-/// A source of local photos: all, or those of one folder.
+/// A source of local photos: all, those of one folder, or what the user likes.
 enum LocalSource {
     case all
+    case likes
     case album(RelativePath)
 
     private static let allText = "all"
+    private static let likesText = "likes"
     private static let albumPrefix = "album:"
 
     /// Reads a source's id; nil for one that is none of ours.
     init?(_ id: SourceID) {
         if id.text == Self.allText {
             self = .all
+        } else if id.text == Self.likesText {
+            self = .likes
         } else if id.text.hasPrefix(Self.albumPrefix),
             let path = RelativePath(
                 percentEncoded: String(id.text.dropFirst(Self.albumPrefix.count)))
@@ -25,6 +29,7 @@ enum LocalSource {
     var id: SourceID {
         switch self {
         case .all: SourceID(Self.allText)
+        case .likes: SourceID(Self.likesText)
         case .album(let path): SourceID(Self.albumPrefix + path.percentEncoded)
         }
     }

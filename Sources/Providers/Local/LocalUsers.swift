@@ -44,12 +44,15 @@ struct LocalUsers: Sendable {
         }
     }
 
-    /// Deletes a user, and leaves nothing of the password in the file.
+    /// Deletes a user with their likes, and leaves nothing of the password in the file.
     func remove(_ name: UserName) async throws {
         try await database.run { database in
-            try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
+            try database.transaction { () throws(StorageError) in
+                try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
+                try FavouriteStore.deleteUnliked(database)
+            }
             // What is deleted is deleted, be the disk too full to prove it.
-            if database.changedRows > 0 { try? database.scrub() }
+            try? database.scrub()
         }
     }
 }

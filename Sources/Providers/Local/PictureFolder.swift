@@ -10,7 +10,7 @@ internal import Synchronization
 /// All work is done on the queues of its two database connections: one writes while the other serves pages.
 final class PictureFolder: Sendable {
     private struct State {
-        var listeners: [Int: AsyncStream<SessionEvent>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var lastListener = 0
         var status = SessionStatus.loading(reason: "The pictures folder is being read.")
         /// How many photos the index has.
@@ -30,6 +30,12 @@ final class PictureFolder: Sendable {
         func canShow(_ count: Int) -> Bool { isScanned || isStopped || isOpen && known >= count }
     }
 
+    private struct Listener {
+        /// Who listens: a ``UserName/key``.
+        let user: String
+        let events: AsyncStream<SessionEvent>.Continuation
+    }
+
     private struct Waiter {
         let count: Int
         let continuation: CheckedContinuation<Void, Never>
@@ -40,25 +46,29 @@ final class PictureFolder: Sendable {
 
     let root: String
     private let state = Mutex(State())
-    private let database: PictureDatabase
+    let database: PictureDatabase
     private let watcher: FolderWatcher
     private let links: PictureLinks
     private let examination: Examination
+    let favourites: Favourites
     private let logger: Logger
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder, which need not exist.
     ///   - database: Where the index is kept.
     ///   - examination: Looks into the photos.
+    ///   - favourites: What the users like.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Where to report to.
     init(
-        root: String, _ database: PictureDatabase, _ examination: Examination, cache: String,
+        root: String, _ database: PictureDatabase, _ examination: Examination,
+        _ favourites: Favourites, cache: String,
         logger: Logger
     ) {
         self.root = root
         self.database = database
         self.examination = examination
+        self.favourites = favourites
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
@@ -100,15 +110,18 @@ final class PictureFolder: Sendable {
             return state.listeners.values.map(\.self)
         }
         wakeWaiters()
-        for listener in listeners { listener.finish() }
+        for listener in listeners { listener.events.finish() }
     }
 
-    /// What happens from now on, the present status first; ends with ``unlisten(_:)``.
-    func listen() -> (id: Int, events: AsyncStream<SessionEvent>) {
+    /// Lets somebody hear what happens from now on.
+    ///
+    /// - Parameter user: Who listens: a ``UserName/key``.
+    /// - Returns: What happens, the present status first; it ends with ``unlisten(_:)``.
+    func listen(_ user: String) -> (id: Int, events: AsyncStream<SessionEvent>) {
         let (events, continuation) = AsyncStream<SessionEvent>.makeStream()
         return state.withLock { state in
             state.lastListener += 1
-            state.listeners[state.lastListener] = continuation
+            state.listeners[state.lastListener] = Listener(user: user, events: continuation)
             continuation.yield(.status(state.status))
             return (state.lastListener, events)
         }
@@ -121,7 +134,7 @@ final class PictureFolder: Sendable {
         let (listener, isUsed) = state.withLock { state in
             (state.listeners.removeValue(forKey: id), !state.listeners.isEmpty)
         }
-        listener?.finish()
+        listener?.events.finish()
         return isUsed
     }
 
@@ -202,7 +215,7 @@ final class PictureFolder: Sendable {
 
     /// The absolute path of a picture, as bytes.
     func absolute(_ picture: PictureIndex.Picture) -> [UInt8] {
-        Array(root.utf8) + [UInt8(ascii: "/")] + picture.path.bytes
+        absolute(picture.path)
     }
 
     /// A path to the picture that is UTF-8: its own, or that of a link of ours.
@@ -289,6 +302,7 @@ final class PictureFolder: Sendable {
             for refresher in takeRefreshers() { refresher.resume(throwing: error) }
             fail(error)
         }
+        await followLikes(entries == nil ? nil : found.withLock { $0 })
     }
 
     /// Whether a damaged index shall be made anew: once, by whoever finds it first.
@@ -340,7 +354,19 @@ final class PictureFolder: Sendable {
 
     private func tell(_ event: SessionEvent) {
         let listeners = state.withLock { Array($0.listeners.values) }
-        for listener in listeners { listener.yield(event) }
+        for listener in listeners {
+            if case .changed(let photos) = event {
+                listener.events.yield(.changed(favourites.mark(photos, for: listener.user)))
+            } else {
+                listener.events.yield(event)
+            }
+        }
+    }
+
+    /// Tells one user.
+    func tell(_ event: SessionEvent, to user: String) {
+        let listeners = state.withLock { $0.listeners.values.filter { $0.user == user } }
+        for listener in listeners { listener.events.yield(event) }
     }
 
     // MARK: Status

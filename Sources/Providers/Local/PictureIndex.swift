@@ -70,6 +70,16 @@ struct PictureIndex {
             WHERE format > 0;
         CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined = 0;
         """,
+        // What files hold that were read for it: liked ones are looked for by size, then by content.
+        """
+        CREATE INDEX file_by_size ON file (size) WHERE format > 0;
+        CREATE TABLE digest (
+            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+            -- The date of the file when it was read
+            modified INTEGER NOT NULL,
+            value BLOB NOT NULL
+        );
+        """,
     ]
 
     /// A row of `file`.

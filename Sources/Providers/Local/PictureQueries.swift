@@ -53,12 +53,20 @@ extension PictureIndex {
         return Picture(file: file, folder: folder)
     }
 
-    /// The photos of a folder, or of all, from `place` on: newest first.
+    /// Which photos a page is of.
+    enum Selection {
+        case all
+        case folder(Int64)
+        /// Those of some rows.
+        case rows([Int64])
+    }
+
+    /// The photos of a selection from `place` on: newest first.
     ///
     /// - Returns: The photos, and the place after them; nil at the end.
     /// - Throws: ``StaleCursor`` for a place that this index does not know, or has forgotten.
     func page(
-        folder: Int64?, after place: Place?, count: Int
+        _ selection: Selection, after place: Place?, count: Int
     ) throws -> (entries: [PageEntry], next: Place?) {
         if let place {
             guard try lastForgottenGhost()...lastGhost() ~= place.ghost else { throw StaleCursor() }
@@ -67,9 +75,9 @@ extension PictureIndex {
         let start =
             place ?? Place(position: Int64.max, id: Int64.max, ghost: lastGhost)
         // One more tells whether there is a next page.
-        var found = try photos(folder, start, limit: count + 1)
+        var found = try photos(selection, start, limit: count + 1)
         if start.ghost < lastGhost {
-            found += try ghosts(folder, start, limit: count + 1)
+            found += try ghosts(selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
         guard found.count > count, let last = found.prefix(count).last else {
@@ -82,27 +90,30 @@ extension PictureIndex {
     }
 
     // Made once, and not for each page.
-    static let photosOfAll = photosQuery(inFolder: false)
-    static let photosOfFolder = photosQuery(inFolder: true)
-    private static let ghostsOfAll = ghostsQuery(inFolder: false)
-    private static let ghostsOfFolder = ghostsQuery(inFolder: true)
+    static let photosOfAll = photosQuery("")
+    static let photosOfFolder = photosQuery("AND folder = ?5")
+    static let photosOfRows = photosQuery("AND id IN (SELECT value FROM json_each(?5))")
+    private static let ghostsOfAll = ghostsQuery("")
+    private static let ghostsOfFolder = ghostsQuery("AND file.folder = ?5")
+    private static let ghostsOfRows = ghostsQuery(
+        "AND file.id IN (SELECT value FROM json_each(?5))")
 
     /// All its columns are in an index; `EXPLAIN QUERY PLAN` calls that covering.
-    private static func photosQuery(inFolder: Bool) -> String {
+    private static func photosQuery(_ condition: String) -> String {
         """
         SELECT id, name, modified, format, position, examined, width, height, taken FROM file
-        WHERE format > 0 \(inFolder ? "AND folder = ?5" : "")
+        WHERE format > 0 \(condition)
             AND (position, id) < (?1, ?2) AND moved <= ?3
         ORDER BY position DESC, id DESC LIMIT ?4
         """
     }
 
-    private static func ghostsQuery(inFolder: Bool) -> String {
+    private static func ghostsQuery(_ condition: String) -> String {
         """
         SELECT file.id, file.name, file.modified, file.format, ghost.position, examined, width,
             height, taken
         FROM ghost JOIN file ON file.id = ghost.file
-        WHERE ghost.number > ?3 AND format > 0 \(inFolder ? "AND file.folder = ?5" : "")
+        WHERE ghost.number > ?3 AND format > 0 \(condition)
             AND (ghost.position, file.id) < (?1, ?2)
             AND NOT EXISTS (SELECT 1 FROM ghost AS earlier WHERE earlier.file = ghost.file
                 AND earlier.number > ?3 AND earlier.number < ghost.number)
@@ -111,27 +122,42 @@ extension PictureIndex {
     }
 
     private func photos(
-        _ folder: Int64?, _ start: Place, limit: Int
+        _ selection: Selection, _ start: Place, limit: Int
     ) throws(StorageError) -> [PageEntry] {
-        try entries(folder == nil ? Self.photosOfAll : Self.photosOfFolder, folder, start, limit)
+        switch selection {
+        case .all: try entries(Self.photosOfAll, nil, start, limit)
+        case .folder(let folder):
+            try entries(Self.photosOfFolder, .integer(folder), start, limit)
+        case .rows(let rows): try entries(Self.photosOfRows, Self.list(rows), start, limit)
+        }
     }
 
     /// Photos that have got another position since the walk began, where they stood when it did.
     private func ghosts(
-        _ folder: Int64?, _ start: Place, limit: Int
+        _ selection: Selection, _ start: Place, limit: Int
     ) throws(StorageError) -> [PageEntry] {
-        try entries(folder == nil ? Self.ghostsOfAll : Self.ghostsOfFolder, folder, start, limit)
+        switch selection {
+        case .all: try entries(Self.ghostsOfAll, nil, start, limit)
+        case .folder(let folder):
+            try entries(Self.ghostsOfFolder, .integer(folder), start, limit)
+        case .rows(let rows): try entries(Self.ghostsOfRows, Self.list(rows), start, limit)
+        }
+    }
+
+    /// The parameter of `json_each`.
+    private static func list(_ rows: [Int64]) -> SQLValue {
+        .text("[" + rows.lazy.map { "\($0)" }.joined(separator: ",") + "]")
     }
 
     private func entries(
-        _ query: String, _ folder: Int64?, _ start: Place, _ limit: Int
+        _ query: String, _ selected: SQLValue?, _ start: Place, _ limit: Int
     ) throws(StorageError) -> [PageEntry] {
         var entries: [PageEntry] = []
         entries.reserveCapacity(limit)
         var values: [SQLValue] = [
             .integer(start.position), .integer(start.id), .integer(start.ghost), .integer(limit),
         ]
-        if let folder { values.append(.integer(folder)) }
+        if let selected { values.append(selected) }
         try database.query(query, values) { row throws(StorageError) in
             entries.append(
                 PageEntry(

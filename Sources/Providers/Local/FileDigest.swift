@@ -1,0 +1,58 @@
+internal import CGLib
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
+
+/// What a file holds, in 32 bytes: SHA-256.
+struct FileDigest: Hashable, Sendable {
+    let bytes: [UInt8]
+    /// Of the file that was read, in bytes.
+    let size: Int64
+    /// When that file was changed last, in nanoseconds since 1970.
+    let modified: Int64
+}
+
+/// Reads files for their digests: one after the other, on a queue of its own.
+final class DigestReader: Sendable {
+    private static let pieceBytes = 128 << 10
+
+    /// How many files were read.
+    let reads = Atomic(0)
+    private let queue = DispatchQueue(label: "digests")
+
+    /// - Returns: nil for a file that cannot be read, is none, or changes meanwhile.
+    func digest(ofFile path: [UInt8]) async -> FileDigest? {
+        reads.add(1, ordering: .relaxed)
+        return await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Self.read(path)) }
+        }
+    }
+
+    /// The C functions are `g_checksum_update` and `g_checksum_get_digest`.
+    private static func read(_ path: [UInt8]) -> FileDigest? {
+        // Not blocking: the file may have been replaced by a pipe.
+        let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let before = FileStatus(descriptor: descriptor), before.kind == .file,
+            let checksum = g_checksum_new(G_CHECKSUM_SHA256)
+        else { return nil }
+        defer { g_checksum_free(checksum) }
+        let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: pieceBytes) { piece in
+            while true {
+                let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count == 0 }
+                g_checksum_update(checksum, piece.baseAddress, count)
+            }
+        }
+        guard isWhole, FileStatus(descriptor: descriptor)?.stamp == before.stamp else {
+            return nil
+        }
+        var digest = [UInt8](repeating: 0, count: 32)
+        var length = gsize(digest.count)
+        g_checksum_get_digest(checksum, &digest, &length)
+        return FileDigest(
+            bytes: digest, size: before.stamp.sizeBytes, modified: before.stamp.modified)
+    }
+}

@@ -1,0 +1,101 @@
+import ProviderKit
+import TestSupport
+
+/// A provider that keeps its users, their likes and avatars itself.
+final class FakeHousehold: PasswordLogin, ProfileKeeper {
+    struct State: Sendable {
+        var sources: Set<String> = ["all", "likes", "album:x"]
+        var liked: Set<String> = []
+        /// What each user's avatar was made of.
+        var avatars: [String: String] = [:]
+    }
+
+    let state = Observed(State())
+    let sessions = Observed<[FakeHouseholdSession]>()
+    let info = ProviderInfo(
+        id: "home", name: "Home", iconName: "image", authentication: .password,
+        capabilities: [.feed, .like, .avatar, .register], defaultSource: SourceID("all"))
+
+    func check(_ request: PasswordLoginRequest) throws(ProviderError) {}
+
+    func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
+        if request.hasPassword {
+            let isRight = request.password?.withBytes { $0.elementsEqual("geheim".utf8) }
+            guard isRight == true else { throw ProviderError.wrongPassword("No.") }
+        }
+        return AccountIdentity(username: request.username)
+    }
+
+    func removeUser(_ account: AccountIdentity) async throws {}
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        let session = FakeHouseholdSession(self, account)
+        sessions.append(session)
+        return session
+    }
+
+    func profile(of account: AccountIdentity) async throws -> Profile {
+        var profile = Profile(username: account.username, name: account.username)
+        profile.avatar = state.value.avatars[account.username] ?? ""
+        return profile
+    }
+}
+
+/// What the test makes of it.
+final class FakeHouseholdSession: LikeSession, ImageSession, AvatarSession {
+    let events: AsyncStream<SessionEvent>
+    let continuation: AsyncStream<SessionEvent>.Continuation
+    let likesSource = SourceID("likes")
+    private let provider: FakeHousehold
+    private let account: AccountIdentity
+
+    init(_ provider: FakeHousehold, _ account: AccountIdentity) {
+        self.provider = provider
+        self.account = account
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func close() { continuation.finish() }
+
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        guard try await hasSource(source) else { throw ProviderError.notFound("It is gone.") }
+        return Page(photos: [Photo(id: PhotoID(source.text))], next: cursor == nil ? "2" : nil)
+    }
+
+    func photo(_ id: PhotoID) async throws -> Photo {
+        guard id.text != "none" else { throw ProviderError.notFound("There is none.") }
+        var photo = Photo(id: id)
+        photo.isLiked = provider.state.value.liked.contains(id.text)
+        return photo
+    }
+
+    func sources() async throws -> [Source] { [] }
+    func hasSource(_ id: SourceID) async throws -> Bool {
+        provider.state.value.sources.contains(id.text)
+    }
+    func refresh(_ source: SourceID) async throws -> Int { 0 }
+
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
+        var now = try await self.photo(photo)
+        // Whoever asks at once must not be misled by what was so before.
+        await Task.yield()
+        guard now.isLiked != isLiked else { return nil }
+        now.isLiked = isLiked
+        provider.state.update { state in
+            if isLiked { state.liked.insert(photo.text) } else { state.liked.remove(photo.text) }
+        }
+        return LikeChange(photo: now, count: provider.state.value.liked.count)
+    }
+
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
+        "/\(account.username)/\(photo)/\(size.rawValue)"
+    }
+
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
+
+    func profile() async throws -> Profile { try await provider.profile(of: account) }
+
+    func setAvatar(_ file: String) async throws {
+        provider.state.update { $0.avatars[account.username] = file }
+    }
+}

@@ -1,0 +1,150 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Users, likes and avatars that a provider keeps itself.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct HouseholdTests {
+    private let household = FakeHousehold()
+
+    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        try EngineFixture(directory, providers: [household])
+    }
+
+    private func logIn(
+        _ fixture: EngineFixture, _ name: String = "ada", password: String? = nil
+    ) async throws -> Account {
+        var options = LoginOptions()
+        options.username = name
+        if let password { options.password = { Secret(password) } }
+        let account = try await fixture.engine.logIn("home", options).wait()
+        // What is told from now on is of something else.
+        try await fixture.told.wait { $0.contains("profile \(name)") ? true : nil }
+        return account
+    }
+
+    @Test func `a password is read once the login has begun`() async throws {
+        let fixture = try fixture()
+        _ = try await logIn(fixture, password: "geheim")
+        await #expect(throws: ProviderError.wrongPassword("No.")) {
+            _ = try await logIn(fixture, "bob", password: "geraten")
+        }
+        var options = LoginOptions()
+        options.username = "eve"
+        options.password = { throw EngineError.tooLarge("Too long.") }
+        let login = try fixture.engine.logIn("home", options)
+        await #expect(throws: EngineError.tooLarge("Too long.")) { _ = try await login.wait() }
+        #expect(fixture.engine.accounts.map(\.id.text) == ["home_ada"])
+    }
+
+    @Test func `a like is done at once, and told`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        #expect(account.offersLikes)
+        #expect(try await account.setLiked("1", true) == .done)
+        #expect(account.likeCount == 1)
+        let told = fixture.told.value.filter { !$0.hasPrefix("profile") }
+        #expect(
+            told.suffix(4) == [
+                "photos changed [1]", "updated likes 1", "liked 1 0", "changed home_ada",
+            ])
+        #expect(try await account.setLiked("1", true) == .done)
+        #expect(fixture.told.value.filter { !$0.hasPrefix("profile") } == told)
+        // Each sees what the one before has made of it.
+        async let first = account.toggleLike("1")
+        async let second = account.toggleLike("1")
+        #expect(try await Set([first.isLiked, second.isLiked]) == [false, true])
+        await #expect(throws: ProviderError.self) { try await account.setLiked("none", true) }
+        let before = fixture.told.value.count
+        household.sessions.value[0].continuation.yield(.likes(count: 7))
+        _ = try await fixture.told.elements(before + 2)
+        #expect(account.likeCount == 7)
+        try await fixture.engine.logOut(account)
+        await #expect(throws: EngineError.self) { try await account.setLiked("1", false) }
+    }
+
+    @Test func `likes are offered before the session begins`() async throws {
+        let fixture = try fixture()
+        _ = try await logIn(fixture)
+        fixture.engine.stop()
+        let next = try self.fixture(fixture.directory)
+        #expect(next.engine.accounts.map(\.offersLikes) == [true])
+    }
+
+    @Test func `an album that goes makes way for all photos, and comes back`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let album = SourceID("album:x")
+        try await account.setDefaultSource(album)
+        let (_, next) = try await account.page("", cursor: "", count: 1)
+        let session = household.sessions.value[0]
+
+        household.state.update { $0.sources.remove("album:x") }
+        session.continuation.yield(.removed([PhotoID("1")]))
+        try await fixture.told.wait {
+            $0.suffix(3) == ["photos removed [1]", "profile ada", "changed home_ada"] ? true : nil
+        }
+        #expect(account.defaultSource == SourceID("all"))
+        #expect(try await account.page("", cursor: "", count: 1).photos.map(\.id.text) == ["all"])
+        await #expect(throws: ProviderError.staleCursor) {
+            try await account.page("", cursor: next, count: 1)
+        }
+        await #expect(throws: ProviderError.self) {
+            try await account.page("all", cursor: "x", count: 1)
+        }
+        // It is still what the user has chosen.
+        #expect(try fixture.stored.accounts.first?.defaultSource == album)
+        household.state.update { $0.sources.insert("album:x") }
+        session.continuation.yield(.updated(album, new: 1))
+        try await fixture.told.wait {
+            $0.suffix(3) == ["updated album:x 1", "profile ada", "changed home_ada"] ? true : nil
+        }
+        #expect(account.defaultSource == album)
+        #expect(try await account.page("", cursor: next, count: 1).photos.count == 1)
+
+        household.state.update { $0.sources.remove("album:x") }
+        #expect(await account.checkDefaultSource() == SourceID("all"))
+        try await account.setDefaultSource(SourceID("likes"))
+        #expect(account.defaultSource == SourceID("likes"))
+    }
+
+    @Test func `an avatar is made of a photo, also of another account`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture)
+        let bob = try await logIn(fixture, "bob")
+        try await ada.setAvatar("1")
+        #expect(ada.profile.avatar == "/ada/1/full")
+        try await ada.setAvatar("home_bob/2/3")
+        #expect(ada.profile.avatar == "/bob/2/3/full")
+        try await ada.setAvatar("nobody/2")
+        #expect(ada.profile.avatar == "/ada/nobody/2/full")
+        try await fixture.engine.logOut(bob)
+        await #expect(throws: EngineError.self) { try await ada.setAvatar("home_bob/2") }
+        await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
+    }
+
+    @Test func `whoever is logged out keeps name and avatar`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture)
+        try await ada.setAvatar("1")
+        try await fixture.engine.logOut(ada)
+        #expect(ada.profile.avatar == "/ada/1/full")
+        fixture.engine.stop()
+        let next = try self.fixture(fixture.directory)
+        next.engine.start()
+        try await next.told.wait { $0.contains("profile ada") ? true : nil }
+        let account = try #require(next.engine.accounts.first)
+        #expect(!account.isLoggedIn)
+        #expect(account.profile.avatar == "/ada/1/full")
+        #expect(account.profileState == .ready)
+        try await account.refreshProfile()
+    }
+
+    @Test func `who keeps no avatars says so`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        await #expect(throws: EngineError.self) { try await account.setAvatar("1") }
+    }
+}

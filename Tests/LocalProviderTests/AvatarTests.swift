@@ -1,0 +1,138 @@
+import FoundationEssentials
+import Logging
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+@Suite(.timeLimit(.minutes(1))) struct AvatarTests {
+    private let directory: TemporaryDirectory
+    private let workshop = FakeWorkshop()
+    private let provider: LocalProvider
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        provider = Self.provider(directory, workshop)
+    }
+
+    private static func provider(
+        _ directory: TemporaryDirectory, _ workshop: FakeWorkshop
+    ) -> LocalProvider {
+        LocalProvider(
+            pictures: directory.appending("home/Pictures"), data: directory.appending("data"),
+            cache: directory.appending("cache"), images: workshop,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
+    }
+
+    private func logIn(_ name: String, registers: Bool = true) async throws -> AccountIdentity {
+        try await provider.logIn(
+            PasswordLoginRequest(username: name, hasPassword: false, registers: registers))
+    }
+
+    private func content(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+    }
+
+    private var files: [String] {
+        (try? FileManager.default.contentsOfDirectory(
+            atPath: directory.appending("data/avatars"))) ?? []
+    }
+
+    @Test(arguments: ["ada", "../x", "Ада", String(repeating: "👩‍👩‍👧‍👦", count: 64)])
+    func `a new user gets initials, in a file of our own`(name: String) async throws {
+        let profile = try await provider.profile(of: try await logIn(name))
+        #expect(profile.name == name)
+        #expect(profile.isEditable)
+        #expect(try content(profile.avatar) == "initials of \(name)")
+        #expect(profile.avatar.hasPrefix(directory.appending("data/avatars/")))
+        #expect(files.count == 1)
+        #expect(files[0].utf8.count < 64)
+    }
+
+    @Test func `an avatar is a new file each time, and the old one goes`() async throws {
+        let ada = try await logIn("ada")
+        let bob = try await provider.profile(of: try await logIn("bob")).avatar
+        let session = try PhotosFixture.session("ada", of: provider)
+        var paths: Set<String> = [try await session.profile().avatar]
+        for photo in ["/p/1", "/p/2"] {
+            try await session.setAvatar(photo)
+            let avatar = try await session.profile().avatar
+            #expect(try content(avatar) == "square of \(photo)")
+            paths.insert(avatar)
+            #expect(files.count == 2)
+        }
+        #expect(paths.count == 3)
+        session.close()
+        // After a restart, too, and whoever is logged in.
+        let next = Self.provider(directory, workshop)
+        #expect(try content(try await next.profile(of: ada).avatar) == "square of /p/2")
+        #expect(try await next.profile(of: AccountIdentity(username: "bob")).avatar == bob)
+        try await next.removeUser(ada)
+        #expect(files.count == 1)
+        #expect(try await next.profile(of: ada).avatar.isEmpty)
+    }
+
+    @Test func `of two files that a killed program left the newer counts`() async throws {
+        let ada = try await logIn("ada")
+        let first = try await provider.profile(of: ada).avatar
+        let second = first.replacing("-1.png", with: "-12.png")
+        try FileManager.default.copyItem(atPath: first, toPath: second)
+        let next = Self.provider(directory, workshop)
+        #expect(try await next.profile(of: ada).avatar == second)
+        #expect(files.count == 1)
+    }
+
+    @Test func `without a workshop one is let in, and gets an avatar later`() async throws {
+        workshop.error.update { $0 = .notSupported("There is no gdk-pixbuf.") }
+        let ada = try await logIn("ada")
+        #expect(try await provider.profile(of: ada).avatar.isEmpty)
+        let session = try PhotosFixture.session("ada", of: provider)
+        await #expect(throws: ProviderError.notSupported("There is no gdk-pixbuf.")) {
+            try await session.setAvatar("/p/1")
+        }
+        session.close()
+        #expect(files.isEmpty)
+        workshop.error.update { $0 = nil }
+        _ = try await logIn("ADA", registers: false)
+        let avatar = try await provider.profile(of: ada).avatar
+        #expect(try content(avatar) == "initials of ada")
+        // One that is there is not drawn over.
+        _ = try await logIn("ada", registers: false)
+        #expect(try await provider.profile(of: ada).avatar == avatar)
+    }
+}
+
+/// Writes down what it was asked for in place of an image.
+private final class FakeWorkshop: ImageWorkshop {
+    let error = Observed<ImageWorkshopError?>(nil)
+
+    func probe(
+        _ file: [UInt8], urgency: ImageUrgency
+    ) async throws(ImageWorkshopError) -> ImageFacts { throw .damaged }
+
+    func scale(
+        _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
+    ) async throws(ImageWorkshopError) { throw .damaged }
+
+    func square(
+        _ file: [UInt8], pixels: Int, to destination: String
+    ) async throws(ImageWorkshopError) {
+        try write("square of \(String(decoding: file, as: UTF8.self))", to: destination)
+    }
+
+    func initials(
+        of name: String, pixels: Int, to destination: String
+    ) async throws(ImageWorkshopError) {
+        try write("initials of \(name)", to: destination)
+    }
+
+    private func write(_ text: String, to path: String) throws(ImageWorkshopError) {
+        if let error = error.value { throw error }
+        do {
+            try Data(text.utf8).write(to: URL(filePath: path))
+        } catch {
+            throw .failed("\(error)")
+        }
+    }
+}

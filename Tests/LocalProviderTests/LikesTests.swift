@@ -1,0 +1,241 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// What users like, wherever the files go.
+@Suite(.timeLimit(.minutes(1))) struct LikesTests {
+    private static let likes = SourceID("likes")
+
+    private func fixture(
+        _ photos: [String], _ earlier: TemporaryDirectory? = nil
+    ) async throws -> PhotosFixture {
+        let fixture = try PhotosFixture(earlier, photos: photos)
+        if earlier == nil { try await fixture.register() }
+        try await fixture.ready()
+        return fixture
+    }
+
+    /// Ends the session, does something, and looks at the same folder again.
+    private func restarted(
+        _ fixture: PhotosFixture, withCache: Bool = true, _ change: () throws -> Void = {}
+    ) async throws -> PhotosFixture {
+        fixture.session.close()
+        try change()
+        if !withCache { try FileManager.default.removeItem(atPath: fixture.cache) }
+        return try await self.fixture([], fixture.directory)
+    }
+
+    private func like(_ title: String, _ fixture: PhotosFixture) async throws {
+        #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
+    }
+
+    /// How many files were read to find out what they hold.
+    private func reads(_ fixture: PhotosFixture) -> Int {
+        fixture.session.folder.favourites.digests.reads.load(ordering: .relaxed)
+    }
+
+    /// As another program would do: another file, with another date.
+    private func copy(_ name: String, to other: String, _ fixture: PhotosFixture) throws {
+        let bytes = try Data(contentsOf: URL(filePath: fixture.path(name)))
+        let path = fixture.path(other)
+        PhotosFixture.makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+        try PhotosFixture.write(Array(bytes), to: Array(path.utf8))
+    }
+
+    @Test func `what is liked shows everywhere, newest first`() async throws {
+        let folder = try await fixture(["a.jpg", "x/b.jpg", "c.jpg"])
+        #expect(try await folder.photos(Self.likes) == [])
+        let a = try await folder.id("a")
+        let change = try #require(try await folder.session.setLiked(a, true))
+        #expect(change.photo.isLiked)
+        #expect(change.photo.id == a)
+        #expect(change.count == 1)
+        #expect(try await folder.session.setLiked(a, true) == nil)
+        try await like("b", folder)
+        #expect(try await folder.titles(Self.likes) == ["b", "a"])
+        #expect(try await folder.photos(Self.likes, pageSize: 1).map(\.title) == ["b", "a"])
+        #expect(try await folder.photos().map(\.isLiked) == [false, true, true])
+        #expect(try await folder.session.photo(a).isLiked)
+        let source = try #require(try await folder.session.sources().first { $0.kind == .likes })
+        #expect(source.count == 2)
+        #expect(source.cover == (try await folder.id("b")))
+        #expect(try await folder.session.setLiked(a, false)?.count == 1)
+        #expect(try await folder.session.setLiked(a, false) == nil)
+        #expect(try await folder.titles(Self.likes) == ["b"])
+        await #expect(throws: ProviderError.self) {
+            try await folder.session.setLiked(PhotoID("0123456789abcdef"), true)
+        }
+    }
+
+    @Test func `everybody has likes of their own`() async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await folder.register("bob")
+        let bob = try PhotosFixture.session("bob", of: folder.provider)
+        try await like("a", folder)
+        let a = try await folder.id("a")
+        #expect(try await !bob.photo(a).isLiked)
+        #expect(try await bob.setLiked(a, true)?.count == 1)
+        #expect(reads(folder) == 1)
+        _ = try await folder.session.setLiked(a, false)
+        #expect(try await bob.photo(a).isLiked)
+        try await folder.provider.removeUser(AccountIdentity(username: "bob"))
+        #expect(try await !bob.photo(a).isLiked)
+        let database = try Database(
+            path: folder.directory.appending("data/local.sqlite"), durability: .process)
+        for table in ["liked", "favourite"] {
+            #expect(try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) } == 0)
+        }
+        bob.close()
+    }
+
+    @Test(arguments: [true, false])
+    func `a like outlives a restart, and nothing is read for it`(withCache: Bool) async throws {
+        let folder = try await fixture(["a.jpg", "x/b.jpg"])
+        try await like("b", folder)
+        let again = try await restarted(folder, withCache: withCache)
+        #expect(try await again.titles(Self.likes) == ["b"])
+        try await again.events.wait { events in
+            events.contains { if case .likes(1) = $0 { true } else { false } } ? true : nil
+        }
+        #expect(reads(again) == 0)
+    }
+
+    @Test func `a moved file keeps its like`() async throws {
+        let folder = try await fixture(["a.jpg", "x/b.jpg"])
+        try await like("b", folder)
+        try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
+        try await folder.become { try await folder.sourceIDs().contains("album:y") }
+        #expect(try await folder.titles(Self.likes) == ["b"])
+        let again = try await restarted(folder) {
+            PhotosFixture.makeFolder(folder.path("z"))
+            try PhotosFixture.check(rename(folder.path("y/b.jpg"), folder.path("z/c.jpg")))
+        }
+        try await again.shows(["c"], Self.likes)
+        #expect(reads(again) == 0)
+        // Where the index is gone as well, its content tells.
+        let third = try await restarted(again, withCache: false) {
+            try PhotosFixture.check(rename(folder.path("z/c.jpg"), folder.path("d.jpg")))
+        }
+        try await third.shows(["d"], Self.likes)
+        #expect(reads(third) == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that is moved by copying keeps its like`(isRunning: Bool) async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        func move() throws {
+            try copy("a.jpg", to: "new/a.jpg", folder)
+            unlink(folder.path("a.jpg"))
+        }
+        var again = folder
+        if isRunning { try move() } else { again = try await restarted(folder, move) }
+        try await again.become {
+            let moved = try await again.photos(SourceID("all")).filter(\.isLiked).map(\.id)
+            let likes = try await again.photos(Self.likes).map(\.id)
+            guard try await again.session.hasSource(SourceID("album:new")) else { return false }
+            let album = try await again.photos(SourceID("album:new")).map(\.id)
+            return album.count == 1 && moved == album && likes == album
+        }
+        #expect(again.session.folder.favourites.count(of: "ada") == 1)
+    }
+
+    @Test func `an edited file keeps its like, and is known by what it holds then`() async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        let id = try await folder.id("a")
+        let before = folder.events.value.count
+        try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
+        try await folder.changed(id, after: before)
+        #expect(try await folder.titles(Self.likes) == ["a"])
+        // Now it is read again.
+        await folder.session.folder.followLikes(nil)
+        let keepsakes = try await folder.session.folder.favourites.store.keepsakes([1])
+        #expect(keepsakes.map(\.modified) == [5_000_000_000_000_000])
+        let again = try await restarted(folder, withCache: false) {
+            try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
+        }
+        try await again.shows(["z"], Self.likes)
+    }
+
+    @Test func `a photo that goes takes its like along, and brings it back`() async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        let before = folder.events.value.count
+        let kept = folder.directory.appending("tmp/kept")
+        try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
+        try await folder.events.wait { events in
+            events.dropFirst(before).contains { if case .likes(0) = $0 { true } else { false } }
+                ? true : nil
+        }
+        #expect(try await folder.photos(Self.likes) == [])
+        let again = try await restarted(folder)
+        #expect(try await again.photos(Self.likes) == [])
+        PhotosFixture.makeFolder(again.path("back"))
+        try PhotosFixture.check(rename(kept, again.path("back/z.jpg")))
+        try await again.shows(["z"], Self.likes)
+        try await again.events.wait { events in
+            events.contains { $0.isUpdate(Self.likes, 1) } ? true : nil
+        }
+    }
+
+    @Test func `files of the same size are read once, and not at each start`() async throws {
+        let names = (0..<9).map { "\($0).jpg" }
+        let folder = try await fixture(names)
+        try await like("4", folder)
+        let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
+        await second.session.folder.followLikes(nil)
+        #expect(try await second.photos(Self.likes) == [])
+        let read = reads(second)
+        #expect(read >= 8)
+        await second.session.folder.followLikes(nil)
+        #expect(reads(second) == read)
+        let third = try await restarted(second)
+        await third.session.folder.followLikes(nil)
+        #expect(reads(third) == 0)
+    }
+
+    @Test func `two files that hold the same are two likes`() async throws {
+        let folder = try await fixture(["a.jpg"])
+        try copy("a.jpg", to: "b.jpg", folder)
+        try await folder.become { try await folder.titles().count == 2 }
+        try await like("a", folder)
+        #expect(try await folder.titles(Self.likes) == ["a"])
+        try await like("b", folder)
+        let again = try await restarted(folder, withCache: false)
+        #expect(try await Set(again.titles(Self.likes)) == ["a", "b"])
+        _ = try await again.session.setLiked(again.id("a"), false)
+        #expect(try await again.titles(Self.likes) == ["b"])
+    }
+
+    @Test func `likes at once are all kept`() async throws {
+        let names = (0..<20).map { "\($0).jpg" }
+        let folder = try await fixture(names)
+        let ids = try await folder.photos().map(\.id)
+        let session = folder.session
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in ids + ids { group.addTask { _ = try await session.setLiked(id, true) } }
+            try await group.waitForAll()
+        }
+        #expect(try await folder.photos(Self.likes).count == 20)
+        let again = try await restarted(folder)
+        #expect(try await again.photos(Self.likes).count == 20)
+    }
+
+    @Test func `what is liked is found by its row`() throws {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate(PictureIndex.migrations)
+        var plan = ""
+        try database.query(
+            "EXPLAIN QUERY PLAN " + PictureIndex.photosOfRows,
+            [.integer(0), .integer(0), .integer(0), .integer(1), .text("[1]")]
+        ) { row throws(StorageError) in plan += row.text(3) + "\n" }
+        #expect(plan.contains("SEARCH file USING INTEGER PRIMARY KEY"), "\(plan)")
+    }
+}

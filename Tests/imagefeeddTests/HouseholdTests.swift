@@ -1,0 +1,174 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+
+/// A computer that people share: each has a name, likes and an album.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct HouseholdTests {
+    /// Runs `imagefeedctl`, which has to succeed.
+    private func control(_ arguments: String..., input: String = "") async throws -> String {
+        let result = try await Terminal.start(arguments, input: input).result()
+        #expect(result.exit == .code(0), "\(arguments): \(result.error)")
+        return result.output
+    }
+
+    /// The ids that a list has, with their accounts.
+    private func photos(_ list: String) -> [String] {
+        list.split(separator: "\n").compactMap { line in
+            line.split(separator: "\t").first.map(String.init)
+        }
+    }
+
+    @Test func `all is as it was left, by the command line`() async throws {
+        try Pictures.add(["a", "Holidays/b", "Holidays/Sea/c"])
+        var daemon = try await RunningDaemon()
+        let password = ["--password-file", "-"]
+        let login = ["login", "local", "--username", "Ада"] + password
+        let account = "local__d0_90_d0_b4_d0_b0"
+        let registered = try await Terminal.start(login + ["--register"], input: "geheim\n")
+            .result()
+        #expect(registered.output == "\(account)\n", "\(registered.error)")
+        _ = try await control("login", "local", "--register", "--username", "bob")
+        let sources = try await control("sources", "--account", account)
+        for album in ["album:Holidays\talbum\t1\tHolidays", "album:Holidays/Sea\talbum\t1\t"] {
+            #expect(sources.contains(album), "\(sources)")
+        }
+        let sea = photos(
+            try await control("feed", "--account", account, "--source", "album:Holidays/Sea"))
+        #expect(sea.count == 1)
+        let client = try TestClient()
+        let ada = client.service.account(ServiceName.accounts.appending(account))
+        try await ada.setDefaultSource("album:Holidays/Sea")
+        #expect(try await control("like", sea[0]) == "\(sea[0])\tliked\tdone\n")
+        #expect(try await control("likes", "--account", "local_bob") == "")
+        _ = try await control("logout", account, "--yes")
+        try await daemon.stop()
+
+        daemon = try await RunningDaemon()
+        let accounts = try await control("accounts")
+        #expect(accounts.contains("\(account)\t"), "\(accounts)")
+        #expect(accounts.contains("logged-out"), "\(accounts)")
+        let profile = try await control("profile", account)
+        #expect(profile.contains("Ада"), "\(profile)")
+        let feed = try await Terminal.run("feed", "--account", account)
+        #expect(feed.exit == .code(77))
+        let wrong = try await Terminal.start(login, input: "gehcim").result()
+        #expect(wrong.exit == .code(1))
+        #expect(try await Terminal.run("login", "local", "--username", "Ада").exit == .code(1))
+        _ = try await Terminal.start(login, input: "geheim").result()
+        #expect(photos(try await control("feed", "--account", account)) == sea)
+        #expect(photos(try await control("likes", "--account", account)) == sea)
+        #expect(try await ada.properties(.like)["Count"] == .uint32(1))
+        #expect(try await control("unlike", sea[0]) == "\(sea[0])\tnot liked\tdone\n")
+
+        _ = try await control("remove", account, "--yes")
+        #expect(try await !control("accounts").contains(account))
+        let left = try await Terminal.start(login, input: "geheim").result()
+        #expect(left.error.contains("There is no user Ада"), "\(left.error)")
+        let pictures = try PrivateBus.current.directory.appending(Pictures.home)
+        #expect(FileManager.default.fileExists(atPath: "\(pictures)/Holidays/Sea/c.png"))
+        try await daemon.stop()
+    }
+
+    @Test func `all is as it was left, by busctl alone`() async throws {
+        try Pictures.add(["a", "Sea/b"])
+        var daemon = try await RunningDaemon()
+        let script = """
+            service=org.imagefeed.ImageFeed1
+            root=/org/imagefeed/ImageFeed1
+            call() { busctl --user --json=short call -- $service "$@" | jq -r '.data[0]'; }
+            get() { busctl --user --json=short get-property $service "$@" | jq -r .data; }
+            ada=$root/accounts/local_ada
+
+            """
+        func shell(_ commands: String) async throws -> [String] {
+            let (exit, output, error) = try await ChildProcess(
+                "/bin/bash", ["-euo", "pipefail", "-c", script + commands],
+                environment: PrivateBus.current.environment
+            ).result()
+            #expect(exit == .code(0), "\(commands): \(error)")
+            return output.split(separator: "\n").map(String.init)
+        }
+        let first = try await shell(
+            """
+            login=$(call $root $service.Manager Login 'sa{sv}' local 2 username s ada register b true)
+            call "$login" $service.Login Wait
+            busctl --user set-property $service $ada $service.Feed DefaultSource s album:Sea
+            photo=$(call $ada $service.Feed GetPage ssu "" "" 10 | jq -r '.[0].id.data')
+            echo "$photo"
+            call $ada $service.Like Like s "$photo"
+            get $ada $service.Like Count
+            busctl --user call $service $ada $service.Account Logout >/dev/null
+            get $ada $service.Account State
+            """)
+        try #require(first.count == 5, "\(first)")
+        #expect(first[0] == "/org/imagefeed/ImageFeed1/accounts/local_ada")
+        #expect(first.dropFirst(2) == ["done", "1", "logged-out"])
+        try await daemon.stop()
+        daemon = try await RunningDaemon()
+        let second = try await shell(
+            """
+            get $ada $service.Profile Name
+            login=$(call $root $service.Manager Login 'sa{sv}' local 1 username s ADA)
+            call "$login" $service.Login Wait
+            get $ada $service.Feed DefaultSource
+            call $ada $service.Feed GetPage ssu likes "" 10 | jq -r '.[] | [.id.data, .liked.data] | @csv'
+            """)
+        #expect(
+            second == [
+                "ada", "/org/imagefeed/ImageFeed1/accounts/local_ada", "album:Sea",
+                "\"\(first[1])\",true",
+            ])
+        try await daemon.stop()
+    }
+
+    @Test func `a liked photo is told, and an album that goes`() async throws {
+        try Pictures.add(["a", "Sea/b"])
+        // Else the other would be taken for its copy.
+        let file = try PrivateBus.current.directory.appending("\(Pictures.home)/Sea/b.png")
+        try (Pictures.png + Data([1])).write(to: URL(filePath: file))
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        let bob = try await client.logIn("bob")
+        try await client.waitUntilReady(ada)
+        try await ada.setDefaultSource("album:Sea")
+        let ids = try await ada.page("", cursor: "", count: 1).photos.compactMap {
+            $0["id"]?.string
+        }
+        let changed = try await Signals(client.connection, ada.path, .like, "Changed")
+        let photos = try await Signals(client.connection, ada.path, .feed, "PhotoChanged")
+        let others = try await Signals(client.connection, bob.path, .feed, "PhotoChanged")
+        #expect(try await ada.like(ids[0]) == "done")
+        let (photo, isLiked, _): (String, Bool, UInt32) = try await changed.messages.elements(1)[0]
+            .read()
+        #expect((photo, isLiked) == (ids[0], true))
+        let (_, changes): (String, [String: Variant]) = try await photos.messages.elements(1)[0]
+            .read()
+        #expect(changes["liked"] == .bool(true))
+        #expect(try await ada.page("", cursor: "", count: 1).photos[0]["liked"] == .bool(true))
+        #expect(
+            try await bob.page("album:Sea", cursor: "", count: 1).photos[0]["liked"] == .bool(false)
+        )
+        #expect(others.messages.value.isEmpty)
+
+        let folder = try PrivateBus.current.directory.appending(Pictures.home)
+        let renamed = try await Signals(client.connection, ada.path, .feed, "Updated")
+        try FileManager.default.moveItem(atPath: "\(folder)/Sea", toPath: "\(folder)/See")
+        try await client.wait(ada.path, .feed, "DefaultSource", .string("all"))
+        _ = try await renamed.messages.elements(1)
+        #expect(try await client.titles(ada).sorted() == ["a", "b"])
+        #expect(try await client.titles(ada, source: "likes") == ["b"])
+        await expectError(ServiceError.notFound.name) {
+            _ = try await ada.page("album:Sea", cursor: "", count: 1)
+        }
+        try FileManager.default.moveItem(atPath: "\(folder)/See", toPath: "\(folder)/Sea")
+        try await client.wait(ada.path, .feed, "DefaultSource", .string("album:Sea"))
+        try Pictures.remove("Sea/b.png")
+        try await client.wait(ada.path, .feed, "DefaultSource", .string("all"))
+        try await client.wait(ada.path, .like, "Count", .uint32(0))
+        try await daemon.stop()
+    }
+}
