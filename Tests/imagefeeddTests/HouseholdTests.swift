@@ -106,7 +106,8 @@ struct HouseholdTests {
         try #require(first.count == 5, "\(first)")
         #expect(first[0] == "/org/imagefeed/ImageFeed1/accounts/local_ada")
         #expect(first.dropFirst(2) == ["done", "1", "logged-out"])
-        try await daemon.stop()
+        // What was confirmed is kept, whatever comes.
+        try await daemon.kill()
         daemon = try await RunningDaemon()
         let second = try await shell(
             """

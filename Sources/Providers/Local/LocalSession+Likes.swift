@@ -10,7 +10,8 @@ extension LocalSession: LikeSession {
             return Favourites.Place(picture: picture, file: folder.absolute(picture))
         }
         guard isChanged else { return nil }
-        var changed = try await self.photo(photo)
+        // As it is known: nobody waits until its file has been looked into.
+        var changed = try await folder.read(isBrief: true) { Photo(try Self.picture(photo, $0)) }
         changed.isLiked = isLiked
         return LikeChange(photo: changed, count: folder.favourites.count(of: user))
     }

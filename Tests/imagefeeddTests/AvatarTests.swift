@@ -1,0 +1,100 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Pictures of the users of a household, made by the image helper.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct AvatarTests {
+    /// Width and height of a PNG.
+    private func size(ofPNG path: String) throws -> [Int] {
+        let bytes = Array(try Data(contentsOf: URL(filePath: path)).prefix(24))
+        try #require(bytes.count == 24, "\(path)")
+        #expect(bytes.prefix(8).elementsEqual([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]))
+        return [bytes[16..<20], bytes[20..<24]].map { $0.reduce(0) { $0 << 8 | Int($1) } }
+    }
+
+    private func avatar(_ account: AccountClient) async throws -> String {
+        try await account.properties(.profile)["Avatar"]?.string ?? ""
+    }
+
+    @Test func `everybody has a picture, of a photo if they like, and keeps it`() async throws {
+        try Pictures.add(["a", "Sea/b"])
+        var daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("Ада Лавлейс")
+        let first = try await avatar(ada)
+        #expect(try size(ofPNG: first) == [512, 512])
+        let photo = try #require(
+            try await ada.page("album:Sea", cursor: "", count: 1).photos.first?["id"]?.string)
+        let changed = try await Signals(
+            client.connection, ada.path, "org.freedesktop.DBus.Properties", "PropertiesChanged")
+        let id = String(ada.path.text.split(separator: "/").last ?? "")
+        let set = try await Terminal.run("profile", id, "--set-avatar", "\(id)/\(photo)")
+        #expect(set.exit == .code(0), "\(set.error)")
+        let second = try await avatar(ada)
+        #expect(second != first)
+        #expect(set.output.contains("Avatar\t\(second)\n"))
+        #expect(try size(ofPNG: second) == [512, 512])
+        #expect(!FileManager.default.fileExists(atPath: first))
+        try await changed.messages.wait { messages in
+            messages.contains { message in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1["Avatar"] == .string(second)
+            } ? true : nil
+        }
+        try Pictures.remove("Sea/b.png")
+        try await ada.logout()
+        #expect(try await avatar(ada) == second)
+        try await daemon.stop()
+        daemon = try await RunningDaemon()
+        try await client.wait(ada.path, .profile, "Avatar", .string(second))
+        #expect(try size(ofPNG: second) == [512, 512])
+        try await client.logIn("Ада Лавлейс", registers: false)
+        #expect(try await avatar(ada) == second)
+        try await ada.remove()
+        #expect(!FileManager.default.fileExists(atPath: second))
+        try await daemon.stop()
+    }
+
+    @Test func `a photo of another service is as good`() async throws {
+        let world = try await UnsplashWorld()
+        let unsplash = try await world.logIn("ada")
+        let photo = try await world.ids(unsplash)[0]
+        let local = try await world.client.logIn("ada")
+        let before = try await avatar(local)
+        let set = try await Terminal.run(
+            "profile", "local_ada", "--set-avatar", "unsplash_ada/\(photo)")
+        #expect(set.exit == .code(0), "\(set.error)")
+        let after = try await avatar(local)
+        #expect(after != before)
+        #expect(try size(ofPNG: after) == [512, 512])
+        await expectError(ServiceError.notSupported.name) { try await unsplash.setAvatar(photo) }
+        await expectError(ServiceError.notFound.name) {
+            try await local.setAvatar("unsplash_ada/nothing")
+        }
+        try await unsplash.logout()
+        await expectError(ServiceError.needsLogin.name) {
+            try await local.setAvatar("unsplash_ada/\(photo)")
+        }
+        #expect(try size(ofPNG: after) == [512, 512])
+        try await world.daemon.stop()
+    }
+
+    @Test func `what is no image is no avatar`() async throws {
+        try Pictures.add(["a"])
+        let file = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
+        try (Pictures.png.prefix(30) + Data(count: 100)).write(to: URL(filePath: file))
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        let before = try await avatar(ada)
+        let photo = try #require(
+            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        await expectError(ServiceError.serviceFailed.name) { try await ada.setAvatar(photo) }
+        #expect(try await avatar(ada) == before)
+        try await daemon.stop()
+    }
+}
