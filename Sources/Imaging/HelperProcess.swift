@@ -21,8 +21,8 @@ final class HelperProcess {
         case over
         /// It ended over the job.
         case broken(SpawnedProcess.Exit)
-        /// It was ended, since time was up.
-        case tooSlow
+        /// It was ended, since time was up, over its work or waiting for a disk.
+        case tooSlow(waitedForDisk: Bool)
         /// It ended before it was ready for anything.
         case unusable(SpawnedProcess.Exit)
     }
@@ -34,8 +34,8 @@ final class HelperProcess {
     private let onEnd: (HelperProcess) -> Void
     private var waiter: CheckedContinuation<Outcome, Never>?
     private var timer: (any DispatchSourceTimer)?
-    private var isReady = false
-    private var isTooSlow = false
+    /// How well it is guarded, once it is ready.
+    private(set) var guards: ImageGuards?
     /// Whether it has ended, or is about to.
     private(set) var isOver = false
 
@@ -105,13 +105,35 @@ final class HelperProcess {
             waiter = continuation
             let timer = DispatchSource.makeTimerSource(queue: .main)
             timer.schedule(deadline: .now() + .seconds(Int(limit.components.seconds)))
-            timer.setEventHandler { [self] in
-                isTooSlow = true
-                kill(process.id, SIGKILL)
-            }
+            timer.setEventHandler { [self] in timeIsUp() }
             timer.activate()
             self.timer = timer
         }
+    }
+
+    /// Ends it, and waits for nothing: a process that waits for a disk ends when that answers.
+    private func timeIsUp() {
+        guard !isOver else { return }
+        let isWaiting = isWaitingForDisk
+        kill(process.id, SIGKILL)
+        end()
+        resume(.tooSlow(waitedForDisk: isWaiting))
+    }
+
+    /// Whether the kernel says so.
+    ///
+    /// Source: proc_pid_stat(5); the name may hold anything, but its end is the last parenthesis.
+    private var isWaitingForDisk: Bool {
+        let file = open("/proc/\(process.id)/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 512)
+        let count = read(file, &bytes, bytes.count)
+        let text = bytes[..<max(0, count)]
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.endIndex else {
+            return false
+        }
+        return text[end + 2] == UInt8(ascii: "D")
     }
 
     /// Lets it go: it ends when it has nothing to do.
@@ -129,7 +151,7 @@ final class HelperProcess {
                 // It has nothing to give.
                 for descriptor in message.descriptors { close(descriptor) }
                 switch ImageReply(message: message.bytes) {
-                case .ready: isReady = true
+                case .ready(let guards): self.guards = guards
                 case let reply?: resume(.reply(reply))
                 case nil:
                     // Somebody else speaks.
@@ -152,12 +174,10 @@ final class HelperProcess {
     }
 
     private func ended(_ exit: SpawnedProcess.Exit) {
-        if isTooSlow {
-            resume(.tooSlow)
-        } else if exit == .code(0) {
+        if exit == .code(0) {
             resume(.over)
         } else {
-            resume(isReady ? .broken(exit) : .unusable(exit))
+            resume(guards == nil ? .unusable(exit) : .broken(exit))
         }
     }
 

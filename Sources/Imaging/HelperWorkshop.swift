@@ -22,6 +22,7 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
     private var later: [CheckedContinuation<Void, Never>] = []
     private var isBusy = false
     private var harmful = HarmfulFiles()
+    private var isGuardsNoted = false
 
     /// - Parameters:
     ///   - program: The path of the helper.
@@ -131,7 +132,9 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
             let process = try helper(for: job)
             switch await process.ask(message, files.descriptors, limits.time(for: job)) {
             case .reply(.failure(let failure)): throw ImageWorkshopError(failure)
-            case .reply(let reply): return reply
+            case .reply(let reply):
+                noteGuards(of: process)
+                return reply
             case .over: continue
             case .broken(let exit):
                 logger.warning(
@@ -139,6 +142,8 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
                     metadata: ["end": "\(exit)", "job": "\(job.kind)"])
                 harmful.insert(files.stamp)
                 throw .failed("What decodes images broke down over this one.")
+            case .tooSlow(waitedForDisk: true):
+                throw .failed("The disk with the photo does not answer; try again later.")
             case .tooSlow:
                 logger.warning(
                     "The image helper took too long", metadata: ["job": "\(job.kind)"])
@@ -151,6 +156,14 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
             }
         }
         throw .failed("What decodes images ends as soon as it is started.")
+    }
+
+    /// Says once where the kernel does less than it could.
+    private func noteGuards(of process: HelperProcess) {
+        guard !isGuardsNoted, let guards = process.guards else { return }
+        isGuardsNoted = true
+        guard !guards.contains(.files) else { return }
+        logger.notice("The kernel has no Landlock; images are decoded with system calls filtered")
     }
 
     /// A process that can do a job: the one that is there, or a new one.
@@ -180,7 +193,7 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
 /// How long the image helper may take.
 package struct HelperLimits: Sendable {
     /// For a job that only looks.
-    package var probing = Duration.seconds(5)
+    package var probing = Duration.seconds(10)
     /// For a job that makes an image.
     package var making = Duration.seconds(30)
     /// How long it stays when it has nothing to do.

@@ -202,9 +202,10 @@ final class Examination: Sendable {
             return PhotoFacts(try await images.probe(path, urgency: urgency))
         } catch {
             switch error {
-            case .damaged, .tooLarge: return PhotoFacts()
+            case .damaged: return PhotoFacts()
             case .notSupported: stop()
-            case .notReadable, .storageFull, .failed:
+            // Another time it may not take that long.
+            case .notReadable, .storageFull, .failed, .tooLarge:
                 state.withLock { _ = $0.unreadable.insert(picture.file.id) }
             }
             return nil
