@@ -36,31 +36,35 @@ final class DesktopBrowser {
             let _: ObjectPath = try await portal.call(
                 "org.freedesktop.portal.OpenURI", "OpenURI", "", address, options)
         } catch {
+            // Through env(1), since other threads may be reading our own environment.
+            let command =
+                (activationToken.isEmpty ? [] : ["env", "XDG_ACTIVATION_TOKEN=\(activationToken)"])
+                + ["xdg-open", address]
             if Supervision.isService {
-                try await openWithManager(address)
+                try await openWithManager(command)
             } else {
-                try await openWithProgram(address)
+                try await openWithProgram(command)
             }
         }
     }
 
-    private func openWithManager(_ address: String) async throws {
+    private func openWithManager(_ command: [String]) async throws {
         do {
-            guard try await manager.run("xdg-open", [address], patience: Self.patience) else {
-                throw Self.noBrowser
-            }
+            let isDone = try await manager.run(
+                command[0], Array(command.dropFirst()), patience: Self.patience)
+            guard isDone else { throw Self.noBrowser }
         } catch is BusError {
             throw Self.noBrowser
         }
     }
 
-    private func openWithProgram(_ address: String) async throws {
+    private func openWithProgram(_ command: [String]) async throws {
         let nothing = Glibc.open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nothing) }
         let process: SpawnedProcess
         do {
             process = try SpawnedProcess(
-                "xdg-open", [address],
+                command[0], Array(command.dropFirst()),
                 descriptors: [STDIN_FILENO: nothing, STDOUT_FILENO: nothing])
         } catch {
             throw Self.noBrowser

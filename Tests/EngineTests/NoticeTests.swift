@@ -115,6 +115,22 @@ struct NoticeTests {
         #expect(board.notices.value.isEmpty)
     }
 
+    @Test func `where no browser starts the user is told what does`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { state in
+                state.secrets = [.provider("service"): Array("secret".utf8)]
+            }
+            world.hasBrowser.update { $0 = false }
+        }
+        let board = fixture.world.board
+        board.press(.login, try await board.showing("ada at Service: The token is not"))
+        try await fixture.told("login 1 cancelled")
+        fixture.world.clock.advance(by: Notices.rest)
+        try await board.showing(
+            "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
+        )
+    }
+
     @Test func `a locked keyring is told of once for all, and a click has it unlocked`()
         async throws
     {

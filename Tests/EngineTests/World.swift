@@ -13,17 +13,21 @@ final class World {
     let board = FakeNoticeBoard()
     /// The addresses that the browser was to open.
     let opened = Observed<[String]>()
+    let hasBrowser = Observed(true)
     let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
     let ports: EnginePorts
 
     init(cache: String) {
-        let (time, opened) = (time, opened)
+        let (time, opened, hasBrowser) = (time, opened, hasBrowser)
         ports = EnginePorts(
             http: http, secrets: secrets, settings: settings, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: clock, now: { time.value }, noticeBoard: board,
-            openURL: { address, token in opened.append("\(address) \(token)") })
+            openURL: { address, token in
+                guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
+                opened.append("\(address) \(token)")
+            })
     }
 }
 

@@ -61,9 +61,12 @@ extension Engine {
             Trouble(
                 kind: .loginFailed, name: provider.info.name, whom: account?.label ?? "",
                 reason: (error as? SecretStoreError)?.message ?? "\(error)",
-                command: !isInBrowser
-                    ? "" : account?.loginCommand ?? "imagefeedctl login \(provider.info.id)"),
+                command: isInBrowser ? loginCommand(provider, account) : ""),
             about: subject(of: provider, account))
+    }
+
+    private func loginCommand(_ provider: any Provider, _ account: Account?) -> String {
+        account?.loginCommand ?? "imagefeedctl login \(provider.info.id)"
     }
 
     /// Takes note that somebody tries again.
@@ -101,7 +104,9 @@ extension Engine {
                 try await ports.openURL(login.authorizationURL, activationToken)
             } catch {
                 if running == nil { await login.cancel() }
-                throw error
+                let command = loginCommand(provider, options.account)
+                throw EngineError.notSupported(
+                    "No browser could be started; \"\(command)\" in a terminal shows the address.")
             }
         } catch {
             noteFailedLogin(provider, options.account, error)

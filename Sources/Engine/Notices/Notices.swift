@@ -11,6 +11,7 @@ package final class Notices {
     static let pace = Duration.seconds(1)
 
     private unowned let engine: Engine
+    private let clock: any Clock<Duration>
     private let board: (any NoticeBoard)?
     private var ledger = NoticeLedger()
     private var rests: [NoticeSubject: Task<Void, Never>] = [:]
@@ -25,6 +26,7 @@ package final class Notices {
 
     init(_ engine: Engine, _ board: (any NoticeBoard)?) {
         self.engine = engine
+        clock = engine.ports.clock
         self.board = board
         board?.delegate = self
     }
@@ -66,7 +68,7 @@ package final class Notices {
 
     private func rest(_ subject: NoticeSubject) {
         rests[subject]?.cancel()
-        rests[subject] = Task { [weak self, clock = engine.ports.clock] in
+        rests[subject] = Task { [weak self, clock] in
             do { try await clock.sleep(for: Self.rest) } catch { return }
             guard let self else { return }
             rests[subject] = nil
@@ -102,9 +104,7 @@ package final class Notices {
                 if !post.isDue { ledger.notShown(number) }
                 continue
             }
-            let pause = Task { [clock = engine.ports.clock] in
-                _ = try? await clock.sleep(for: Self.pace)
-            }
+            let pause = Task { [clock] in _ = try? await clock.sleep(for: Self.pace) }
             post.pause = pause
             if ledger.notice(number) != nil { await pause.value }
             pause.cancel()
