@@ -10,7 +10,17 @@ package import Engine
 package final class DesktopNoticeBoard: NoticeBoard {
     package weak var delegate: (any NoticeBoardDelegate)?
     /// Whether the user wants to see notices at all.
-    package var isWanted = true
+    package var isWanted = true {
+        didSet {
+            guard isWanted != oldValue else { return }
+            let shown = Array(ids.keys)
+            if !isWanted, !shown.isEmpty {
+                for number in shown { withdraw(number) }
+                delegate?.noticesLost(shown)
+            }
+            if isWanted { delegate?.boardAppeared() }
+        }
+    }
     private let connection: BusConnection
     private var watch: Task<[SignalSubscription], any Error>?
     /// What the service that is there can do; nil if it was not asked.

@@ -56,8 +56,6 @@ nonisolated struct DesktopNotification {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&apos;"
             default: escaped.append(character)
             }
         }

@@ -29,7 +29,7 @@ struct DesktopNoticeBoardTests {
         #expect(shown.application == "Image Feed")
         #expect(shown.replaces == 0)
         #expect(shown.summary == "A like was not sent")
-        #expect(shown.body == "1 &lt; 2 &amp; &quot;so&quot; on.")
+        #expect(shown.body == "1 &lt; 2 &amp; \"so\" on.")
         #expect(shown.actions == ["login", "Log in again", "retry", "Try again"])
         #expect(
             shown.hints == [
@@ -158,11 +158,16 @@ struct DesktopNoticeBoardTests {
         _ = await outcome
     }
 
-    @Test func `a user who wants none gets none, and nobody listens`() async throws {
+    @Test func `a user who wants none gets none, until they want some`() async throws {
         let service = try await FakeNotifications()
+        #expect(await board.show(notice, as: 1))
         board.isWanted = false
+        try await service.closed.wait { $0 == [1] ? true : nil }
         #expect(await !board.show(notice, as: 1))
-        #expect(service.questions.value == 0)
+        #expect(service.shown.value.count == 1)
+        board.isWanted = true
+        #expect(delegate.told.value == ["lost 1", "appeared"])
+        #expect(await board.show(notice, as: 1))
     }
 
     @Test func `a service is started by the first notice and not before`() async throws {
