@@ -1,7 +1,8 @@
-import Engine
 import ProviderKit
 import TestSupport
 import Testing
+
+@testable import Engine
 
 /// Logging in at servers that are named.
 @Suite(.timeLimit(.minutes(1))) @MainActor
@@ -158,5 +159,24 @@ struct FederationTests {
         try await fixture.engine.logOut(ada)
         try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
         #expect(fixture.world.http.requests.value.last?.url == "https://one.example/revoke")
+    }
+
+    @Test func `who logs in again from a notice gets the address that comes later`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada", "one.example")
+        await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
+        let opened = fixture.world.opened.value
+        #expect(opened.count == 1)
+        #expect(opened.first?.hasPrefix("https://one.example/authorize?") == true)
+        for login in fixture.engine.logins { await login.cancel() }
+    }
+
+    @Test func `a server that has gone by then is told of`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada", "one.example")
+        federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
+        await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
+        #expect(fixture.world.opened.value.isEmpty)
+        try await fixture.world.board.notices.wait { $0.isEmpty ? nil : true }
     }
 }
