@@ -112,6 +112,14 @@ struct SessionTests {
         #expect(fixture.asked.count == 2)
     }
 
+    @Test func `where no next page is named there is none`() async throws {
+        let fixture = Fixture(
+            answering: .json(Sample.list(Sample.status("1", [Sample.image("a")]))))
+        let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(page.next == nil)
+        #expect(page.photos.count == 1)
+    }
+
     @Test func `a server that leads round in circles comes to an end`() async throws {
         let fixture = Fixture { _ in .json(Sample.list(Sample.status("1")), Sample.next("max_id=1"))
         }
