@@ -66,7 +66,7 @@ final class AccountObject {
     private static let profileInterface = BusInterface<AccountObject>(
         .profile,
         [
-            .asyncMethod("Refresh") { try await $0.account.refreshProfile() },
+            .asyncMethod("Refresh") { try await $0.account.bringProfile() },
             .asyncMethod("SetAvatar", in: ["photo"]) { (object: AccountObject, photo: String) in
                 try await object.account.setAvatar(photo)
             },
@@ -76,7 +76,7 @@ final class AccountObject {
             .property("Bio") { $0.account.profile.bio },
             .property("Location") { $0.account.profile.location },
             .property("Url") { $0.account.profile.url },
-            .property("Avatar") { $0.account.profile.avatar },
+            .property("Avatar") { $0.account.avatar },
             .property("Editable") { $0.account.profile.isEditable },
         ])
 

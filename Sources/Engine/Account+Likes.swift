@@ -11,7 +11,10 @@ extension Account {
         return remote?.likes != nil || direct?.likes != nil
     }
     /// Photos whose like or unlike is on its way or queued.
-    package var pendingLikes: [PhotoID] { remote?.likes?.pending ?? [] }
+    package var pendingLikes: [PhotoID] {
+        guard let likes = remote?.likes, likes.isLoaded else { return pendingAtStart }
+        return likes.pending
+    }
     /// How many photos the user likes, as far as that is known.
     package var likeCount: Int { remote?.likeCount ?? direct?.likeCount ?? 0 }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 package import ProviderKit
 
 /// How an account is doing, as clients are told.
@@ -37,8 +38,15 @@ package final class Account {
     private var isChosenSourceGone = false
     private var isCheckingSource = false
 
-    init(_ record: AccountRecord, _ provider: any Provider, in engine: Engine) {
+    /// What is left to like and unlike, until the session has read it.
+    private(set) var pendingAtStart: [PhotoID]
+
+    init(
+        _ record: AccountRecord, _ provider: any Provider, pendingLikes: [PhotoID] = [],
+        in engine: Engine
+    ) {
         self.record = record
+        pendingAtStart = pendingLikes
         self.provider = provider
         self.engine = engine
         id = record.id
@@ -91,6 +99,7 @@ package final class Account {
     /// Ends the session, if there is one. What was asked for and is under way still gets its answer.
     func endSession() {
         guard let service else { return }
+        pendingAtStart = isLoggedIn ? pendingLikes : []
         service.close()
         self.service = nil
         listening?.cancel()
@@ -226,10 +235,21 @@ package final class Account {
 
     // MARK: Profile
 
+    /// Asks the service who the user is, unless that was done some minutes ago. Does nothing where it does not
+    /// say.
+    ///
+    /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
+    package func bringProfile() async throws {
+        guard remote?.isProfileYoung != true else { return }
+        // Who keeps its users itself knows them also while they are logged out.
+        if !(provider is any ProfileKeeper) { _ = try photos() }
+        try await refreshProfile()
+    }
+
     /// Asks the service who the user is. Does nothing where it does not say.
     ///
     /// A provider that keeps its users itself says so also while they are logged out.
-    package func refreshProfile() async throws {
+    func refreshProfile() async throws {
         do {
             var profile = try await service?.profile()
             if profile == nil, let provider = provider as? any ProfileKeeper {
@@ -241,6 +261,26 @@ package final class Account {
             show(profile, .failed)
             throw error
         }
+    }
+
+    /// The path of the picture of the person; empty where there is none. A file that is gone is fetched again
+    /// behind the answer.
+    package var avatar: String {
+        guard !profile.avatar.isEmpty, access(profile.avatar, R_OK) != 0 else {
+            return profile.avatar
+        }
+        let lost = profile
+        Task {
+            guard profile == lost else { return }
+            var profile = lost
+            profile.avatar = ""
+            show(profile, profileState)
+            profile.avatar = await remote?.avatar(of: lost) ?? ""
+            if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
+                show(profile, profileState)
+            }
+        }
+        return ""
     }
 
     private func show(_ profile: Profile, _ state: ProfileState) {
