@@ -276,13 +276,24 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
         .executableTarget(name: "Benchmark", dependencies: ["BusAPI", "ChildProcesses", "DBus"]))
 }
 
+// Nor what looks for inputs that parsers stumble over: see `dist/fuzz`.
+if Context.environment["IMAGEFEED_FUZZER"] != nil {
+    package.targets += [
+        .systemLibrary(name: "CFuzzer"),
+        .executableTarget(
+            name: "Fuzzer",
+            dependencies: [
+                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "OAuth", "ProviderKit",
+                "UnsplashProvider", .product(name: "Logging", package: "swift-log"),
+            ]),
+    ]
+}
+
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Imaging",
-    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "NetworkState", "Notifications", "OAuth",
-    "imagefeedctl",
-    "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "Imaging", "NetworkState", "Notifications",
+    "OAuth", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

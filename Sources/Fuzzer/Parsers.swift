@@ -1,0 +1,110 @@
+internal import CDBus
+internal import ProviderKit
+internal import UnsplashProvider
+
+@testable import Configuration
+@testable import DBus
+@testable import Engine
+@testable import HTTP
+@testable import OAuth
+
+/// Reads bytes of a stranger. Whatever they are, it comes back, and soon.
+typealias Parser = @MainActor (_ bytes: [UInt8]) -> Void
+
+/// The one that is being tried. libFuzzer calls a function that can hold nothing.
+@MainActor var chosenParser: Parser = { _ in }
+
+/// The parsers, by name.
+let parsers: [String: Parser] = [
+    "configuration": readConfiguration,
+    "cursor": readCursor,
+    "link-header": readLinkHeader,
+    "message": readMessage,
+    "redirect": readRedirect,
+    "response-head": readResponseHead,
+    "text": readText,
+    "token": readToken,
+    "unsplash": { askProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
+]
+
+@MainActor private func readConfiguration(_ bytes: [UInt8]) {
+    let before = KeyFile(String(decoding: bytes, as: UTF8.self))
+    let changed = KeyFile.setting("a value", for: "Key", in: "Provider fuzzer", of: bytes)
+    // What is changed can be read again, and nothing else has changed.
+    let after = KeyFile(String(decoding: changed, as: UTF8.self))
+    precondition(after.groups["Provider fuzzer"]?["Key"] == "a value")
+    for (group, values) in before.groups where group != "Provider fuzzer" {
+        precondition(after.groups[group] == values)
+    }
+}
+
+@MainActor private func readCursor(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard let place = try? FeedPlace(parsing: text) else { return }
+    let again = try? FeedPlace(parsing: place.text)
+    precondition(again?.epoch == place.epoch && again?.position == place.position)
+}
+
+@MainActor private func readLinkHeader(_ bytes: [UInt8]) {
+    let values = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    for relation in ["next", "prev", ""] { _ = LinkHeader.target(relation, in: values) }
+}
+
+/// A message of the bus, whose types are known only once it has come.
+@MainActor private func readMessage(_ bytes: [UInt8]) {
+    var error = CDBus.DBusError()
+    dbus_error_init(&error)
+    defer { dbus_error_free(&error) }
+    let raw = bytes.withUnsafeBytes {
+        dbus_message_demarshal(
+            $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), &error)
+    }
+    guard let raw else { return }
+    let message = BusMessage(owning: raw)
+    _ = (message.kind, message.path, message.interface, message.member, message.errorName)
+    let options: [String: AnyVariant]? = try? message.read()
+    let login: (String, [String: AnyVariant])? = try? message.read()
+    let page: (String, String, UInt32)? = try? message.read()
+    _ = (options, login, page, message.errorReply)
+}
+
+@MainActor private func readRedirect(_ bytes: [UInt8]) {
+    if let head = RequestHead(bytes) {
+        if case .redirect(let parameters) = RequestKind(head, host: "127.0.0.1:43117") {
+            _ = RedirectAnswer(parameters, issuer: "https://example.org")
+        }
+    }
+    _ = try? RedirectAnswer(
+        pasted: String(decoding: bytes, as: UTF8.self), state: Secret("state"), issuer: nil)
+}
+
+@MainActor private func readResponseHead(_ bytes: [UInt8]) {
+    var head = ResponseHead()
+    for line in bytes.split(separator: 0x0a) {
+        guard (try? line.withUnsafeBytes { try head.receive($0, Limits()) }) != nil else { return }
+    }
+    let response = HTTPResponse(status: head.status, headers: head.headers, url: "")
+    _ = (head.bodyLength, response.retryAfter(now: Timestamp(secondsSince1970: 1_700_000_000)))
+}
+
+@MainActor private func readText(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    precondition((ServiceText.line(text)?.utf8.count ?? 0) <= 16 << 10)
+    precondition((ServiceText.paragraphs(text)?.utf8.count ?? 0) <= 16 << 10)
+    _ = Timestamp(rfc3339: text)
+    precondition(URLEncoding.unescape(Substring(URLEncoding.escape(text))) == text)
+    if let address = ProviderKit.WebAddress(text) {
+        precondition(ProviderKit.WebAddress(address.text) == address)
+    }
+    if let address = IPAddress(text) { _ = (address.isPublic, address.isLoopback) }
+    _ = ImageFormat(prefix: bytes)
+}
+
+@MainActor private func readToken(_ bytes: [UInt8]) {
+    if let reply = try? TokenReply(bytes) {
+        let token = OAuthToken(
+            reply, obtained: Timestamp(secondsSince1970: 1_700_000_000), requestedScopes: [])
+        precondition(OAuthToken(encoded: token.encoded) != nil)
+    }
+    _ = OAuthToken(encoded: Secret(bytes))
+}

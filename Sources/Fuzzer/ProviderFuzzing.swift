@@ -1,0 +1,72 @@
+internal import Dispatch
+internal import Logging
+internal import ProviderKit
+
+/// Asks a provider for all it can tell, of a service whose every answer is `bytes`: a status, header
+/// fields, an empty line, and the body.
+///
+/// - Parameters:
+///   - provider: Who is asked.
+///   - sources: Ids of sources that it accepts.
+///   - bytes: The answer.
+@MainActor func askProvider(_ provider: any Provider, _ sources: [String], _ bytes: [UInt8]) {
+    let ports = SessionPorts(
+        http: RepeatedAnswer(bytes), settings: ProviderSettings(),
+        logger: Logger(label: "fuzzer") { _ in SwiftLogNoOpLogHandler() })
+    let session = provider.makeSession(AccountIdentity(username: "ada"), ports)
+    guard let session = session as? any RemoteLikes & ProfileSession else { return }
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        _ = try? await session.sources()
+        for source in sources { try? await walk(session, SourceID(source)) }
+        if let photo = try? await session.fetchPhoto(PhotoID("photo")) {
+            _ = try? await session.countDownload(photo)
+        }
+        _ = try? await session.setLiked(PhotoID("photo"), true)
+        _ = try? await session.profile()
+        session.close()
+        done.signal()
+    }
+    done.wait()
+}
+
+/// Reads two pages.
+private func walk(_ session: any RemoteFeed, _ source: SourceID) async throws {
+    let page = try await session.fetchPage(source, from: nil)
+    guard let next = page.next else { return }
+    _ = try await session.fetchPage(source, from: next)
+}
+
+private struct RepeatedAnswer: HTTPClient {
+    private let status: Int
+    private let headers: HTTPHeaders
+    private let body: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        let statuses = [
+            200, 200, 200, 201, 204, 206, 304, 400, 401, 403, 404, 410, 422, 429, 500, 503,
+        ]
+        status = statuses[Int(bytes.first ?? 0) % statuses.count]
+        var headers = HTTPHeaders()
+        var rest = bytes.dropFirst()
+        while let end = rest.firstIndex(of: 0x0a) {
+            let line = String(decoding: rest[..<end], as: UTF8.self)
+            rest = rest[(end + 1)...]
+            guard let colon = line.firstIndex(of: ":") else { break }
+            headers.append(String(line[..<colon]), String(line[line.index(after: colon)...]))
+        }
+        self.headers = headers
+        body = Array(rest)
+    }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: body, url: request.url)
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, url: request.url)
+    }
+}
