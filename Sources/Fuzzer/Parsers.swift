@@ -1,4 +1,5 @@
 internal import CDBus
+internal import MastodonProvider
 internal import ProviderKit
 internal import UnsplashProvider
 
@@ -19,6 +20,7 @@ let parsers: [String: Parser] = [
     "configuration": readConfiguration,
     "cursor": readCursor,
     "link-header": readLinkHeader,
+    "mastodon": { askProvider(MastodonProvider(), ["home", "tag:a"], $0) },
     "message": readMessage,
     "redirect": readRedirect,
     "response-head": readResponseHead,
