@@ -283,8 +283,9 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
         .executableTarget(
             name: "Fuzzer",
             dependencies: [
-                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "OAuth", "ProviderKit",
-                "UnsplashProvider", .product(name: "Logging", package: "swift-log"),
+                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "MastodonProvider", "OAuth",
+                "ProviderKit", "UnsplashProvider",
+                .product(name: "Logging", package: "swift-log"),
             ]),
     ]
 }
