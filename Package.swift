@@ -21,6 +21,7 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CProcesses"),
         .systemLibrary(
             name: "CPixbuf", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
         .systemLibrary(
@@ -44,7 +45,7 @@ let package = Package(
 
         // MARK: ChildProcesses
 
-        .target(name: "ChildProcesses"),
+        .target(name: "ChildProcesses", dependencies: ["CProcesses"]),
 
         // MARK: Configuration
 
@@ -159,6 +160,28 @@ let package = Package(
         .target(name: "OAuth", dependencies: ["CGLib", "CLinux", "ProviderKit"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "ProviderKit", "TestSupport"]),
 
+        // MARK: Plugins
+
+        // Built to be tested, not to be installed.
+        .executableTarget(
+            name: "unsplash-plugin", dependencies: ["ProviderKit", "UnsplashProvider"]),
+        .executableTarget(
+            name: "immich-example", dependencies: ["ProviderKit"], path: "dist/examples/immich",
+            exclude: ["immich.provider"]),
+        .target(
+            name: "Plugins",
+            dependencies: [
+                "ChildProcesses", "Configuration", "ProviderKit", "Sandbox",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "PluginsTests",
+            dependencies: [
+                "HTTP", "LoopbackHTTP", "Plugins", "ProviderKit", "TestSupport", "UnsplashProvider",
+                "UnsplashSimulator", "immich-example", "unsplash-plugin",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
         // MARK: ProviderKit
 
         .target(
@@ -254,7 +277,7 @@ let package = Package(
                 "Imaging",
                 "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
                 "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "MastodonProvider",
-                "NetworkState", "Notifications", "ProviderKit", "Secrets", "Storage",
+                "NetworkState", "Notifications", "Plugins", "ProviderKit", "Secrets", "Storage",
                 "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -294,7 +317,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
 /// dispatch queue.
 let mainActorTargets: Set = [
     "Benchmark", "BusService", "DBus", "Engine", "HTTP", "Imaging", "NetworkState", "Notifications",
-    "OAuth", "imagefeedctl", "imagefeedd",
+    "OAuth", "Plugins", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

@@ -32,12 +32,7 @@ package final class BusService: EngineObserver {
         self.tree = tree
         manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version))
         tree.export(manager)
-        for provider in engine.providers {
-            let object = ExportedObject(provider.info.path)
-            object.add(ProviderObject.interface, on: ProviderObject(provider, engine))
-            providers[provider.info.id] = object
-            tree.export(object)
-        }
+        for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
         engine.observer = self
     }
@@ -97,6 +92,18 @@ package final class BusService: EngineObserver {
         let reply = ErrorTable.reply(error)
         accounts[account.id]?.exported.emit(
             .like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
+    }
+
+    package func providerAdded(_ provider: any Provider) {
+        let object = ExportedObject(provider.info.path)
+        object.add(ProviderObject.interface, on: ProviderObject(provider, engine))
+        providers[provider.info.id] = object
+        tree.export(object)
+    }
+
+    package func providerRemoved(_ id: String) {
+        guard let object = providers.removeValue(forKey: id) else { return }
+        tree.remove(object)
     }
 
     package func providerChanged(_ provider: any Provider) {

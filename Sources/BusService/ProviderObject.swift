@@ -8,6 +8,8 @@ final class ProviderObject {
     private let provider: any Provider
     private let engine: Engine
     private var info: ProviderInfo { provider.info }
+    /// nil for one that comes with the program.
+    private var condition: ProviderCondition? { (provider as? any InstalledProvider)?.condition }
 
     init(_ provider: any Provider, _ engine: Engine) {
         self.provider = provider
@@ -27,6 +29,9 @@ final class ProviderObject {
             .property("Authentication", emits: .constant) { $0.info.authentication.rawValue },
             .property("Capabilities", emits: .constant) { $0.info.capabilities.map(\.rawValue) },
             .property("Configured") { $0.engine.isConfigured($0.provider) },
+            .property("State") { $0.condition?.state.rawValue ?? "ready" },
+            .property("StateReason") { $0.condition?.reason ?? "" },
+            .property("Sandbox") { $0.condition?.confinement ?? "" },
             .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
         ])
 

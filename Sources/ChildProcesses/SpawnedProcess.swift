@@ -70,7 +70,9 @@ package struct SpawnedProcess: Sendable {
     /// Blocks until its end.
     ///
     /// The corresponding C function is `waitpid`.
-    package func waitForExit() -> Exit {
+    package func waitForExit() -> Exit { Self.waitForExit(id) }
+
+    static func waitForExit(_ id: Int32) -> Exit {
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0 && errno == EINTR {}
         // WIFSIGNALED and its like are macros.
@@ -84,6 +86,11 @@ package struct SpawnError: Error, Hashable, CustomStringConvertible {
     package let program: String
     /// The `errno`; `ENOENT` where there is no such program.
     package let code: Int32
+
+    package init(program: String, code: Int32) {
+        self.program = program
+        self.code = code
+    }
 
     package var description: String {
         "\(program) cannot be started: \(String(cString: strerror(code)))."

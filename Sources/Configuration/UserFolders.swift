@@ -12,6 +12,8 @@ package struct UserFolders: Sendable {
     package let data: String
     /// `$XDG_CACHE_HOME/imagefeed`
     package let cache: String
+    /// Where plugins are installed, the user's first.
+    package let providers: [String]
     /// The configuration files, the system's first.
     package let configurationFiles: [String]
 
@@ -24,6 +26,13 @@ package struct UserFolders: Sendable {
         configuration = folder("XDG_CONFIG_HOME", "\(home)/.config") + "/imagefeed"
         data = folder("XDG_DATA_HOME", "\(home)/.local/share") + "/imagefeed"
         cache = folder("XDG_CACHE_HOME", "\(home)/.cache") + "/imagefeed"
+        let shared = (environment["XDG_DATA_DIRS"] ?? "").split(separator: ":")
+            .filter { $0.hasPrefix("/") }.map(String.init)
+        providers =
+            ["\(data)/providers"]
+            + (shared.isEmpty ? ["/usr/local/share", "/usr/share"] : shared).map {
+                "\($0)/imagefeed/providers"
+            }
         let system = (environment["XDG_CONFIG_DIRS"] ?? "").split(separator: ":")
             .filter { $0.hasPrefix("/") }.map(String.init)
         configurationFiles =

@@ -25,7 +25,7 @@ package enum ProfileState: String {
 /// An account: known for good, logged in for a while.
 package final class Account {
     package let id: AccountID
-    package let provider: any Provider
+    package private(set) var provider: any Provider
     package let identity: AccountIdentity
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
@@ -106,6 +106,13 @@ package final class Account {
         listening = nil
         engine.notices.healAll(about: .account(id))
         engine.noteState(of: self)
+    }
+
+    /// Goes on with another version of its provider, or with what is known of one that is gone.
+    func change(to provider: any Provider) {
+        endSession()
+        self.provider = provider
+        startSession()
     }
 
     /// Takes over what was just stored, and starts or ends the session with it.

@@ -23,13 +23,19 @@ extension Engine {
         guard logins.count(where: { !$0.hasEnded }) < Login.maximumUnfinished else {
             throw EngineError.tooManyLogins
         }
-        guard options.server == nil || provider is any FederatedLogin else {
+        guard
+            options.server == nil || provider is any FederatedLogin || provider is any KeyLogin
+        else {
             throw EngineError.notSupported("\(provider.info.name) has no servers to choose from.")
         }
         switch provider {
         case let provider as any PasswordLogin: return try logIn(provider, options)
         case let provider as any OAuthLogin: return try logIn(provider, options)
         case let provider as any FederatedLogin: return try logIn(provider, options)
+        case let provider as any KeyLogin: return try logIn(provider, options)
+        case let provider as any InstalledProvider:
+            throw EngineError.notSupported(
+                "\(provider.info.name) cannot be used: \(provider.condition.reason)")
         default:
             throw EngineError.notSupported("\(provider.info.name) cannot be logged in to.")
         }

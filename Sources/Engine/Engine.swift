@@ -5,7 +5,7 @@ package import ProviderKit
 ///
 /// Knows no service by name, no bus, and no file but the account store.
 package final class Engine {
-    package let providers: [any Provider]
+    package internal(set) var providers: [any Provider]
     /// In the order of their first login.
     package private(set) var accounts: [Account] = []
     package private(set) var logins: [Login] = []
@@ -32,7 +32,7 @@ package final class Engine {
     /// - Parameters:
     ///   - providers: What can be logged in to.
     ///   - store: Where accounts are kept.
-    ///   - contents: What the store held. An account whose provider is not there is left alone in it.
+    ///   - contents: What the store held. An account whose provider is not there says so.
     ///   - ports: The world.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
@@ -43,11 +43,10 @@ package final class Engine {
         self.ports = ports
         stores = RemoteStores(ports, store)
         redirects = RedirectListeners(clock: ports.clock)
-        accounts = contents.accounts.compactMap { record in
-            provider(record.provider).map {
-                Account(
-                    record, $0, pendingLikes: contents.pendingLikes[record.id] ?? [], in: self)
-            }
+        accounts = contents.accounts.map { record in
+            Account(
+                record, provider(record.provider) ?? Self.missing(record.provider),
+                pendingLikes: contents.pendingLikes[record.id] ?? [], in: self)
         }
         defaultAccount = accounts.first { $0.id == contents.defaultAccount }
         for provider in providers where Self.isRemote(provider) {
@@ -187,7 +186,7 @@ package final class Engine {
     }
 
     /// What a person reads in a keyring manager.
-    private static func secretLabel(
+    static func secretLabel(
         _ identity: AccountIdentity, _ provider: any Provider
     ) -> String {
         let service = identity.server.isEmpty ? provider.info.name : identity.server
@@ -240,6 +239,7 @@ package final class Engine {
         let provider = account.provider
         let settings = ports.settings.settings(of: provider.info.id)
         guard Self.isRemote(provider) else {
+            if let service = makeKeyService(for: account, settings, stores) { return service }
             let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
             return DirectService(
                 provider.makeSession(account.identity, ports), name: provider.info.name)

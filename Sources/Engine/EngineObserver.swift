@@ -16,7 +16,11 @@ package protocol EngineObserver: AnyObject {
     func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int)
     /// A like or unlike was refused; the old state stands.
     func likeFailed(_ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error)
-    /// What is configured for a provider has changed.
+    /// A provider was installed, or another version of one.
+    func providerAdded(_ provider: any Provider)
+    /// A provider is not there any more.
+    func providerRemoved(_ id: String)
+    /// What is configured for a provider has changed, or how it is doing.
     func providerChanged(_ provider: any Provider)
     func loginAdded(_ login: Login)
     func loginChanged(_ login: Login)

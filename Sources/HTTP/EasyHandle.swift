@@ -122,19 +122,19 @@ final class EasyHandle {
                 throw .failed(
                     "a request cannot have a header field like that: \(name.debugDescription)")
             }
-            if name == "authorization" && hop.token != nil { continue }
+            if hop.token != nil, hop.tokenField.lowercased().hasPrefix("\(name):") { continue }
             names.insert(name)
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             try append(Array(line.utf8))
         }
-        if let token = hop.token { try append(token) }
+        if let token = hop.token { try append(token, in: hop.tokenField) }
         // What libcurl would add by itself is left out, by its rule for that.
         try append(Array("Expect:".utf8))
         if !names.contains("content-type") { try append(Array("Content-Type:".utf8)) }
     }
 
-    private func append(_ token: Secret) throws(HTTPError) {
-        var line = Array("Authorization: Bearer ".utf8)
+    private func append(_ token: Secret, in field: String) throws(HTTPError) {
+        var line = Array(field.utf8)
         token.withBytes { bytes in
             // In one step: what an array grows out of is not wiped.
             line.reserveCapacity(line.count + bytes.count + 1)

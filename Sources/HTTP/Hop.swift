@@ -7,24 +7,27 @@ struct Hop {
     let headers: HTTPHeaders
     let body: [UInt8]
     let token: Secret?
+    let tokenField: String
     let source: HTTPRequest.AddressSource
 
     /// The request itself.
     init(_ request: HTTPRequest, _ address: WebAddress) {
         self.init(
             address: address, method: request.method, headers: request.headers, body: request.body,
-            token: request.token, source: request.addressSource)
+            token: request.token, tokenField: request.tokenField,
+            source: request.addressSource)
     }
 
     private init(
         address: WebAddress, method: HTTPRequest.Method, headers: HTTPHeaders, body: [UInt8],
-        token: Secret?, source: HTTPRequest.AddressSource
+        token: Secret?, tokenField: String, source: HTTPRequest.AddressSource
     ) {
         self.address = address
         self.method = method
         self.headers = headers
         self.body = body
         self.token = token
+        self.tokenField = tokenField
         self.source = source
     }
 
@@ -82,6 +85,7 @@ struct Hop {
         return Hop(
             address: target, method: repeats ? method : .get, headers: headers,
             body: repeats && staysHome ? body : [], token: staysHome ? token : nil,
+            tokenField: tokenField,
             source: target.origin == origin ? request.addressSource : .stranger)
     }
 

@@ -90,6 +90,9 @@ final class Transfer {
     private func begin(_ hop: Hop) throws(HTTPError) {
         let reach = reach(of: hop)
         try hop.check(reach)
+        if let hosts = request.allowedHosts, !hosts.permits(hop.address.text) {
+            throw .forbiddenAddress("\(hop.address.origin.host) is no host that may be asked")
+        }
         let proxy = settings.proxies.proxy(for: hop.address)
         let easy = try EasyHandle(
             hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,

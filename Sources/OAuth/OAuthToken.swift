@@ -41,6 +41,17 @@ nonisolated package struct OAuthToken: Sendable {
             expires: reply.lifetime.map { obtained + $0 })
     }
 
+    /// What an account has in place of a token that has none.
+    package static func none(now: Timestamp) -> OAuthToken {
+        OAuthToken(
+            accessToken: Secret(""), refreshToken: nil, scopes: [], obtained: now, expires: nil)
+    }
+
+    /// A key that a service gave its user: it lasts until it is refused.
+    package static func key(_ key: Secret, now: Timestamp) -> OAuthToken {
+        OAuthToken(accessToken: key, refreshToken: nil, scopes: [], obtained: now, expires: nil)
+    }
+
     /// Whether it is time for ``TokenEndpoint/refresh(_:)``: ten minutes before the end, or after half of a
     /// life shorter than twenty.
     ///

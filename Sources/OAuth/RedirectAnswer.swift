@@ -64,7 +64,7 @@ nonisolated package enum RedirectAnswer: Sendable {
 nonisolated extension Secret {
     /// Whether it can be a code or a token: visible ASCII characters (RFC 6749 appendix A), which do no
     /// harm in a header either.
-    var isCode: Bool { withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } } }
+    package var isCode: Bool { withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } } }
 }
 
 nonisolated extension String {

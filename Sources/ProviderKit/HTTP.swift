@@ -46,6 +46,9 @@ public struct HTTPRequest: Sendable {
         case stranger
     }
 
+    /// Source: RFC 6750 §2.1.
+    package static let bearerField = "Authorization: Bearer "
+
     public var method: Method
     /// Absolute, `https`; `http` on loopback alone.
     public var url: String
@@ -56,8 +59,12 @@ public struct HTTPRequest: Sendable {
     public var maximumBytes = 16 << 20
     /// The time for all of it, redirects included; for a download, until the body begins.
     public var timeLimit = Duration.seconds(20)
-    /// Goes along as `Authorization: Bearer`, to the origin of ``url`` alone.
+    /// Goes along in ``tokenField``, to the origin of ``url`` alone.
     package var token: Secret?
+    /// The header field of the token, and what stands before the token in it.
+    package var tokenField = Self.bearerField
+    /// The hosts that it may go to, redirects included; nil for any.
+    package var allowedHosts: AllowedHosts?
     /// Whether ``AddressSource/stranger`` may name loopback: for a service that lies there itself.
     package var allowsLoopback = false
 

@@ -93,6 +93,9 @@ public struct ProviderSettings: Hashable, Sendable {
 
     public init(_ values: [String: String] = [:]) { self.values = values }
 
+    /// All that is set, by key.
+    public var all: [String: String] { values }
+
     /// The value of a key; nil where it is not set, or set to nothing.
     public subscript(key: String) -> String? {
         get { values[key].flatMap { $0.isEmpty ? nil : $0 } }

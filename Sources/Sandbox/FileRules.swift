@@ -37,8 +37,20 @@ package struct FileRules {
     /// - Returns: Whether they are in force: false where the kernel has no such rules.
     /// - Throws: ``SandboxError``.
     package func enforce() throws(SandboxError) -> Bool {
+        guard let descriptor = try ruleset() else { return false }
+        defer { close(descriptor) }
+        try ProcessRestrictions.check(
+            shim_landlock_restrict(descriptor), "Putting file rules in force")
+        return true
+    }
+
+    /// The rules, for a process that is about to start. The caller closes the descriptor.
+    ///
+    /// - Returns: nil where the kernel has no such rules.
+    /// - Throws: ``SandboxError``.
+    package func ruleset() throws(SandboxError) -> Int32? {
         let version = Self.kernelVersion
-        guard version > 0 else { return false }
+        guard version > 0 else { return nil }
         var ruleset = shim_landlock_ruleset()
         // The first version knows 13 rights, the second REFER, the third TRUNCATE, the fifth IOCTL_DEV.
         ruleset.files = (1 << (version < 2 ? 13 : version < 3 ? 14 : version < 5 ? 15 : 16)) - 1
@@ -47,14 +59,16 @@ package struct FileRules {
         let size = version >= 6 ? 24 : version >= 4 ? 16 : 8
         let descriptor = Int32(shim_landlock_create(&ruleset, size))
         try ProcessRestrictions.check(descriptor, "Making file rules")
-        defer { close(descriptor) }
         let reading = Self.readFile | Self.readFolder
-        try allow(readable, reading & ruleset.files, descriptor)
-        try allow(executable, (reading | Self.execute) & ruleset.files, descriptor)
-        try allow(writable, ruleset.files & ~Self.execute, descriptor)
-        try ProcessRestrictions.check(
-            shim_landlock_restrict(descriptor), "Putting file rules in force")
-        return true
+        do {
+            try allow(readable, reading & ruleset.files, descriptor)
+            try allow(executable, (reading | Self.execute) & ruleset.files, descriptor)
+            try allow(writable, ruleset.files & ~Self.execute, descriptor)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        return descriptor
     }
 
     private func allow(

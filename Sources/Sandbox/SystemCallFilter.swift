@@ -8,8 +8,13 @@ internal import Glibc
 /// Source: seccomp(2).
 package struct SystemCallFilter {
     private var instructions: [sock_filter] = []
+    /// What becomes of a call that nothing else was said of.
+    private let otherwise: UInt32
 
-    package init() {
+    /// - Parameter allowsOthers: Whether calls are allowed that nothing is said of, instead of failing with
+    ///   `EPERM`.
+    package init(allowsOthers: Bool = false) {
+        otherwise = allowsOthers ? Self.allowed : Self.failure(EPERM)
         let architecture: UInt32
         #if arch(x86_64)
             architecture = 0xc000_003e
@@ -23,6 +28,12 @@ package struct SystemCallFilter {
         jump(over: 1)
         result(0x8000_0000)  // SECCOMP_RET_KILL_PROCESS
         load(at: Self.numberOffset)
+        #if arch(x86_64)
+            // The interface of x32 has the same number of architecture, and its own numbers of calls.
+            instructions.append(
+                sock_filter(code: UInt16(BPF_JMP | BPF_JGE | BPF_K), jt: 0, jf: 1, k: 0x4000_0000))
+            result(Self.failure(ENOSYS))
+        #endif
     }
 
     /// Allows calls, by their numbers.
@@ -44,13 +55,32 @@ package struct SystemCallFilter {
     package mutating func allow(
         _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
     ) {
+        check(call, argument, mask, value, Self.allowed)
+    }
+
+    private mutating func check(
+        _ call: some BinaryInteger, _ argument: Int, _ mask: UInt32, _ value: UInt32,
+        _ verdict: UInt32
+    ) {
         jump(unless: UInt32(call), over: 5)
         load(at: Self.argumentsOffset + 8 * UInt32(argument))
         instructions.append(
             sock_filter(code: UInt16(BPF_ALU | BPF_AND | BPF_K), jt: 0, jf: 0, k: mask))
         jump(unless: value, over: 1)
-        result(Self.allowed)
+        result(verdict)
         load(at: Self.numberOffset)
+    }
+
+    /// Lets calls fail, by their numbers.
+    package mutating func refuse(_ calls: [some BinaryInteger]) {
+        for call in calls { refuse(call, with: EPERM) }
+    }
+
+    /// Lets a call fail whose argument, seen through a mask, has a value.
+    package mutating func refuse(
+        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
+    ) {
+        check(call, argument, mask, value, Self.failure(EPERM))
     }
 
     /// Lets a call fail with an error other than `EPERM`.
@@ -63,14 +93,24 @@ package struct SystemCallFilter {
     ///
     /// - Throws: ``SandboxError``.
     package func enforce() throws(SandboxError) {
-        var whole = self
-        whole.result(Self.failure(EPERM))
-        let count = UInt16(whole.instructions.count)
-        let code = whole.instructions.withUnsafeMutableBufferPointer { instructions in
+        var whole = wholeProgram
+        let count = UInt16(whole.count)
+        let code = whole.withUnsafeMutableBufferPointer { instructions in
             var program = sock_fprog(len: count, filter: instructions.baseAddress)
             return shim_filter_system_calls(&program)
         }
         try ProcessRestrictions.check(code, "Filtering system calls")
+    }
+
+    /// The filter for a process that is about to start: `struct sock_filter`, 8 bytes each.
+    package var program: [UInt64] {
+        wholeProgram.map { unsafeBitCast($0, to: UInt64.self) }
+    }
+
+    private var wholeProgram: [sock_filter] {
+        var whole = self
+        whole.result(otherwise)
+        return whole.instructions
     }
 
     // MARK: Instructions

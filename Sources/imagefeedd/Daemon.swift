@@ -12,6 +12,7 @@ internal import Logging
 internal import MastodonProvider
 internal import NetworkState
 internal import Notifications
+internal import Plugins
 internal import ProviderKit
 internal import Secrets
 internal import Storage
@@ -31,6 +32,7 @@ final class Daemon {
     private var engine: Engine?
     private var service: BusService?
     private var network: NetworkWatch?
+    private let plugins: PluginHost
     private var keyring: KeyringWatch?
     private var watchesKeyring = false
     private var signals: [any DispatchSourceSignal] = []
@@ -53,6 +55,12 @@ final class Daemon {
             provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }
+        plugins = PluginHost(
+            folders: folders.providers, reserved: ["local", "unsplash"],
+            confinements: configuration.bool("Plugins", "AllowUnsandboxed") == true
+                ? [.bubblewrap, .landlock, .none] : [.bubblewrap, .landlock],
+            logger: logger
+        ) { [settings] in settings.settings(of: $0) }
         connection = try BusConnection.session()
         browser = DesktopBrowser(connection)
         noticeBoard = DesktopNoticeBoard(connection)
@@ -72,8 +80,10 @@ final class Daemon {
         guard request == .owned else { return false }
         // Only now: a daemon that was replaced has stored its last change.
         let (store, contents) = try AccountStore.open(folder: folders.data)
+        plugins.start()
         let engine = Engine(
-            providers: providers, store: store, contents: contents, ports: ports(version))
+            providers: providers + plugins.providers, store: store, contents: contents,
+            ports: ports(version))
         self.engine = engine
         service = BusService(engine, tree, version: version) { [browser] in
             try await browser.open($0)
@@ -90,6 +100,17 @@ final class Daemon {
         engine.onRemoteSession = { [unowned self] in
             watchKeyring()
             network.listenToSystem()
+        }
+        plugins.onChange = { change in
+            change.removed.forEach(engine.uninstall)
+            change.added.forEach(engine.install)
+            change.changed.forEach(engine.noteCondition)
+            for provider in change.added + change.changed where provider.condition.state == .ready {
+                engine.notePluginRunning(provider.info.id)
+            }
+        }
+        plugins.onDisabled = { id, name, reason in
+            engine.notePluginFailure(id, name: name, reason: reason)
         }
         engine.start()
         reportProblems()
@@ -144,6 +165,7 @@ final class Daemon {
     private func end(_ reason: Logger.Message) -> Never {
         logger.info(reason)
         engine?.stop()
+        plugins.stop()
         if connection.isConnected { connection.flush() }
         exit(EXIT_SUCCESS)
     }
@@ -158,6 +180,7 @@ final class Daemon {
             engine?.restartSessions(of: local.info.id)
         }
         engine?.settingsChanged()
+        plugins.reload()
         logger.info("The configuration was read again")
     }
 
@@ -185,7 +208,10 @@ final class Daemon {
 
 private func environmentVariables() -> [String: String] {
     var variables: [String: String] = [:]
-    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+    for name in [
+        "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS",
+        "XDG_CACHE_HOME",
+    ] {
         if let value = getenv(name) { variables[name] = String(cString: value) }
     }
     return variables

@@ -103,6 +103,10 @@ final class EngineFixture: EngineObserver {
     ) {
         told.append("like failed \(photo)")
     }
+    func providerAdded(_ provider: any Provider) {
+        told.append("provider added \(provider.info.id)")
+    }
+    func providerRemoved(_ id: String) { told.append("provider removed \(id)") }
     func providerChanged(_ provider: any Provider) { told.append("provider \(provider.info.id)") }
     func loginAdded(_ login: Login) { told.append("login \(login.number)") }
     func loginChanged(_ login: Login) { told.append("login \(login.number) \(login.state)") }

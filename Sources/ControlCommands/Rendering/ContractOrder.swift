@@ -4,7 +4,8 @@ internal import BusAPI
 enum ContractOrder {
     static let manager = ["Version", "DefaultAccount", "Online"]
     static let provider = [
-        "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "RedirectUri",
+        "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
+        "StateReason", "Sandbox", "RedirectUri",
     ]
     static let account = [
         "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "RetryAt",

@@ -50,6 +50,11 @@ struct ProviderRecord {
     var authentication: String { properties["Authentication"]?.string ?? "" }
     var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
+    /// `ready` for a daemon that does not say.
+    var state: String { properties["State"]?.string ?? "ready" }
+    var stateReason: String { properties["StateReason"]?.string ?? "" }
+    /// What keeps a plugin from the rest of the computer; empty for what comes with the daemon.
+    var sandbox: String { properties["Sandbox"]?.string ?? "" }
     /// Where a browser returns to after a login; empty where there is no such thing.
     var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
 }

@@ -61,19 +61,22 @@ final class ImageStore {
     ///
     /// - Parameters:
     ///   - key: Which image.
+    ///   - client: Who fetches it; nil for an image that lies open on the web.
     ///   - allowsLoopback: Whether its address may lie on loopback.
     ///   - progress: Told how the fetching goes.
     /// - Returns: The path. The file may go once it is not used.
     /// - Throws: ``ProviderError/notFound(_:)`` when the service has no such image, or none that is an image;
     ///   ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` when the task is cancelled.
     func path(
-        _ key: Key, allowsLoopback: Bool, progress: @escaping (HTTPProgress) -> Void = { _ in }
+        _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
+        progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> String {
         let found = await onFiles { files in
             files.find(key).map { (path: $0, validators: files.validators(of: key)) }
         }
         if let found {
-            if let known = found.validators { revalidate(key, known, allowsLoopback) }
+            // What has its own way to it is not asked for again.
+            if client == nil, let known = found.validators { revalidate(key, known, allowsLoopback) }
             return found.path
         }
         if let running = fetches[key] { return try await running.path(progress) }
@@ -81,19 +84,23 @@ final class ImageStore {
             if self?.fetches[key] === fetch { self?.fetches[key] = nil }
         }
         fetches[key] = new
-        new.begin { [self] in try await fetch(key, allowsLoopback: allowsLoopback, $0) }
+        new.begin { [self] in
+            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, $0)
+        }
         return try await new.path(progress)
     }
 
     /// The image, opened for reading, fetched if need be. The caller closes the descriptor.
     ///
-    /// - Throws: What ``path(_:allowsLoopback:)`` throws.
+    /// - Throws: What ``path(_:through:allowsLoopback:progress:)`` throws.
     func open(
-        _ key: Key, allowsLoopback: Bool, progress: @escaping (HTTPProgress) -> Void = { _ in }
+        _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
+        progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
         // Between the two somebody may delete it, but hardly every time.
         for _ in 0..<3 {
-            let path = try await path(key, allowsLoopback: allowsLoopback, progress: progress)
+            let path = try await path(
+                key, through: client, allowsLoopback: allowsLoopback, progress: progress)
             let descriptor = await onFiles { _ in Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
@@ -116,7 +123,8 @@ final class ImageStore {
     // MARK: Fetching
 
     private func fetch(
-        _ key: Key, allowsLoopback: Bool, _ progress: @escaping @Sendable (HTTPProgress) -> Void
+        _ key: Key, through client: any HTTPClient, allowsLoopback: Bool,
+        _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
         guard let path = try await ask(key, allowsLoopback, nil, progress) else {
             throw ProviderError.failed("The service did not give the image (status 304).")
@@ -150,7 +158,7 @@ final class ImageStore {
         let result: Result<HTTPResponse, any Error>
         do {
             result = .success(
-                try await http.download(request, into: descriptor, progress: progress))
+                try await client.download(request, into: descriptor, progress: progress))
         } catch {
             result = .failure(error)
         }

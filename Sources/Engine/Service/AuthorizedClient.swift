@@ -10,6 +10,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
     let refusals: [TokenRefusal]
     /// Whether the service itself lies on loopback, and may name addresses there.
     let allowsLoopback: Bool
+    /// Where the token stands in a request.
+    private let tokenField: String
 
     /// - Parameters:
     ///   - base: Asks.
@@ -22,6 +24,22 @@ nonisolated struct AuthorizedClient: HTTPClient {
         self.origins = Set(origins.map(\.origin))
         allowsLoopback = origins.contains { $0.isLoopback }
         refusals = description?.tokenRefusals ?? []
+        tokenField = HTTPRequest.bearerField
+    }
+
+    /// - Parameters:
+    ///   - base: Asks.
+    ///   - tokens: Where the key comes from.
+    ///   - description: Of the service that gave it.
+    init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription) {
+        self.base = base
+        self.tokens = tokens
+        let field = description.keyField
+        let origins = field == nil ? [] : description.keyOrigins.compactMap(WebAddress.init)
+        self.origins = Set(origins.map(\.origin))
+        allowsLoopback = origins.contains { $0.isLoopback }
+        refusals = [TokenRefusal(status: 401)]
+        tokenField = field ?? HTTPRequest.bearerField
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -47,6 +65,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
             return try await ask(request)
         }
         let token = try await tokens.accessToken()
+        request.tokenField = tokenField
         request.token = token
         let response = try await ask(request)
         guard isRefusal(response) else { return response }

@@ -18,6 +18,8 @@ final class Credentials: AccessTokens {
     }
 
     private let key: SecretKey
+    /// Whether there is a token at all; where there is none, nothing is asked of the secret store.
+    private let isNeeded: Bool
     private let label: String
     private let secrets: any SecretStore
     private let endpoint: () async throws -> TokenEndpoint
@@ -40,15 +42,17 @@ final class Credentials: AccessTokens {
     ///   - secrets: Where it is kept.
     ///   - registersItself: Whether logging in again makes the application known that the service does not
     ///     know (any more).
+    ///   - isNeeded: Whether the account has a token at all.
     ///   - now: The time.
     ///   - endpoint: Where tokens are renewed. Made when that is needed: it takes the client's secret.
     init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
-        registersItself: Bool = false, now: @escaping () -> Timestamp,
+        registersItself: Bool = false, isNeeded: Bool = true, now: @escaping () -> Timestamp,
         endpoint: @escaping () async throws -> TokenEndpoint
     ) {
         key = .account(account.text)
         self.label = label
+        self.isNeeded = isNeeded
         self.secrets = secrets
         self.registersItself = registersItself
         self.now = now
@@ -61,6 +65,7 @@ final class Credentials: AccessTokens {
     @discardableResult
     func load(unlocking: Bool = false) async throws -> OAuthToken {
         if let token { return token }
+        guard isNeeded else { return .none(now: now()) }
         if let loading, !unlocking { return try await loading.value }
         let task = Task { try await read(unlocking: unlocking) }
         loading = task
@@ -226,6 +231,7 @@ final class Credentials: AccessTokens {
     ///
     /// - Throws: ``SecretStoreError`` when it cannot be deleted; it is then still there.
     func discard() async throws {
+        guard isNeeded else { return }
         try await unlockIfLocked()
         _ = try? await load()
         // First: a renewal that is under way must not store its token afterwards.

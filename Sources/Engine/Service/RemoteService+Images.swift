@@ -3,24 +3,37 @@ internal import ProviderKit
 // The images of an account's photos.
 extension RemoteService {
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await image(try await key(photos().photo(photo), size))
+        try await image(try await located(photos().photo(photo), size))
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try await open(try await key(photos().photo(photo), size))
+        try await open(try await located(photos().photo(photo), size))
     }
 
     func original(_ photo: PhotoID) async throws -> Original {
         let feed = try photos()
         return try await patiently { [self] in
             let cached = try await feed.photo(photo)
-            let key = try key(cached, .full)
+            let key = try await located(cached, .full)
             // Through the cache, which looks at an image before anybody gets it.
             return Original(
                 open: { [self] in try await open(key, progress: $0) },
                 count: { try await feed.countDownload(cached) })
         }
     }
+
+    /// Where an image is: as the service told along with the photo, or as it says when it is asked for it.
+    private func located(
+        _ cached: CachedPhoto, _ size: ImageSize
+    ) async throws -> ImageStore.Key {
+        guard cached.remote.images.isEmpty, let session = session as? any RemoteImages,
+            let url = try await ask({ try await session.imageAddress(cached.remote, size) })
+        else { return try key(cached, size) }
+        return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
+    }
+
+    /// Who fetches images; nil where they lie open on the web.
+    private var imageClient: (any HTTPClient)? { (session as? any RemoteImages)?.imageClient }
 
     private func key(_ cached: CachedPhoto, _ size: ImageSize) throws -> ImageStore.Key {
         // What is missing is served by the next larger one, and the largest by what there is.
@@ -37,7 +50,8 @@ extension RemoteService {
     /// The path of an image in the cache, fetched if it is not there.
     func image(_ key: ImageStore.Key) async throws -> String {
         try await reaching { [self] in
-            try await stores.images.path(key, allowsLoopback: allowsLoopback)
+            try await stores.images.path(
+                key, through: imageClient, allowsLoopback: allowsLoopback)
         }
     }
 
@@ -45,7 +59,8 @@ extension RemoteService {
         _ key: ImageStore.Key, progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
         try await reaching { [self] in
-            try await stores.images.open(key, allowsLoopback: allowsLoopback, progress: progress)
+            try await stores.images.open(
+                key, through: imageClient, allowsLoopback: allowsLoopback, progress: progress)
         }
     }
 

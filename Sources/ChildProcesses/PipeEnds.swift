@@ -1,0 +1,30 @@
+internal import CProcesses
+internal import Glibc
+
+/// The ends of a new pipe, which no program inherits by accident. Closed with the last reference, but for those
+/// that somebody has taken.
+package final class PipeEnds {
+    package private(set) var reading: Int32
+    package private(set) var writing: Int32
+
+    /// - Throws: ``SpawnError`` when there are no descriptors left.
+    package init() throws(SpawnError) {
+        var ends: [Int32] = [-1, -1]
+        guard shim_pipe(&ends) == 0 else { throw SpawnError(program: "a pipe", code: errno) }
+        (reading, writing) = (ends[0], ends[1])
+    }
+
+    deinit { for end in [reading, writing] where end >= 0 { close(end) } }
+
+    /// The end to read from, which the caller closes.
+    package func takeReading() -> Int32 {
+        defer { reading = -1 }
+        return reading
+    }
+
+    /// The end to write to, which the caller closes.
+    package func takeWriting() -> Int32 {
+        defer { writing = -1 }
+        return writing
+    }
+}

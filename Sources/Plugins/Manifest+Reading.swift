@@ -1,0 +1,312 @@
+internal import Configuration
+internal import Glibc
+internal import ProviderKit
+
+nonisolated extension Manifest {
+    /// Of a manifest, in bytes.
+    private static let maximumBytes = 64 << 10
+
+    /// Reads a manifest.
+    ///
+    /// - Parameters:
+    ///   - path: Of the file, `…/NAME.provider`.
+    ///   - allowsLoopback: Whether hosts and addresses may lie on this computer.
+    /// - Throws: ``ManifestProblem``.
+    init(path: String, allowsLoopback: Bool) throws(ManifestProblem) {
+        let folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
+        let fileName = path.split(separator: "/").last.map(String.init) ?? ""
+        let id = String(fileName.dropLast(Self.suffix.count))
+        guard Self.isID(id) else {
+            throw ManifestProblem(
+                "The name of the file is the provider's id: a small letter, then small letters, digits and underscores, 32 at most."
+            )
+        }
+        let file = KeyFile(try Self.read(path))
+        if let line = file.badLines.first {
+            throw ManifestProblem("Line \(line.number) cannot be read: \(line.reason)")
+        }
+        let main = ManifestGroup("Provider", file.groups)
+        let login = ManifestGroup("Authentication", file.groups)
+        for name in file.groups.keys.sorted() where name != main.name && name != login.name {
+            // Whoever wants to add something of their own marks it as the Desktop Entry Specification says.
+            guard name.hasPrefix("X-") else { throw ManifestProblem("[\(name)] is no group here.") }
+        }
+        try main.expect([
+            "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
+        ])
+        guard try main.required("Id") == id else {
+            throw ManifestProblem("Id is not \(id), as the file is named.")
+        }
+        let sources = try main.list("Sources", required: true).map { SourcePattern($0) }
+        let defaultSource = SourceID(try main.required("DefaultSource"))
+        guard sources.contains(where: { $0.matches(defaultSource) }) else {
+            throw ManifestProblem("DefaultSource is none of Sources.")
+        }
+        let hosts = try Self.hosts(
+            main.list("Hosts", required: false), allowsLoopback: allowsLoopback)
+        info = PluginInfo(
+            id: id, name: try main.line("Name"),
+            iconName: try main.line("Icon", default: "image-x-generic"),
+            capabilities: try Self.capabilities(main.list("Capabilities", required: true)),
+            defaultSource: defaultSource)
+        let command = try Self.command(main.required("Exec"), in: folder)
+        self.command = command
+        self.folder = folder
+        self.sources = sources
+        self.login = try Self.login(login, allowsLoopback: allowsLoopback)
+        // Where a key or a token goes, the plugin may have asked.
+        var patterns = hosts.patterns
+        var origins = hosts.origins
+        for text in self.login.credentialOrigins {
+            guard let address = WebAddress(text) else { continue }
+            if address.isLoopback {
+                origins.insert(address.origin)
+            } else if let pattern = AllowedHosts.Pattern(String(address.origin.dropFirst(8))) {
+                patterns.append(pattern)
+            }
+        }
+        self.hosts = patterns
+        loopbackOrigins = origins
+        stamp = FileStamps([path] + command.filter { $0.hasPrefix("/") })
+    }
+
+    static let suffix = ".provider"
+
+    static func isID(_ text: String) -> Bool {
+        guard 1...32 ~= text.utf8.count, let first = text.utf8.first else { return false }
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        return letters.contains(first)
+            && text.utf8.allSatisfy {
+                letters.contains($0) || 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "_")
+            }
+    }
+
+    private static func read(_ path: String) throws(ManifestProblem) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw ManifestProblem("The file cannot be read: \(String(cString: strerror(errno))).")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ManifestProblem("It is no file.")
+        }
+        guard status.st_size <= maximumBytes else {
+            throw ManifestProblem("The file has more than \(maximumBytes >> 10) KiB.")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard let text = String(validating: bytes[..<max(0, count)], as: UTF8.self),
+            !text.utf8.contains(0)
+        else { throw ManifestProblem("The file is no text in UTF-8.") }
+        return text
+    }
+
+    private static func resolve(_ path: String, parent: Bool) throws(ManifestProblem) -> String {
+        let end = parent ? path.lastIndex(of: "/") ?? path.endIndex : path.endIndex
+        guard let resolved = realpath(String(path[..<end]), nil) else {
+            throw ManifestProblem("\(path) is not there.")
+        }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    private static func capabilities(
+        _ names: [String]
+    ) throws(ManifestProblem) -> Set<ProviderInfo.Capability> {
+        var capabilities: Set<ProviderInfo.Capability> = []
+        for name in names {
+            guard let capability = ProviderInfo.Capability(rawValue: name),
+                [.feed, .like, .profile, .albums, .search, .download].contains(capability)
+            else { throw ManifestProblem("\(name) is no capability of a plugin.") }
+            capabilities.insert(capability)
+        }
+        guard capabilities.contains(.feed) else {
+            throw ManifestProblem("Capabilities has no feed, which is what a provider is for.")
+        }
+        return capabilities
+    }
+
+    private static func hosts(
+        _ names: [String], allowsLoopback: Bool
+    ) throws(ManifestProblem) -> (patterns: [AllowedHosts.Pattern], origins: Set<String>) {
+        var patterns: [AllowedHosts.Pattern] = []
+        var origins: Set<String> = []
+        for name in names {
+            if name.contains("://") {
+                origins.insert(try address(name, allowsLoopback, "Hosts").origin)
+            } else if let pattern = AllowedHosts.Pattern(name) {
+                patterns.append(pattern)
+            } else {
+                throw ManifestProblem(
+                    "“\(name)” in Hosts is no host: example.org, *.example.org, example.org:8443 or *."
+                )
+            }
+        }
+        return (patterns, origins)
+    }
+
+    /// An address on this computer, where it may be one.
+    private static func address(
+        _ text: String, _ allowsLoopback: Bool, _ key: String
+    ) throws(ManifestProblem) -> WebAddress {
+        guard let address = WebAddress(text), address.isLoopback else {
+            throw ManifestProblem("“\(text)” in \(key) is no host: leave the scheme out.")
+        }
+        guard allowsLoopback else {
+            throw ManifestProblem(
+                "“\(text)” in \(key) lies on this computer, which needs AllowLoopback=true in the configuration."
+            )
+        }
+        return address
+    }
+
+    // MARK: Exec
+
+    /// The program, with its path, and its arguments.
+    private static func command(
+        _ line: String, in folder: String
+    ) throws(ManifestProblem) -> [String] {
+        var words = try CommandLineWords.split(line)
+        guard let name = words.first else { throw ManifestProblem("Exec is empty.") }
+        words[0] = try program(name, in: folder)
+        // A script, say: whatever lies in the folder can be named from there.
+        for index in words.indices.dropFirst() where words[index].hasPrefix("./") {
+            words[index] = try file(folder + words[index].dropFirst(), in: folder)
+        }
+        return words
+    }
+
+    private static func program(
+        _ name: String, in folder: String
+    ) throws(ManifestProblem) -> String {
+        let candidates =
+            name.hasPrefix("/")
+            ? [name]
+            : name.contains("/")
+                ? ["\(folder)/\(name)"]
+                : ["/usr/local/bin/\(name)", "/usr/bin/\(name)", "/bin/\(name)"]
+        guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
+            throw ManifestProblem("The program of Exec, \(name), is not there or cannot be run.")
+        }
+        return try file(path, in: folder)
+    }
+
+    /// A file that the plugin can see from within its confinement.
+    private static func file(
+        _ path: String, in folder: String
+    ) throws(ManifestProblem) -> String {
+        let resolved = try resolve(path, parent: false)
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ManifestProblem("\(path) of Exec is no file.")
+        }
+        let roots = Confinement.systemFolders + [folder]
+        guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
+            throw ManifestProblem(
+                "\(path) of Exec lies neither in /usr or /opt nor in the folder of the manifest.")
+        }
+        // A program of the system is called by the name it was given: there may be many of one file.
+        return resolved.hasPrefix("\(folder)/") ? resolved : path
+    }
+
+    // MARK: Authentication
+
+    private static func login(
+        _ group: ManifestGroup, allowsLoopback: Bool
+    ) throws(ManifestProblem) -> PluginLogin {
+        try group.expect([
+            "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
+            "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help",
+        ])
+        let needsServer = try group.flag("Server")
+        switch try group.required("Type") {
+        case "none": return .open(needsServer: needsServer)
+        case "key":
+            let header = try group.line("Header", default: "Authorization")
+            let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
+            let hosts = try origins(group, allowsLoopback)
+            guard header.utf8.allSatisfy(isOfToken), prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 })
+            else { throw ManifestProblem("Header is no name of a header field.") }
+            guard needsServer != !hosts.isEmpty else {
+                throw ManifestProblem(
+                    "A key needs either Server=true or TokenHosts, so that it is known where it goes."
+                )
+            }
+            return .key(
+                field: "\(header): \(prefix)", hosts: hosts, needsServer: needsServer)
+        case "oauth2":
+            var description = OAuthDescription(
+                authorizationURL: try endpoint(group, "AuthorizationUrl", allowsLoopback),
+                tokenURL: try endpoint(group, "TokenUrl", allowsLoopback),
+                scopes: try group.list("Scopes", required: false),
+                tokenOrigins: try origins(group, allowsLoopback))
+            guard !description.tokenOrigins.isEmpty else {
+                throw ManifestProblem("TokenHosts is missing: the hosts that get the token.")
+            }
+            if group["RevocationUrl"] != nil {
+                description.revocationURL = try endpoint(group, "RevocationUrl", allowsLoopback)
+            }
+            description.usesPKCE = try group.flag("Pkce")
+            description.issuer = group["Issuer"]
+            if let port = group["RedirectPort"] {
+                guard let number = UInt16(port), number >= 1024 else {
+                    throw ManifestProblem("RedirectPort is no number from 1024 to 65535.")
+                }
+                description.redirectPort = number
+            }
+            return .oauth2(description, help: group["Help"] ?? "Register an application there.")
+        case let type:
+            throw ManifestProblem("Type is none, key or oauth2, not “\(type)”.")
+        }
+    }
+
+    private static func origins(
+        _ group: ManifestGroup, _ allowsLoopback: Bool
+    ) throws(ManifestProblem) -> [String] {
+        var origins: [String] = []
+        for name in try group.list("TokenHosts", required: false) {
+            if name.contains("://") {
+                origins.append(try address(name, allowsLoopback, "TokenHosts").origin)
+            } else if !name.contains("*"), AllowedHosts.Pattern(name) != nil,
+                let address = WebAddress("https://\(name)")
+            {
+                origins.append(address.origin)
+            } else {
+                throw ManifestProblem("“\(name)” in TokenHosts is no host.")
+            }
+        }
+        return origins
+    }
+
+    private static func endpoint(
+        _ group: ManifestGroup, _ key: String, _ allowsLoopback: Bool
+    ) throws(ManifestProblem) -> String {
+        let text = try group.required(key)
+        guard let address = WebAddress(text), address.scheme == .https || address.isLoopback else {
+            throw ManifestProblem("\(key) is no address that begins with https://.")
+        }
+        if address.isLoopback { _ = try self.address(text, allowsLoopback, key) }
+        return address.text
+    }
+
+    private static func isOfToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}
+
+nonisolated extension PluginLogin {
+    /// The origins that see a key or a token, as far as the manifest says.
+    var credentialOrigins: [String] {
+        switch self {
+        case .open: []
+        case .key(_, let hosts, _): hosts
+        case .oauth2(let description, _): description.tokenOrigins
+        }
+    }
+}

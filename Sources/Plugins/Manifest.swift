@@ -1,0 +1,82 @@
+internal import Configuration
+internal import ProviderKit
+
+/// What a file `NAME.provider` says of a plugin.
+///
+/// Source: `imagefeed-providers(7)`.
+nonisolated struct Manifest: Hashable, Sendable {
+    let info: PluginInfo
+    /// The program, absolute, and its arguments.
+    let command: [String]
+    /// Where the manifest lies, links resolved: what the plugin may read beside what the system has.
+    let folder: String
+    let sources: [SourcePattern]
+    let hosts: [AllowedHosts.Pattern]
+    /// Origins on this computer, for who develops a plugin; only where the configuration allows it.
+    let loopbackOrigins: Set<String>
+    let login: PluginLogin
+    /// Tells versions of manifest and program apart.
+    let stamp: FileStamps
+
+    /// The hosts that a plugin may have asked for an account.
+    ///
+    /// - Parameter server: The one that the user named, if there is one.
+    /// - Returns: Those of the manifest, and that server.
+    func allowedHosts(server: String) -> AllowedHosts {
+        var origins = loopbackOrigins
+        if let address = Self.address(ofServer: server) { origins.insert(address.origin) }
+        return AllowedHosts(patterns: hosts, origins: origins)
+    }
+
+    /// What a server is asked by: `https`, or `http` on this computer if its name says so.
+    static func address(ofServer server: String) -> WebAddress? {
+        guard !server.isEmpty else { return nil }
+        let address = WebAddress(server.contains("://") ? server : "https://\(server)")
+        return address.flatMap { $0.isSafe && $0.rest.isEmpty ? $0 : nil }
+    }
+
+    /// Whether an id can be that of a source of the plugin's.
+    func accepts(_ source: SourceID) -> Bool {
+        source.text.utf8.count <= 512 && sources.contains { $0.matches(source) }
+    }
+}
+
+/// What a plugin tells of itself.
+nonisolated struct PluginInfo: Hashable, Sendable {
+    let id: String
+    let name: String
+    let iconName: String
+    let capabilities: Set<ProviderInfo.Capability>
+    let defaultSource: SourceID
+}
+
+/// How accounts of a plugin are logged in to.
+nonisolated enum PluginLogin: Hashable, Sendable {
+    /// With no more than a name or a server.
+    case open(needsServer: Bool)
+    /// With a key that the service gave its user.
+    case key(field: String, hosts: [String], needsServer: Bool)
+    case oauth2(OAuthDescription, help: String)
+}
+
+/// Names one source, or, with `*` at its end, all that begin alike.
+nonisolated struct SourcePattern: Hashable, Sendable {
+    private let text: String
+    private let isPrefix: Bool
+
+    init(_ text: String) {
+        isPrefix = text.hasSuffix("*")
+        self.text = isPrefix ? String(text.dropLast()) : text
+    }
+
+    func matches(_ source: SourceID) -> Bool {
+        isPrefix ? source.text.hasPrefix(text) && source.text != text : source.text == text
+    }
+}
+
+/// Why a manifest is of no use: one sentence for who wrote it.
+nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

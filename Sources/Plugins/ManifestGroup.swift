@@ -1,0 +1,85 @@
+internal import ProviderKit
+
+/// The keys of one group of a manifest.
+nonisolated struct ManifestGroup {
+    let name: String
+    private let values: [String: String]
+
+    init(_ name: String, _ groups: [String: [String: String]]) {
+        self.name = name
+        values = groups[name] ?? [:]
+    }
+
+    /// The value of a key; nil where it is not set, or set to nothing.
+    subscript(key: String) -> String? { values[key].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// Refuses keys that nobody knows: they may be mistyped. What begins with `X-`, or is a translation, may stay.
+    func expect(_ known: Set<String>) throws(ManifestProblem) {
+        for key in values.keys.sorted() where !known.contains(key) && !key.hasPrefix("X-") {
+            guard let bracket = key.firstIndex(of: "["), known.contains(String(key[..<bracket]))
+            else { throw ManifestProblem("\(key) in [\(name)] is not known.") }
+        }
+    }
+
+    func required(_ key: String) throws(ManifestProblem) -> String {
+        guard let value = self[key] else {
+            throw ManifestProblem("\(key) in [\(name)] is missing.")
+        }
+        return value
+    }
+
+    /// A text that people see.
+    func line(_ key: String, default standard: String? = nil) throws(ManifestProblem) -> String {
+        let value: String
+        if let given = self[key] ?? standard { value = given } else { value = try required(key) }
+        guard value.utf8.count <= 100, ServiceText.line(value) == value else {
+            throw ManifestProblem("\(key) in [\(name)] is no text of 100 bytes at most.")
+        }
+        return value
+    }
+
+    func flag(_ key: String) throws(ManifestProblem) -> Bool {
+        switch self[key] {
+        case "true": return true
+        case "false", nil: return false
+        default: throw ManifestProblem("\(key) in [\(name)] is neither true nor false.")
+        }
+    }
+
+    /// Values with a semicolon between them.
+    func list(_ key: String, required isRequired: Bool) throws(ManifestProblem) -> [String] {
+        let items = (self[key] ?? "").split(separator: ";").map(String.init)
+        guard !items.isEmpty || !isRequired else {
+            throw ManifestProblem("\(key) in [\(name)] is missing.")
+        }
+        guard items.count <= 100, items.allSatisfy({ ServiceText.line($0) == $0 }) else {
+            throw ManifestProblem("\(key) in [\(name)] is no list of 100 values at most.")
+        }
+        return items
+    }
+}
+
+/// The words of a command line.
+nonisolated enum CommandLineWords {
+    /// Words are separated by blanks; one in double quotes may have some. There is no shell and no variable.
+    static func split(_ line: String) throws(ManifestProblem) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var isQuoted = false
+        for character in line {
+            switch character {
+            case "\"":
+                isQuoted.toggle()
+                word = word ?? ""
+            case " ", "\t":
+                guard !isQuoted else { fallthrough }
+                if let whole = word { words.append(whole) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        guard !isQuoted else { throw ManifestProblem("A quotation mark in Exec has no other.") }
+        if let word { words.append(word) }
+        return words
+    }
+}

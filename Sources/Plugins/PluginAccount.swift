@@ -1,0 +1,46 @@
+internal import ProviderKit
+
+/// An account as a plugin knows it: by a name that lasts as long as its session.
+nonisolated final class PluginAccount: Sendable {
+    let id: String
+    let identity: AccountIdentity
+    let ports: SessionPorts
+    let hosts: AllowedHosts
+    let events: AsyncStream<SessionEvent>.Continuation?
+
+    init(
+        id: String, _ identity: AccountIdentity, _ ports: SessionPorts, _ hosts: AllowedHosts,
+        events: AsyncStream<SessionEvent>.Continuation? = nil
+    ) {
+        self.id = id
+        self.identity = identity
+        self.ports = ports
+        self.hosts = hosts
+        self.events = events
+    }
+
+    /// The account in the parameters of a call.
+    var json: JSONValue {
+        [
+            "id": .string(id), "username": .string(identity.username),
+            "server": identity.server.isEmpty ? .null : .string(identity.server),
+        ]
+    }
+
+    /// A request of the plugin's as it may be sent.
+    ///
+    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``.
+    func confine(_ request: HTTPRequest) throws -> HTTPRequest {
+        guard let address = WebAddress(request.url) else {
+            throw HTTPError.invalidAddress("a plugin asks for what is no address")
+        }
+        guard hosts.permits(address) else {
+            throw HTTPError.forbiddenAddress(
+                "\(address.origin) is none of the hosts of the plugin's manifest")
+        }
+        var request = request
+        request.addressSource = hosts.source(of: address)
+        request.allowedHosts = hosts
+        return request
+    }
+}

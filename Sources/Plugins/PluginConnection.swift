@@ -1,0 +1,251 @@
+internal import ChildProcesses
+internal import Logging
+internal import ProviderKit
+
+/// A plugin that runs, and the calls that it has not answered yet.
+///
+/// Whatever is against the protocol ends it, and fails every call.
+final class PluginConnection {
+    /// Whom it tells what becomes of it.
+    protocol Owner: AnyObject {
+        /// It answers calls for the account meanwhile.
+        func perform(_ message: PluginMessage, of connection: PluginConnection)
+        /// It was ended, or has ended by itself, though it was not told to.
+        func failed(_ connection: PluginConnection, _ reason: String)
+        /// It has been idle, and was told to end.
+        func rested(_ connection: PluginConnection)
+    }
+
+    private struct Pending {
+        let account: PluginAccount?
+        /// nil where nobody waits any more; the answer is still due.
+        var continuation: CheckedContinuation<JSONValue, any Error>?
+        let deadline: OneShotTimer
+    }
+
+    let logger: Logger
+    private let name: String
+    private let limits: PluginLimits
+    private weak var owner: (any Owner)?
+    private var process: PluginProcess?
+    private var pending: [Int64: Pending] = [:]
+    private var lastID: Int64 = 0
+    private var idleTimer: OneShotTimer?
+    private var killTimer: OneShotTimer?
+    private var complaints: FlowMeter
+    private var requests: [Int: Task<Void, Never>] = [:]
+    private var lastRequest = 0
+    private let start = ContinuousClock.now
+    /// Whether no call can be made any more.
+    private(set) var isOver = false
+    private var exitWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Where the confinement tells how it went; nil where there is no such place.
+    var report: ConfinementReport?
+
+    /// - Throws: ``SpawnError``.
+    init(
+        _ setup: ConfinedProcess.Setup, name: String, _ limits: PluginLimits, _ logger: Logger,
+        owner: any Owner
+    ) throws {
+        self.name = name
+        self.limits = limits
+        self.logger = logger
+        self.owner = owner
+        complaints = FlowMeter(limits.logLines, per: .seconds(10))
+        process = try PluginProcess(
+            setup, limits,
+            PluginProcess.Handlers(
+                line: { [weak self] in self?.take($0) },
+                complaint: { [weak self] in self?.log(.warning, $0) },
+                misbehaved: { [weak self] in self?.fail($0) },
+                // Held until then: what it says last is told.
+                ended: { [self] in ended($0) }))
+    }
+
+    /// How long it has been running.
+    var age: Duration { .now - start }
+
+    var processID: Int32? { process?.id }
+
+    // MARK: Calls
+
+    /// Asks it something.
+    ///
+    /// - Parameters:
+    ///   - method: What.
+    ///   - parameters: The rest.
+    ///   - account: Whose credentials its requests carry meanwhile.
+    ///   - limit: How long it may take.
+    /// - Returns: What it answers.
+    /// - Throws: ``PluginRefusal``; ``ProviderError/failed(_:)`` when it does not answer; `CancellationError`.
+    func call(
+        _ method: PluginMethod, _ parameters: JSONValue, _ account: PluginAccount?,
+        limit: Duration
+    ) async throws -> JSONValue {
+        guard !isOver else { throw failure("it has ended") }
+        lastID += 1
+        let id = lastID
+        idleTimer = nil
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let deadline = OneShotTimer(after: limit) { [weak self] in
+                    self?.fail("it has not answered \(method.rawValue) in time")
+                }
+                pending[id] = Pending(
+                    account: account, continuation: continuation, deadline: deadline)
+                send(
+                    .call(
+                        id: .integer(id), method: method.rawValue, parameters: parameters))
+                if Task.isCancelled { abandon(id) }
+            }
+        } onCancel: {
+            Task { @MainActor in abandon(id) }
+        }
+    }
+
+    private func abandon(_ id: Int64) {
+        guard let continuation = pending[id]?.continuation else { return }
+        pending[id]?.continuation = nil
+        send(.notification(method: pluginCancellation, parameters: ["id": .integer(id)]))
+        continuation.resume(throwing: CancellationError())
+    }
+
+    /// The account of a call that is under way; nil for any other.
+    func account(_ id: String) -> PluginAccount? {
+        pending.values.lazy.compactMap(\.account).first { $0.id == id }
+    }
+
+    func send(_ message: PluginMessage) { process?.send(message.line) }
+
+    /// Does something that it has asked for, unless too much is under way.
+    func perform(
+        _ id: JSONValue, _ work: @escaping @MainActor () async throws -> JSONValue
+    ) {
+        guard requests.count < limits.requests else {
+            return refuse(id, PluginRefusal(.failed, "Too many requests are under way."))
+        }
+        lastRequest += 1
+        let number = lastRequest
+        requests[number] = Task {
+            defer { requests[number] = nil }
+            do {
+                send(.answer(id: id, result: try await work()))
+            } catch {
+                refuse(id, PluginRefusal(error))
+            }
+        }
+    }
+
+    func refuse(_ id: JSONValue, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
+
+    // MARK: What it says
+
+    private func take(_ line: ArraySlice<UInt8>) {
+        guard !isOver else { return }
+        let message: PluginMessage
+        do {
+            message = try PluginMessage(parsing: line)
+        } catch {
+            return fail("it does not speak the protocol: \(error)")
+        }
+        switch message {
+        case .answer(let id, let result): settle(id, .success(result))
+        case .refusal(let id, let refusal): settle(id, .failure(refusal))
+        case .call, .notification: owner?.perform(message, of: self)
+        }
+    }
+
+    private func settle(_ id: JSONValue, _ result: Result<JSONValue, any Error>) {
+        guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
+            return fail("it answers what nobody has asked")
+        }
+        call.deadline.cancel()
+        call.continuation?.resume(with: result)
+        if pending.isEmpty { waitForIdleness() }
+    }
+
+    /// Puts something that it says into the log, unless that is too much.
+    func log(_ level: Logger.Level, _ text: String) {
+        guard complaints.note() else { return }
+        guard let line = ServiceText.line(text) else { return }
+        logger.log(level: level, "\(name): \(line.prefix(1000))")
+    }
+
+    // MARK: Its end
+
+    private func waitForIdleness() {
+        idleTimer = OneShotTimer(after: limits.idling) { [weak self] in self?.rest() }
+    }
+
+    private func rest() {
+        guard pending.isEmpty, !isOver else { return }
+        end()
+        owner?.rested(self)
+    }
+
+    /// Tells it to end; what is under way fails.
+    func end() {
+        guard !isOver else { return }
+        close(reason: "it was told to end")
+        process?.close()
+        killTimer = OneShotTimer(after: limits.farewell) { [weak self] in
+            guard let self, let process else { return }
+            logger.warning(
+                "A plugin does not end, and is killed", metadata: ["process": "\(process.id)"])
+            process.kill()
+        }
+    }
+
+    /// Ends it at once.
+    func kill() {
+        if !isOver { close(reason: "it was told to end") }
+        process?.kill()
+    }
+
+    /// Ends it for something that no plugin may do.
+    func fail(_ reason: String) {
+        guard !isOver else { return }
+        let id = process.map { "\($0.id)" } ?? ""
+        process?.kill()
+        logger.warning(
+            "A plugin failed", metadata: ["process": "\(id)", "reason": "\(reason)"])
+        close(reason: reason)
+        owner?.failed(self, reason)
+    }
+
+    private func ended(_ reason: String) {
+        killTimer = nil
+        logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
+        process = nil
+        fail(reason)
+        for waiter in exitWaiters { waiter.resume() }
+        exitWaiters = []
+    }
+
+    /// Waits until the process is gone, which it is about to be.
+    ///
+    /// - Returns: True, for a condition.
+    func exit() async -> Bool {
+        guard process != nil else { return true }
+        process?.kill()
+        await withCheckedContinuation { exitWaiters.append($0) }
+        return true
+    }
+
+    private func close(reason: String) {
+        isOver = true
+        idleTimer = nil
+        for request in requests.values { request.cancel() }
+        let calls = pending.values
+        pending = [:]
+        for call in calls {
+            call.deadline.cancel()
+            call.continuation?.resume(throwing: failure(reason))
+        }
+    }
+
+    private func failure(_ reason: String) -> ProviderError {
+        .failed("The plugin of \(name) did not do its part: \(reason).")
+    }
+}

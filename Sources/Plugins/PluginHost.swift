@@ -1,0 +1,181 @@
+internal import Glibc
+package import Logging
+package import ProviderKit
+
+/// The plugins that are installed, as providers. Reads their manifests, and reads them again when they change.
+///
+/// Costs nothing but the watch as long as there are none.
+package final class PluginHost {
+    /// Where manifests lie, the user's folder first: it overrides the others, file by file.
+    private let folders: [String]
+    private let settings: (String) -> ProviderSettings
+    private let reserved: Set<String>
+    private let limits: PluginLimits
+    private let logger: Logger
+    private let confiner: Confiner
+    private lazy var world = PluginWorld(limits: limits, confiner: confiner, logger: logger) {
+        [weak self] in self?.onDisabled?($0, $1, $2)
+    }
+    private var watcher: FolderWatch?
+    private var installed: [String: Installed] = [:]
+    /// Called with the providers that came and went.
+    package var onChange: ((_ change: Change) -> Void)?
+
+    /// Called with the id, the name and the reason when a plugin has failed too often.
+    package var onDisabled: ((_ id: String, _ name: String, _ reason: String) -> Void)?
+
+    /// What came and went. One that is there as another version comes, and does not go.
+    package struct Change {
+        package var removed: [String] = []
+        package var added: [any InstalledProvider] = []
+        /// Those that are doing otherwise than before.
+        package var changed: [any InstalledProvider] = []
+    }
+
+    private struct Installed {
+        let path: String
+        let stamp: FileStamps
+        let settings: ProviderSettings
+        let provider: any InstalledProvider
+        let plugin: Plugin?
+    }
+
+    /// - Parameters:
+    ///   - folders: Where manifests lie, the most important first.
+    ///   - reserved: The ids of providers that come with the program.
+    ///   - limits: How much plugins may do.
+    ///   - confinements: What may be tried to keep things from them, the strictest first.
+    ///   - logger: For what they do and say.
+    ///   - settings: What is configured for a provider.
+    package init(
+        folders: [String], reserved: Set<String>, limits: PluginLimits = PluginLimits(),
+        confinements: [Confinement], logger: Logger,
+        settings: @escaping (String) -> ProviderSettings
+    ) {
+        self.folders = folders
+        self.reserved = reserved
+        self.settings = settings
+        self.limits = limits
+        self.logger = logger
+        confiner = Confiner(confinements, logger: logger)
+    }
+
+    /// The providers, by their ids.
+    package var providers: [any InstalledProvider] {
+        installed.sorted { $0.key < $1.key }.map(\.value.provider)
+    }
+
+    /// Reads the manifests, and watches them from now on.
+    package func start() {
+        watcher = FolderWatch(folders) { [unowned self] in reload() }
+        reload()
+    }
+
+    /// Ends all plugins.
+    package func stop() {
+        watcher = nil
+        for entry in installed.values { entry.plugin?.retire() }
+    }
+
+    /// Reads what has changed: manifests, programs, and what is configured.
+    package func reload() {
+        var found: [String: String] = [:]
+        for folder in folders.reversed() {
+            for name in Self.manifests(in: folder) { found[name] = "\(folder)/\(name)" }
+        }
+        var change = Change()
+        var now: [String: Installed] = [:]
+        for (name, path) in found.sorted(by: { $0.key < $1.key }) {
+            let base = String(name.dropLast(Manifest.suffix.count))
+            // What the daemon alone has to know of does not change the plugin.
+            var settings = settings(base)
+            settings["ClientId"] = nil
+            // One that cannot run is told apart from the provider of that name that comes with the program.
+            let id =
+                Manifest.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
+            if let known = installed[id], known.path == path, known.settings == settings,
+                !known.stamp.haveChanged
+            {
+                now[id] = known
+                continue
+            }
+            guard settings["Enabled"] != "false" else { continue }
+            let entry = read(path, id: id, base: base, settings)
+            now[id] = entry
+            change.added.append(entry.provider)
+        }
+        for (id, entry) in installed {
+            guard let current = now[id] else {
+                change.removed.append(id)
+                entry.plugin?.retire()
+                continue
+            }
+            if let plugin = entry.plugin, current.plugin !== plugin { plugin.retire() }
+        }
+        installed = now
+        if !change.added.isEmpty || !change.removed.isEmpty { onChange?(change) }
+    }
+
+    private func read(
+        _ path: String, id: String, base: String, _ settings: ProviderSettings
+    ) -> Installed {
+        do throws(ManifestProblem) {
+            guard !reserved.contains(base) else {
+                throw ManifestProblem("A provider “\(base)” comes with Image Feed.")
+            }
+            let manifest = try Manifest(
+                path: path, allowsLoopback: settings["AllowLoopback"] == "true")
+            let plugin = Plugin(manifest, settings, world)
+            let provider = provider(plugin)
+            plugin.onChange = { [weak self] in
+                self?.onChange?(Change(changed: [provider]))
+            }
+            return Installed(
+                path: path, stamp: manifest.stamp, settings: settings, provider: provider,
+                plugin: plugin)
+        } catch {
+            world.logger.warning(
+                "A plugin's manifest is of no use",
+                metadata: ["path": "\(path)", "reason": "\(error)"])
+            return Installed(
+                path: path, stamp: FileStamps([path]), settings: settings,
+                provider: UnusableProvider(id: id, name: base, reason: error.description),
+                plugin: nil)
+        }
+    }
+
+    private func provider(_ plugin: Plugin) -> any InstalledProvider {
+        switch plugin.manifest.login {
+        case .open, .key: KeyPluginProvider(plugin: plugin)
+        case .oauth2(let description, let help):
+            OAuthPluginProvider(plugin: plugin, description, help: help)
+        }
+    }
+
+    private static func manifests(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory), names.count < 1000 {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name.hasSuffix(Manifest.suffix), !name.hasPrefix(".") {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// A name as an element of an object path.
+    private static func escaped(_ name: String) -> String {
+        name.utf8.reduce(into: "") { text, byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                0x30...0x39:
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+}

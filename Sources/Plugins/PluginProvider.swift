@@ -1,0 +1,111 @@
+internal import Logging
+internal import ProviderKit
+
+/// A provider that is a program of its own.
+protocol PluginProvider: InstalledProvider {
+    nonisolated var plugin: Plugin { get }
+}
+
+extension PluginProvider {
+    nonisolated var info: ProviderInfo { plugin.manifest.providerInfo }
+
+    var condition: ProviderCondition {
+        ProviderCondition(
+            state: plugin.disablement == nil ? .ready : .disabled,
+            reason: plugin.disablement ?? "", confinement: plugin.confinement?.rawValue ?? "")
+    }
+
+    nonisolated func makeSession(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) -> any Session {
+        // Accounts begin anew when the user wants to try again.
+        Task { @MainActor in plugin.encourage() }
+        return plugin.manifest.info.capabilities.contains(.like)
+            ? LikingPluginSession(plugin, account, ports) : PluginSession(plugin, account, ports)
+    }
+
+    /// Asks the plugin who somebody is.
+    nonisolated fileprivate func ask(
+        _ identity: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        let account = PluginAccount(
+            id: plugin.makeAccountID(), identity, ports,
+            plugin.manifest.allowedHosts(server: identity.server))
+        let found = try await plugin.call(.identify, [:], account) {
+            reader throws(PluginFault) in try AccountIdentity(reader)
+        }
+        // Which server it is, the user has said.
+        return AccountIdentity(username: found.username, server: identity.server)
+    }
+}
+
+/// A plugin whose accounts have a key, or nothing.
+struct KeyPluginProvider: PluginProvider, KeyLogin {
+    let plugin: Plugin
+
+    nonisolated func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        let needsServer: Bool
+        var description = KeyDescription(keyField: nil, keyOrigins: [])
+        switch plugin.manifest.login {
+        case .open(let needs): needsServer = needs
+        case .key(let field, let origins, let needs):
+            needsServer = needs
+            description.keyField = field
+            description.keyOrigins = origins
+        case .oauth2: needsServer = false
+        }
+        description.needsServer = needsServer
+        guard needsServer, !server.isEmpty else { return description }
+        guard let address = Manifest.address(ofServer: server) else {
+            throw .invalidArgument(
+                "“\(server)” is no server: photos.example.org, or with a port, photos.example.org:8443."
+            )
+        }
+        if description.keyField != nil { description.keyOrigins = [address.origin] }
+        return description
+    }
+
+    nonisolated func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        try await ask(account, ports)
+    }
+}
+
+/// A plugin whose accounts are logged in to in the browser.
+struct OAuthPluginProvider: PluginProvider, OAuthLogin {
+    let plugin: Plugin
+    private let description: OAuthDescription
+    let registrationHelp: String
+
+    init(plugin: Plugin, _ description: OAuthDescription, help: String) {
+        self.plugin = plugin
+        self.description = description
+        registrationHelp = help
+    }
+
+    nonisolated func oauth(
+        _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription { description }
+
+    nonisolated func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
+        try await ask(AccountIdentity(username: ""), ports)
+    }
+}
+
+nonisolated extension Manifest {
+    var providerInfo: ProviderInfo {
+        let authentication: ProviderInfo.Authentication =
+            switch login {
+            case .open: .none
+            case .key: .password
+            case .oauth2: .oauth2
+            }
+        return ProviderInfo(
+            id: info.id, name: info.name, iconName: info.iconName, authentication: authentication,
+            capabilities: info.capabilities.sorted { $0.rawValue < $1.rawValue },
+            defaultSource: info.defaultSource)
+    }
+}

@@ -1,0 +1,129 @@
+internal import ProviderKit
+
+/// An account of a plugin that is logged in.
+///
+/// Asks the plugin, and believes nothing that it says.
+nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendable {
+    // Unchecked only since it has a subclass: all that it holds is constant.
+    let events: AsyncStream<SessionEvent>
+    let plugin: Plugin
+    let account: PluginAccount
+    private let continuation: AsyncStream<SessionEvent>.Continuation
+
+    init(_ plugin: Plugin, _ identity: AccountIdentity, _ ports: SessionPorts) {
+        (events, continuation) = AsyncStream.makeStream()
+        self.plugin = plugin
+        account = PluginAccount(
+            id: plugin.makeAccountID(), identity, ports,
+            plugin.manifest.allowedHosts(server: identity.server), events: continuation)
+        continuation.yield(.status(.ready))
+    }
+
+    func close() { continuation.finish() }
+
+    private func offers(_ capability: ProviderInfo.Capability) -> Bool {
+        plugin.manifest.info.capabilities.contains(capability)
+    }
+
+    func profile() async throws -> Profile {
+        guard offers(.profile) else {
+            let name = account.identity.username
+            return Profile(username: name, name: name)
+        }
+        return try await plugin.call(.profile, [:], account) {
+            [account] reader throws(PluginFault) in try Profile(reader, account.hosts)
+        }
+    }
+
+    // MARK: RemoteFeed
+
+    func accepts(_ source: SourceID) -> Bool { plugin.manifest.accepts(source) }
+
+    func sources() async throws -> [Source] {
+        let sources = try await plugin.call(.sources, [:], account) {
+            reader throws(PluginFault) in
+            try reader.expectObject()
+            var sources: [Source] = []
+            for element in try reader.elements("sources", atMost: Source.maximumNumber) {
+                sources.append(try Source(element))
+            }
+            return sources
+        }
+        // What could not be shown is not offered.
+        return sources.filter { accepts($0.id) }
+    }
+
+    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+        try await plugin.call(
+            .page, ["source": .string(source.text), "place": JSONValue(place)], account
+        ) { [account] reader throws(PluginFault) in try RemotePage(reader, account.hosts) }
+    }
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        try await plugin.call(.photo, ["photo": .string(id.text)], account) {
+            [account] reader throws(PluginFault) in
+            let photo = try RemotePhoto(reader, account.hosts)
+            guard photo.photo.id == id else { throw PluginFault("the answer is another photo") }
+            return photo
+        }
+    }
+
+    func countDownload(_ photo: RemotePhoto) async throws {
+        guard offers(.download) else { return }
+        try await plugin.call(
+            .countDownload,
+            ["photo": .string(photo.photo.id.text), "note": .string(photo.note)], account
+        ) { _ throws(PluginFault) in }
+    }
+
+    // MARK: RemoteImages
+
+    func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
+        let parameters: [String: JSONValue] = [
+            "photo": .string(photo.photo.id.text), "size": .string(size.rawValue),
+            "note": .string(photo.note),
+        ]
+        return try await plugin.call(.image, parameters, account) {
+            [account] reader throws(PluginFault) in
+            try reader.expectObject()
+            guard let text = try reader.text("url") else { return nil }
+            guard account.hosts.permits(text) else {
+                throw PluginFault("image.url is none of the hosts of the manifest")
+            }
+            return text
+        }
+    }
+
+    var imageClient: any HTTPClient { PluginImageClient(account: account) }
+}
+
+/// A session of a plugin that can like photos.
+nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchecked Sendable {
+    var likesSource: SourceID { SourceID("likes") }
+
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        try await plugin.call(
+            .setLiked, ["photo": .string(photo.text), "liked": .bool(isLiked)], account
+        ) { reader throws(PluginFault) in
+            try reader.expectObject()
+            return try reader.count("likes")
+        }
+    }
+}
+
+/// Fetches what a plugin has named, by the rules for its requests.
+nonisolated private struct PluginImageClient: HTTPClient {
+    let account: PluginAccount
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await account.ports.http.send(try account.confine(request))
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await account.ports.http.download(
+            try account.confine(request), into: file, progress: progress)
+    }
+}

@@ -1,0 +1,55 @@
+/// The hosts that a request may go to, redirects included.
+package struct AllowedHosts: Hashable, Sendable {
+    /// Over `https` alone: `example.org`, `*.example.org` for all below it, `example.org:8443`, or `*` for
+    /// any. None of them leads into the user's own network.
+    package let patterns: [Pattern]
+    /// Origins that the user has named: they may lie wherever the user says.
+    package let origins: Set<String>
+
+    package init(patterns: [Pattern], origins: Set<String> = []) {
+        self.patterns = patterns
+        self.origins = origins
+    }
+
+    package func permits(_ address: WebAddress) -> Bool {
+        if origins.contains(address.origin) { return true }
+        return address.scheme == .https && patterns.contains { $0.matches(address) }
+    }
+
+    /// Whether a text is an address that a request may go to.
+    package func permits(_ text: String) -> Bool { WebAddress(text).map(permits) ?? false }
+
+    /// How an address may be asked: what the user has not named never leads into their network.
+    package func source(of address: WebAddress) -> HTTPRequest.AddressSource {
+        origins.contains(address.origin) ? .configuration : .stranger
+    }
+
+    /// What a host has to be like.
+    package struct Pattern: Hashable, Sendable {
+        /// In lower case; empty for any.
+        private let host: String
+        private let takesSubdomains: Bool
+        private let port: UInt16?
+
+        /// Reads a pattern; nil for what is none.
+        package init?(_ text: String) {
+            if text == "*" {
+                (host, takesSubdomains, port) = ("", true, nil)
+                return
+            }
+            takesSubdomains = text.hasPrefix("*.")
+            let name = takesSubdomains ? String(text.dropFirst(2)) : text
+            guard let address = WebAddress("https://\(name)"), address.rest.isEmpty,
+                address.host.contains("."), !address.host.hasSuffix(".")
+            else { return nil }
+            host = address.host
+            port = address.port
+        }
+
+        func matches(_ address: WebAddress) -> Bool {
+            if host.isEmpty { return true }
+            guard address.port == port else { return false }
+            return address.host == host || takesSubdomains && address.host.hasSuffix(".\(host)")
+        }
+    }
+}

@@ -1,0 +1,227 @@
+/// Why bytes are no JSON.
+package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
+    package let reason: String
+    /// In bytes from the beginning.
+    package let offset: Int
+
+    package var description: String { "no JSON at byte \(offset): \(reason)" }
+}
+
+extension JSONValue {
+    /// How deep arrays and objects may lie in each other.
+    package static let maximumDepth = 32
+
+    /// Reads one value, and nothing but blanks around it.
+    ///
+    /// Stricter than RFC 8259 has to be: a key that is there twice is an error.
+    ///
+    /// - Throws: ``JSONSyntaxError``.
+    package init(parsing bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
+        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0) }
+        self = try (parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0) }).get()
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Result<JSONValue, JSONSyntaxError> {
+        var parser = Parser(bytes: bytes)
+        do throws(JSONSyntaxError) {
+            return .success(try parser.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+private struct Parser {
+    let bytes: UnsafeBufferPointer<UInt8>
+    var offset = 0
+
+    mutating func document() throws(JSONSyntaxError) -> JSONValue {
+        let value = try value(depth: 0)
+        skipBlanks()
+        guard offset == bytes.count else { throw error("something follows the value") }
+        return value
+    }
+
+    private func error(_ reason: String) -> JSONSyntaxError {
+        JSONSyntaxError(reason: reason, offset: offset)
+    }
+
+    private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    private mutating func skipBlanks() {
+        while let byte = next, [0x20, 0x0a, 0x0d, 0x09].contains(byte) { offset += 1 }
+    }
+
+    /// Takes a character if it comes next, blanks aside.
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        guard next == UInt8(ascii: character) else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        guard depth < JSONValue.maximumDepth else { throw error("too deep") }
+        skipBlanks()
+        guard let first = next else { throw error("the end") }
+        switch first {
+        case UInt8(ascii: "{"): return try object(depth)
+        case UInt8(ascii: "["): return try array(depth)
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        default: return try number()
+        }
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ value: JSONValue
+    ) throws(JSONSyntaxError) -> JSONValue {
+        let isThere = word.withUTF8Buffer { bytes[offset...].starts(with: $0) }
+        guard isThere else { throw error("an unknown word") }
+        offset += word.utf8CodeUnitCount
+        return value
+    }
+
+    private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        offset += 1
+        var members: [String: JSONValue] = [:]
+        if take("}") { return .object(members) }
+        repeat {
+            skipBlanks()
+            guard next == UInt8(ascii: "\"") else { throw error("a key is missing") }
+            let key = try string()
+            guard take(":") else { throw error("a colon is missing") }
+            guard members.updateValue(try value(depth: depth + 1), forKey: key) == nil else {
+                throw error("a key is there twice")
+            }
+        } while take(",")
+        guard take("}") else { throw error("an object does not end") }
+        return .object(members)
+    }
+
+    private mutating func array(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        offset += 1
+        var elements: [JSONValue] = []
+        if take("]") { return .array(elements) }
+        repeat { elements.append(try value(depth: depth + 1)) } while take(",")
+        guard take("]") else { throw error("an array does not end") }
+        return .array(elements)
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(JSONSyntaxError) -> String {
+        offset += 1
+        let start = offset
+        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20
+        {
+            offset += 1
+        }
+        if next == UInt8(ascii: "\"") {
+            defer { offset += 1 }
+            return try text(bytes[start..<offset])
+        }
+        var unescaped = Array(bytes[start..<offset])
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            guard byte >= 0x20 else { throw error("a control character in a string") }
+            offset += 1
+            guard byte == UInt8(ascii: "\\") else {
+                unescaped.append(byte)
+                continue
+            }
+            unescaped += String(Character(try escape())).utf8
+        }
+        guard next != nil else { throw error("a string does not end") }
+        offset += 1
+        return try text(unescaped)
+    }
+
+    private func text(_ utf8: some Sequence<UInt8>) throws(JSONSyntaxError) -> String {
+        guard let text = String(validating: utf8, as: UTF8.self) else {
+            throw error("a string is no UTF-8")
+        }
+        return text
+    }
+
+    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
+        guard let byte = next else { throw error("a string does not end") }
+        offset += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
+        case UInt8(ascii: "b"): return "\u{08}"
+        case UInt8(ascii: "f"): return "\u{0c}"
+        case UInt8(ascii: "n"): return "\n"
+        case UInt8(ascii: "r"): return "\r"
+        case UInt8(ascii: "t"): return "\t"
+        case UInt8(ascii: "u"): return try unicode()
+        default: throw error("an unknown escape")
+        }
+    }
+
+    private mutating func unicode() throws(JSONSyntaxError) -> Unicode.Scalar {
+        let unit = try codeUnit()
+        if let scalar = Unicode.Scalar(unit) { return scalar }
+        // A surrogate: the other half has to follow.
+        guard unit < 0xdc00, next == UInt8(ascii: "\\"), offset + 1 < bytes.count,
+            bytes[offset + 1] == UInt8(ascii: "u")
+        else { throw error("half a character") }
+        offset += 2
+        let low = try codeUnit()
+        guard 0xdc00...0xdfff ~= low,
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00))
+        else { throw error("half a character") }
+        return scalar
+    }
+
+    private mutating func codeUnit() throws(JSONSyntaxError) -> UInt32 {
+        var unit: UInt32 = 0
+        for _ in 0..<4 {
+            guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
+                throw error("a hexadecimal digit is missing")
+            }
+            unit = unit << 4 | UInt32(digit)
+            offset += 1
+        }
+        return unit
+    }
+
+    // MARK: Numbers
+
+    private mutating func number() throws(JSONSyntaxError) -> JSONValue {
+        let start = offset
+        if next == UInt8(ascii: "-") { offset += 1 }
+        let beginsWithZero = next == UInt8(ascii: "0")
+        let count = digits()
+        guard count > 0 else { throw error("no value") }
+        guard count == 1 || !beginsWithZero else { throw error("a number begins with 0") }
+        var isWhole = true
+        if next == UInt8(ascii: ".") {
+            offset += 1
+            isWhole = false
+            guard digits() > 0 else { throw error("a digit is missing") }
+        }
+        if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+            offset += 1
+            isWhole = false
+            if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { offset += 1 }
+            guard digits() > 0 else { throw error("a digit is missing") }
+        }
+        let text = String(decoding: bytes[start..<offset], as: UTF8.self)
+        if isWhole, let integer = Int64(text) { return .integer(integer) }
+        guard let number = Double(text), number.isFinite else { throw error("a number too large") }
+        return .number(number)
+    }
+
+    /// Skips digits.
+    ///
+    /// - Returns: How many.
+    private mutating func digits() -> Int {
+        let start = offset
+        while let byte = next, 0x30...0x39 ~= byte { offset += 1 }
+        return offset - start
+    }
+}

@@ -1,0 +1,50 @@
+/// A value of JSON (RFC 8259), as the messages between daemon and plugin are made of.
+package enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// A number without fraction and exponent, in the range of 64 bits.
+    case integer(Int64)
+    case number(Double)
+    case string(String)
+    case array([JSONValue])
+    case object([String: JSONValue])
+
+    /// The value of a member; nil where there is none, where it is null, and in what is no object.
+    package subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self, let value = members[key], value != .null else {
+            return nil
+        }
+        return value
+    }
+
+    /// What kind of value it is, as a reader of a log knows it.
+    package var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer: "an integer"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByIntegerLiteral, ExpressibleByDictionaryLiteral
+{
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+
+    /// Members that are null are left out.
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(
+            Dictionary(elements.lazy.filter { $0.1 != .null }, uniquingKeysWith: { $1 }))
+    }
+
+    package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
+    package init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
+    package init(_ flag: Bool?) { self = flag.map { .bool($0) } ?? .null }
+}

@@ -1,0 +1,90 @@
+internal import Dispatch
+internal import Glibc
+
+/// A plugin's side of the pipes to the daemon.
+@MainActor
+final class PluginChannel {
+    private var source: (any DispatchSourceRead)?
+    private var rest: [UInt8] = []
+    private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
+    private var lastID: Int64 = 0
+    private var handler: ((PluginMessage) -> Void)?
+
+    nonisolated init() {}
+
+    /// Begins to read. When nothing more can come, the program ends.
+    func start(_ handler: @escaping (PluginMessage) -> Void) {
+        signal(SIGPIPE, SIG_IGN)
+        self.handler = handler
+        let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
+        source.setEventHandler { [self] in MainActor.assumeIsolated { read() } }
+        source.activate()
+        self.source = source
+    }
+
+    private func read() {
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
+            let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+            if count > 0 { rest += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+            return count
+        }
+        if count == 0 || count < 0 && errno != EINTR { exit(EXIT_SUCCESS) }
+        var lines = rest[...]
+        while let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
+            take(lines[..<end])
+            lines = lines[(end + 1)...]
+        }
+        rest = Array(lines)
+    }
+
+    private func take(_ line: ArraySlice<UInt8>) {
+        // What the daemon says that makes no sense here, a later version may have said.
+        guard let message = try? PluginMessage(parsing: line) else { return }
+        switch message {
+        case .answer(.integer(let id), let result):
+            waiting.removeValue(forKey: id)?.resume(returning: result)
+        case .refusal(.integer(let id), let refusal):
+            waiting.removeValue(forKey: id)?.resume(throwing: refusal.error(of: "Image Feed"))
+        default: handler?(message)
+        }
+    }
+
+    /// Writes a message. Blocks until the daemon has taken it.
+    func send(_ message: PluginMessage) {
+        var line = message.line[...]
+        while !line.isEmpty {
+            let count = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { exit(EXIT_FAILURE) }
+            line = line.dropFirst(count)
+        }
+    }
+
+    /// Asks the daemon for something.
+    func call(
+        _ method: DaemonMethod, _ parameters: [String: JSONValue]
+    ) async throws -> JSONValue {
+        lastID += 1
+        let id = lastID
+        return try await withCheckedThrowingContinuation { continuation in
+            waiting[id] = continuation
+            send(
+                .call(
+                    id: .integer(id), method: method.rawValue, parameters: .object(parameters)))
+        }
+    }
+
+    /// Tells what happened to an account by itself.
+    func tell(_ event: SessionEvent, _ account: String) {
+        let (method, json): (DaemonMethod, JSONValue)
+        switch event {
+        case .status(let status): (method, json) = (.status, status.json)
+        case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
+        // What is new, the daemon finds out itself.
+        case .updated, .changed, .removed: return
+        }
+        guard case .object(var members) = json else { return }
+        members["account"] = .string(account)
+        send(.notification(method: method.rawValue, parameters: .object(members)))
+    }
+}

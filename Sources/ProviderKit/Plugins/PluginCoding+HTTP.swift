@@ -1,0 +1,128 @@
+// How requests on the web and their answers are written down.
+
+extension HTTPRequest {
+    /// What a plugin may ask to be sent, and get, in bytes.
+    package static let maximumPluginBytes = 8 << 20
+
+    package var json: JSONValue {
+        let fields = headers.fields.map { JSONValue.array([.string($0.name), .string($0.value)]) }
+        var members: [String: JSONValue] = [
+            "method": .string(method.rawValue), "url": .string(url), "headers": .array(fields),
+        ]
+        members.setBody(body)
+        return .object(members)
+    }
+
+    /// Reads what a plugin wants to have asked. Where it may go is not looked at here.
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        let name = try reader.text("method") ?? "GET"
+        guard let method = Method(rawValue: name) else {
+            throw PluginFault("\(reader.path).method is none of GET, POST, PUT and DELETE")
+        }
+        self.init(method, try reader.requiredText("url"))
+        headers = try reader.headers()
+        body = try reader.body()
+        maximumBytes = Self.maximumPluginBytes
+    }
+}
+
+extension HTTPResponse {
+    package var json: JSONValue {
+        let fields = headers.fields.map { JSONValue.array([.string($0.name), .string($0.value)]) }
+        var members: [String: JSONValue] = [
+            "status": .integer(Int64(status)), "url": .string(url), "headers": .array(fields),
+        ]
+        members.setBody(body)
+        return .object(members)
+    }
+
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        guard let status = try reader.count("status") else { throw reader.missing("status") }
+        self.init(
+            status: status, headers: try reader.headers(), body: try reader.body(),
+            url: try reader.requiredText("url"))
+    }
+}
+
+extension [String: JSONValue] {
+    /// Text stays text; other bytes are base64.
+    fileprivate mutating func setBody(_ body: [UInt8]) {
+        guard !body.isEmpty else { return }
+        if let text = String(validating: body, as: UTF8.self) {
+            self["body"] = .string(text)
+        } else {
+            self["body_base64"] = .string(Base64.encode(body))
+        }
+    }
+}
+
+extension PluginReader {
+    fileprivate func body() throws(PluginFault) -> [UInt8] {
+        if let text = try text("body") { return Array(text.utf8) }
+        guard let text = try text("body_base64") else { return [] }
+        guard let body = Base64.decode(text) else {
+            throw PluginFault("\(path).body_base64 is no base64")
+        }
+        return body
+    }
+
+    /// Pairs of name and value.
+    fileprivate func headers() throws(PluginFault) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for element in try elements("headers", atMost: 200) {
+            guard case .array(let pair) = element.value, pair.count == 2,
+                case .string(let name) = pair[0], case .string(let value) = pair[1]
+            else { throw PluginFault("\(element.path) is no pair of name and value") }
+            headers.append(name, value)
+        }
+        return headers
+    }
+}
+
+/// Source: RFC 4648 §4.
+package enum Base64 {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let rest = bytes[start...].prefix(3)
+            let bits = rest.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - rest.count))
+            for place in 0..<4 {
+                text.append(
+                    place <= rest.count
+                        ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xff, count: 256)
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+
+    /// nil for what is no base64. The padding may be missing.
+    package static func decode(_ text: String) -> [UInt8]? {
+        var digits = Array(text.utf8)[...]
+        for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        guard digits.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count * 3 / 4)
+        var (bits, count) = (UInt32(0), 0)
+        for digit in digits {
+            let value = values[Int(digit)]
+            guard value < 64 else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+}

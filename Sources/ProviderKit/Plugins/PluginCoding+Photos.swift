@@ -1,0 +1,198 @@
+// How photos, pages, sources and profiles are written down. The names are those of the bus.
+
+extension RemotePhoto {
+    package var json: JSONValue {
+        var addresses: [String: JSONValue] = [:]
+        for (size, address) in images { addresses[size.rawValue] = .string(address) }
+        return [
+            "id": .string(photo.id.text),
+            "created": JSONValue(photo.created),
+            "updated": JSONValue(photo.updated),
+            "width": JSONValue(photo.width),
+            "height": JSONValue(photo.height),
+            "color": JSONValue(photo.color),
+            "blur_hash": JSONValue(photo.blurHash),
+            "title": JSONValue(photo.title),
+            "description": JSONValue(photo.description),
+            "author": JSONValue(photo.author),
+            "author_username": JSONValue(photo.authorUsername),
+            "author_url": JSONValue(photo.authorURL),
+            "url": JSONValue(photo.url),
+            "likes": JSONValue(photo.likes),
+            "liked": saysWhetherLiked ? .bool(photo.isLiked) : .null,
+            "sensitive": JSONValue(photo.isSensitive),
+            "media_type": JSONValue(photo.mediaType),
+            "images": .object(addresses),
+            "note": note.isEmpty ? .null : .string(note),
+        ]
+    }
+
+    /// Reads a photo. Texts are made harmless; an address that is none, or of a host that is not allowed, is
+    /// left out.
+    package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
+        try reader.expectObject()
+        var photo = Photo(id: PhotoID(try reader.name("id")))
+        photo.created = try reader.time("created")
+        photo.updated = try reader.time("updated")
+        photo.width = try reader.count("width")
+        photo.height = try reader.count("height")
+        photo.color = try reader.text("color").flatMap { $0.isColor ? $0 : nil }
+        photo.blurHash = try reader.text("blur_hash").flatMap { $0.isBlurHash ? $0 : nil }
+        photo.title = ServiceText.line(try reader.text("title"))
+        photo.description = ServiceText.paragraphs(try reader.text("description"))
+        photo.author = ServiceText.line(try reader.text("author"))
+        photo.authorUsername = ServiceText.line(try reader.text("author_username"))
+        photo.authorURL = try reader.link("author_url")
+        photo.url = try reader.link("url")
+        photo.likes = try reader.count("likes")
+        let isLiked = try reader.flag("liked")
+        photo.isLiked = isLiked ?? false
+        photo.isSensitive = try reader.flag("sensitive")
+        photo.mediaType = try reader.text("media_type").flatMap { $0.isMediaType ? $0 : nil }
+        var images: [ImageSize: String] = [:]
+        if reader.value["images"] != nil {
+            let addresses = try reader.object("images")
+            for size in ImageSize.allCases {
+                guard let text = try addresses.text(size.rawValue), let address = WebAddress(text),
+                    hosts?.permits(address) ?? true
+                else { continue }
+                images[size] = address.text
+            }
+        }
+        self.init(photo, images: images, note: try reader.bounded("note") ?? "")
+        saysWhetherLiked = isLiked != nil
+    }
+}
+
+extension RemotePage {
+    /// How many photos a page may have.
+    package static let maximumPhotos = 500
+
+    package var json: JSONValue {
+        [
+            "photos": .array(photos.map(\.json)), "next": JSONValue(next),
+            "total": JSONValue(total),
+        ]
+    }
+
+    package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
+        try reader.expectObject()
+        guard reader.value["photos"] != nil else { throw reader.missing("photos") }
+        var photos: [RemotePhoto] = []
+        for element in try reader.elements("photos", atMost: Self.maximumPhotos) {
+            photos.append(try RemotePhoto(element, hosts))
+        }
+        guard Set(photos.map(\.photo.id)).count == photos.count else {
+            throw PluginFault("\(reader.path).photos has a photo twice")
+        }
+        self.init(photos, next: try reader.bounded("next"), total: try reader.count("total"))
+    }
+}
+
+extension Source {
+    /// How many sources an account may have.
+    package static let maximumNumber = 1000
+
+    package var json: JSONValue {
+        [
+            "id": .string(id.text), "title": .string(title), "kind": .string(kind.rawValue),
+            "count": JSONValue(count), "cover": JSONValue(cover?.text),
+        ]
+    }
+
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        try reader.expectObject()
+        let id = try reader.name("id")
+        let kind = try reader.requiredText("kind")
+        guard let kind = Kind(rawValue: kind) else {
+            throw PluginFault("\(reader.path).kind is no kind of source")
+        }
+        self.init(
+            id: SourceID(id), title: ServiceText.line(try reader.text("title")) ?? id, kind: kind,
+            count: try reader.count("count"),
+            cover: reader.value["cover"] == nil ? nil : PhotoID(try reader.name("cover")))
+    }
+}
+
+extension Profile {
+    package var json: JSONValue {
+        [
+            "username": .string(username), "name": .string(name), "bio": .string(bio),
+            "location": .string(location), "url": .string(url), "avatar_url": .string(avatarURL),
+            "likes": JSONValue(likes),
+        ]
+    }
+
+    package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
+        try reader.expectObject()
+        let username = try reader.name("username")
+        self.init(
+            username: username, name: ServiceText.line(try reader.text("name")) ?? username)
+        bio = ServiceText.paragraphs(try reader.text("bio")) ?? ""
+        location = ServiceText.line(try reader.text("location")) ?? ""
+        url = try reader.link("url") ?? ""
+        let avatar = try reader.text("avatar_url").flatMap { WebAddress($0) }
+        avatarURL = avatar.flatMap { hosts?.permits($0) == false ? nil : $0.text } ?? ""
+        likes = try reader.count("likes")
+    }
+}
+
+extension AccountIdentity {
+    package var json: JSONValue {
+        ["username": .string(username), "server": server.isEmpty ? .null : .string(server)]
+    }
+
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        try reader.expectObject()
+        self.init(
+            username: try reader.name("username"), server: try reader.bounded("server") ?? "")
+    }
+}
+
+extension JSONValue {
+    init(_ time: Timestamp?) { self = time.map { .integer($0.secondsSince1970) } ?? .null }
+}
+
+extension PluginReader {
+    /// Something that things are told apart by: 1 to 512 bytes, on one line.
+    func name(_ key: String) throws(PluginFault) -> String {
+        let name = try requiredText(key)
+        guard 1...512 ~= name.utf8.count, ServiceText.line(name) == name else {
+            throw PluginFault("\(path).\(key) has no 1 to 512 bytes on one line")
+        }
+        return name
+    }
+
+    /// The provider's own words: at most 4096 bytes; nil for none.
+    func bounded(_ key: String) throws(PluginFault) -> String? {
+        guard let text = try text(key), !text.isEmpty else { return nil }
+        guard text.utf8.count <= 4096 else {
+            throw PluginFault("\(path).\(key) has more than 4096 bytes")
+        }
+        return text
+    }
+
+    /// The address of a page on the web, for somebody's browser; nil for any other.
+    func link(_ key: String) throws(PluginFault) -> String? {
+        guard let address = try text(key).flatMap({ WebAddress($0) }), !address.isLoopback else {
+            return nil
+        }
+        return address.text
+    }
+}
+
+extension String {
+    /// `#RRGGBB`
+    fileprivate var isColor: Bool {
+        utf8.count == 7 && first == "#" && dropFirst().allSatisfy(\.isHexDigit)
+    }
+
+    fileprivate var isBlurHash: Bool {
+        6...128 ~= utf8.count && utf8.allSatisfy { 0x21...0x7e ~= $0 }
+    }
+
+    fileprivate var isMediaType: Bool {
+        utf8.count <= 127 && hasPrefix("image/")
+            && utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ";") }
+    }
+}

@@ -1,0 +1,38 @@
+// How a session is doing, as it is written down.
+
+extension RateLimit {
+    package var json: JSONValue {
+        [
+            "remaining": .integer(Int64(remaining)), "limit": .integer(Int64(limit)),
+            "reset": JSONValue(reset),
+        ]
+    }
+
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        guard let remaining = try reader.count("remaining") else {
+            throw reader.missing("remaining")
+        }
+        guard let limit = try reader.count("limit") else { throw reader.missing("limit") }
+        self.init(remaining: remaining, limit: limit, reset: try reader.time("reset"))
+    }
+}
+
+extension SessionStatus {
+    package var json: JSONValue {
+        switch self {
+        case .ready: ["state": "ready"]
+        case .loading(let reason): ["state": "loading", "reason": .string(reason)]
+        case .failed(let reason): ["state": "failed", "reason": .string(reason)]
+        }
+    }
+
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        let reason = ServiceText.line(try reader.text("reason")) ?? "It gives no reason."
+        switch try reader.requiredText("state") {
+        case "ready": self = .ready
+        case "loading": self = .loading(reason: reason)
+        case "failed": self = .failed(reason: reason)
+        default: throw PluginFault("\(reader.path).state is none")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Logging
+
+/// The web, as a plugin has it: the daemon asks, with the account's credentials.
+struct PluginHTTPClient: HTTPClient {
+    let account: String
+    let channel: PluginChannel
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard case .object(var parameters) = request.json else { throw CancellationError() }
+        parameters["account"] = .string(account)
+        let answer = try await channel.call(.http, parameters)
+        let response: HTTPResponse
+        do {
+            response = try HTTPResponse(PluginReader(answer, "http"))
+        } catch {
+            throw HTTPError.failed("\(error)")
+        }
+        guard response.body.count <= request.maximumBytes else {
+            throw HTTPError.tooLarge(limit: request.maximumBytes)
+        }
+        return response
+    }
+
+    /// A plugin has no files.
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        throw HTTPError.failed("a plugin downloads nothing: it names the address")
+    }
+}
+
+/// Writes to the daemon's log.
+struct PluginLogHandler: LogHandler {
+    let channel: PluginChannel
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    init(channel: PluginChannel) { self.channel = channel }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let facts = metadata.merging(event.metadata ?? [:]) { $1 }
+            .sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        let message = PluginMessage.notification(
+            method: DaemonMethod.log.rawValue,
+            parameters: [
+                "level": .string(event.level.rawValue),
+                "message": .string("\(event.message)\(facts)"),
+            ])
+        Task { @MainActor in channel.send(message) }
+    }
+}

@@ -1,0 +1,142 @@
+/// Why a call was not answered, as it is said on the wire: an error of JSON-RPC whose `data` has a `kind`.
+package struct PluginRefusal: Error, Hashable, Sendable {
+    package enum Kind: String, CaseIterable, Sendable {
+        case notFound = "not-found"
+        case invalidArgument = "invalid-argument"
+        case notSupported = "not-supported"
+        case notConfigured = "not-configured"
+        case staleCursor = "stale-cursor"
+        case noSuchUser = "no-such-user"
+        case failed
+        case rateLimited = "rate-limited"
+        case unauthorized
+        case denied
+        // What a request on the web may end with.
+        case unreachable
+        case brokenAnswer = "broken-answer"
+        case tooLarge = "too-large"
+        case invalidAddress = "invalid-address"
+        case forbiddenAddress = "forbidden-address"
+        case keyringLocked = "keyring-locked"
+        case keyringUnavailable = "keyring-unavailable"
+        case cancelled
+    }
+
+    /// What JSON-RPC has numbers for.
+    package enum Code {
+        package static let methodNotFound: Int64 = -32601
+        package static let invalidParameters: Int64 = -32602
+        package static let refused: Int64 = -32000
+    }
+
+    package var code = Code.refused
+    /// nil for one that JSON-RPC itself has.
+    package var kind: Kind?
+    package var message: String
+    /// For ``Kind/rateLimited``.
+    package var until: Timestamp?
+
+    package init(_ kind: Kind?, _ message: String, code: Int64 = Code.refused) {
+        self.code = code
+        self.kind = kind
+        self.message = message
+    }
+
+    init(_ reader: PluginReader) throws(PluginFault) {
+        guard let code = try reader.integer("code") else { throw reader.missing("code") }
+        self.init(nil, try reader.requiredText("message"), code: code)
+        guard case .object = reader.value["data"] else { return }
+        let data = try reader.object("data")
+        kind = try data.text("kind").flatMap(Kind.init)
+        until = try data.time("until")
+    }
+
+    var json: JSONValue {
+        var data: [String: JSONValue] = [:]
+        if let kind { data["kind"] = .string(kind.rawValue) }
+        if let until { data["until"] = .integer(until.secondsSince1970) }
+        return [
+            "code": .integer(code), "message": .string(message),
+            "data": data.isEmpty ? .null : .object(data),
+        ]
+    }
+
+    // MARK: Errors of this program
+
+    /// An error as it is said to the other end.
+    package init(_ error: any Error) {
+        switch error {
+        case let refusal as PluginRefusal: self = refusal
+        case let error as ProviderError: self.init(error)
+        case let error as HTTPError: self.init(error)
+        case let error as SecretStoreError:
+            if case .locked = error {
+                self.init(.keyringLocked, error.message)
+            } else {
+                self.init(.keyringUnavailable, error.message)
+            }
+        case is CancellationError: self.init(.cancelled, "Nobody waits for that any more.")
+        default: self.init(.failed, "\(error)")
+        }
+    }
+
+    private init(_ error: ProviderError) {
+        let kind: Kind =
+            switch error {
+            case .notFound: .notFound
+            case .invalidArgument, .userExists, .wrongPassword: .invalidArgument
+            case .notSupported: .notSupported
+            case .notConfigured: .notConfigured
+            case .staleCursor: .staleCursor
+            case .noSuchUser: .noSuchUser
+            case .failed, .storageFull: .failed
+            case .rateLimited: .rateLimited
+            case .unauthorized: .unauthorized
+            case .denied: .denied
+            }
+        self.init(kind, "\(error)")
+        if case .rateLimited(let until) = error { self.until = until }
+    }
+
+    private init(_ error: HTTPError) {
+        switch error {
+        case .unreachable(let reason): self.init(.unreachable, reason)
+        case .failed(let reason): self.init(.brokenAnswer, reason)
+        case .tooLarge(let limit): self.init(.tooLarge, "\(limit)")
+        case .invalidAddress(let reason): self.init(.invalidAddress, reason)
+        case .forbiddenAddress(let reason): self.init(.forbiddenAddress, reason)
+        case .cannotWrite: self.init(.failed, "\(error)")
+        }
+    }
+
+    /// The error that somebody who called is given.
+    ///
+    /// - Parameter name: Who refused, for one who gave no reason that a person would understand.
+    /// - Returns: What to throw.
+    package func error(of name: String) -> any Error {
+        // Somebody else wrote it: harmless text of one line, and not a long one.
+        let text = ServiceText.line(message).map { String($0.prefix(500)) } ?? ""
+        let sentence = text.isEmpty ? "\(name) gives no reason." : text
+        return switch kind {
+        case .notFound: ProviderError.notFound(sentence)
+        case .invalidArgument: ProviderError.invalidArgument(sentence)
+        case .notSupported: ProviderError.notSupported(sentence)
+        case .notConfigured: ProviderError.notConfigured(sentence)
+        case .staleCursor: ProviderError.staleCursor
+        case .noSuchUser: ProviderError.noSuchUser(sentence)
+        case .rateLimited: ProviderError.rateLimited(until: until)
+        case .unauthorized: ProviderError.unauthorized
+        case .denied: ProviderError.denied(sentence)
+        case .unreachable: HTTPError.unreachable(text)
+        case .brokenAnswer: HTTPError.failed(text)
+        case .tooLarge: HTTPError.tooLarge(limit: Int(text) ?? 0)
+        case .invalidAddress: HTTPError.invalidAddress(text)
+        case .forbiddenAddress: HTTPError.forbiddenAddress(text)
+        case .keyringLocked: SecretStoreError.locked(sentence)
+        case .keyringUnavailable: SecretStoreError.unavailable(sentence)
+        case .cancelled: CancellationError()
+        case .failed: ProviderError.failed(sentence)
+        case nil: ProviderError.failed("\(name) does not do its part: \(sentence)")
+        }
+    }
+}

@@ -1,0 +1,147 @@
+internal import Dispatch
+internal import Glibc
+internal import Logging
+
+/// A provider that answers the daemon's calls.
+@MainActor
+final class PluginServer {
+    private let provider: any Provider
+    private let channel = PluginChannel()
+    private var settings = ProviderSettings()
+    private var sessions: [String: any Session] = [:]
+    private var running: [JSONValue: Task<Void, Never>] = [:]
+
+    init(_ provider: any Provider) { self.provider = provider }
+
+    func start() {
+        channel.start { [self] message in
+            switch message {
+            case .call(let id, let method, let parameters): perform(id, method, parameters)
+            case .notification(pluginCancellation, let parameters):
+                if let id = parameters["id"] { running[id]?.cancel() }
+            case .notification, .answer, .refusal: break
+            }
+        }
+    }
+
+    private func perform(_ id: JSONValue, _ name: String, _ parameters: JSONValue) {
+        guard let method = PluginMethod(rawValue: name) else {
+            let refusal = PluginRefusal(
+                nil, "There is no method “\(name)”.", code: PluginRefusal.Code.methodNotFound)
+            return channel.send(.refusal(id: id, refusal))
+        }
+        running[id] = Task {
+            defer { running[id] = nil }
+            do {
+                let result = try await answer(method, PluginReader(parameters, name))
+                channel.send(.answer(id: id, result: result))
+            } catch let fault as PluginFault {
+                let refusal = PluginRefusal(
+                    nil, fault.description, code: PluginRefusal.Code.invalidParameters)
+                channel.send(.refusal(id: id, refusal))
+            } catch {
+                channel.send(.refusal(id: id, PluginRefusal(error)))
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    private func answer(
+        _ method: PluginMethod, _ parameters: PluginReader
+    ) async throws -> JSONValue {
+        switch method {
+        case .initialize:
+            let given = try parameters.object("settings")
+            if case .object(let members) = given.value {
+                settings = ProviderSettings(
+                    try members.keys.reduce(into: [:]) { $0[$1] = try given.text($1) })
+            }
+            return ["protocol": .integer(Int64(PluginMessage.version))]
+        case .identify: return try await identify(parameters).json
+        case .profile:
+            guard let session = try session(parameters) as? any ProfileSession else { break }
+            return try await session.profile().json
+        case .sources:
+            return ["sources": .array(try await feed(parameters).sources().map(\.json))]
+        case .page:
+            let source = SourceID(try parameters.requiredText("source"))
+            let feed = try feed(parameters)
+            guard feed.accepts(source) else {
+                throw ProviderError.notFound("There is no source “\(source)”.")
+            }
+            return try await feed.fetchPage(source, from: parameters.text("place")).json
+        case .photo:
+            return try await feed(parameters).fetchPhoto(photo(parameters)).json
+        case .image:
+            guard let session = try feed(parameters) as? any RemoteImages,
+                let size = ImageSize(rawValue: try parameters.requiredText("size"))
+            else { break }
+            let photo = RemotePhoto(
+                Photo(id: try photo(parameters)), note: try parameters.text("note") ?? "")
+            return ["url": JSONValue(try await session.imageAddress(photo, size))]
+        case .setLiked:
+            guard let session = try feed(parameters) as? any RemoteLikes else { break }
+            let isLiked = try parameters.flag("liked") ?? true
+            return ["likes": JSONValue(try await session.setLiked(photo(parameters), isLiked))]
+        case .countDownload:
+            let photo = RemotePhoto(
+                Photo(id: try photo(parameters)), note: try parameters.text("note") ?? "")
+            try await feed(parameters).countDownload(photo)
+            return [:]
+        }
+        throw ProviderError.notSupported("\(provider.info.name) cannot do that.")
+    }
+
+    private func photo(_ parameters: PluginReader) throws -> PhotoID {
+        PhotoID(try parameters.requiredText("photo"))
+    }
+
+    private func identify(_ parameters: PluginReader) async throws -> AccountIdentity {
+        let account = try parameters.object("account")
+        let ports = ports(try account.requiredText("id"))
+        switch provider {
+        case let provider as any OAuthLogin: return try await provider.identify(ports)
+        case let provider as any KeyLogin:
+            let named = AccountIdentity(
+                username: try account.text("username") ?? "",
+                server: try account.text("server") ?? "")
+            return try await provider.identify(named, ports)
+        default:
+            throw ProviderError.notSupported("\(provider.info.name) cannot be logged in to.")
+        }
+    }
+
+    private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {
+        guard let feed = try session(parameters) as? any RemoteFeed else {
+            throw ProviderError.notSupported("\(provider.info.name) has no photos to show.")
+        }
+        return feed
+    }
+
+    // MARK: Sessions
+
+    private func session(_ parameters: PluginReader) throws -> any Session {
+        let account = try parameters.object("account")
+        let id = try account.requiredText("id")
+        if let known = sessions[id] { return known }
+        let session = provider.makeSession(
+            AccountIdentity(
+                username: try account.requiredText("username"),
+                server: try account.text("server") ?? ""), ports(id))
+        sessions[id] = session
+        let channel = channel
+        Task {
+            for await event in session.events { channel.tell(event, id) }
+        }
+        return session
+    }
+
+    private func ports(_ account: String) -> SessionPorts {
+        let channel = channel
+        let logger = Logger(label: provider.info.id) { _ in PluginLogHandler(channel: channel) }
+        return SessionPorts(
+            http: PluginHTTPClient(account: account, channel: channel), settings: settings,
+            logger: logger)
+    }
+}

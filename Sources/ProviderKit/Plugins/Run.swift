@@ -1,0 +1,23 @@
+internal import Dispatch
+internal import Glibc
+
+/// Serves a provider as a plugin: reads calls from standard input, answers on standard output. Does not return.
+///
+/// The whole of a plugin's `main.swift`:
+///
+/// ```swift
+/// import ProviderKit
+///
+/// ProviderKit.run(MyProvider())
+/// ```
+///
+/// The provider runs on the main actor, as it does inside the daemon. Its HTTP client asks the daemon, which adds
+/// the credentials; its logger writes to the daemon's log.
+///
+/// Source: `imagefeed-providers(7)`.
+@MainActor
+public func run(_ provider: some Provider) -> Never {
+    let server = PluginServer(provider)
+    server.start()
+    withExtendedLifetime(server) { dispatchMain() }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Logging
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// A program that was built along with the tests, as a plugin.
+@MainActor
+final class BuiltPlugin {
+    let log = Observed<[String]>()
+    let provider: any InstalledProvider
+    private let host: PluginHost
+    private let directory: TemporaryDirectory
+    private let logger: Logger
+    private let settings: ProviderSettings
+
+    /// - Parameters:
+    ///   - program: Its name.
+    ///   - manifest: Its manifest, in which it is `./PROGRAM/PROGRAM`.
+    ///   - settings: What is configured.
+    ///   - level: How it is confined.
+    ///   - limits: How much it may do.
+    /// - Throws: What keeps it from being made.
+    init(
+        _ program: String, _ manifest: String, _ settings: [String: String] = [:],
+        level: Confinement = .bubblewrap, limits: PluginLimits = PluginLimits()
+    ) throws {
+        directory = try TemporaryDirectory()
+        let id = try #require(manifest.firstMatch(of: /Id=(.*)/)?.output.1)
+        try directory.write(manifest, to: "providers/\(id).provider")
+        try directory.write("", to: "providers/\(id)/README")
+        try FileManager.default.copyItem(
+            atPath: BuiltProducts.path(program),
+            toPath: directory.appending("providers/\(id)/\(id)"))
+        let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
+        let values = ProviderSettings(settings.merging(["AllowLoopback": "true"]) { $1 })
+        host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], limits: limits,
+            confinements: [level], logger: logger
+        ) { _ in values }
+        host.start()
+        self.logger = logger
+        self.settings = values
+        provider = try #require(host.providers.first)
+        try #require(provider.condition.state == .ready, "\(provider.condition.reason)")
+    }
+
+    isolated deinit { host.stop() }
+
+    /// Begins a session.
+    func session(_ account: AccountIdentity, _ http: any HTTPClient) -> any Session {
+        provider.makeSession(account, ports(http))
+    }
+
+    func ports(_ http: any HTTPClient) -> SessionPorts {
+        SessionPorts(http: http, settings: settings, logger: logger)
+    }
+}
+
+/// Asks with a token, wherever it goes.
+struct TokenClient: HTTPClient {
+    let base: any HTTPClient
+    let token: Secret
+    var field = HTTPRequest.bearerField
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await base.send(with(request))
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await base.download(with(request), into: file, progress: progress)
+    }
+
+    private func with(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        request.token = token
+        request.tokenField = field
+        return request
+    }
+}

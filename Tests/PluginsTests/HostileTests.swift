@@ -1,0 +1,252 @@
+import Glibc
+import LoopbackHTTP
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Plugins that want more than they are given.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct HostileTests {
+
+    // MARK: What they reach for
+
+    @Test(arguments: confinements)
+    func `one that connects out reaches nobody`(_ level: Confinement) async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "secret"))
+        let plugin = try PluginFixture(
+            """
+            show(attempt(lambda: socket.create_connection(("127.0.0.1", \(server.port)), 5)))
+            """, level: level)
+        #expect(try await plugin.shown() == "PermissionError")
+        #expect(server.connections.value.accepted == 0)
+    }
+
+    @Test(arguments: confinements)
+    func `one that reads keys of ssh and asks the keyring finds nothing`(
+        _ level: Confinement
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
+        let socket = directory.appending("run/keyring")
+        let listener = try listen(at: socket)
+        defer { close(listener) }
+        let plugin = try PluginFixture(
+            """
+            def keyring():
+                s = socket.socket(socket.AF_UNIX); s.connect("\(socket)")
+            show([attempt(lambda: open("\(key)").read()), attempt(lambda: os.listdir("\(directory.path)/home")),
+                  attempt(keyring), attempt(lambda: open("/proc/\(getpid())/environ").read()),
+                  os.environ.get("DBUS_SESSION_BUS_ADDRESS"), sorted(map(int, os.listdir("/dev/fd") if os.path.exists("/dev/fd") else [])) [3:]])
+            """, level: level, directory: directory)
+        let shown = try #require(try await plugin.shown())
+        #expect(!shown.contains("done"), "\(shown)")
+        #expect(shown.contains("PermissionError"))
+    }
+
+    @Test(arguments: confinements)
+    func `one that reads what another account has finds nothing`(
+        _ level: Confinement
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let data = try directory.write("TOKEN", to: "home/.local/share/imagefeed/accounts.sqlite")
+        let plugin = try PluginFixture(
+            """
+            reply = ask("http", {"account": "7", "url": "https://example.org/"})
+            show([attempt(lambda: open("\(data)").read()), reply["error"]["data"]["kind"]])
+            """, level: level, directory: directory)
+        let shown = try #require(try await plugin.shown())
+        #expect(shown.hasSuffix("'denied']"))
+        #expect(!shown.contains("done"))
+        #expect(plugin.log.value.contains { $0.contains("an account that it is not asked about") })
+    }
+
+    @Test(arguments: confinements)
+    func `one that asks for other hosts gets nothing from them`(
+        _ level: Confinement
+    ) async throws {
+        let http = ScriptedHTTP()
+        let plugin = try PluginFixture(
+            """
+            def kind(url):
+                return ask("http", {"account": account, "url": url})["error"]["data"]["kind"]
+            show([kind(url) for url in ("https://evil.test/", "http://127.0.0.1/", "http://example.org/",
+                "https://example.org@evil.test/", "file:///etc/passwd", "https://[::1]/")])
+            """, level: level, http: http)
+        let shown = try #require(try await plugin.shown())
+        #expect(shown.ranges(of: "forbidden-address").count == 4, "\(shown)")
+        #expect(shown.ranges(of: "invalid-address").count == 2, "\(shown)")
+        #expect(http.requests.value.isEmpty)
+        #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
+    }
+
+    // MARK: What they take
+
+    @Test(arguments: confinements)
+    func `one that forks without end starts nothing`(_ level: Confinement) async throws {
+        let plugin = try PluginFixture(
+            """
+            import subprocess
+            show([attempt(os.fork), attempt(lambda: subprocess.run(["/bin/true"])),
+                  attempt(lambda: os.posix_spawn("/bin/true", ["true"], {}))])
+            """, level: level)
+        #expect(
+            try await plugin.shown() == "['PermissionError', 'PermissionError', 'PermissionError']")
+    }
+
+    @Test(arguments: confinements)
+    func `one that eats memory gets no more than its share`(_ level: Confinement) async throws {
+        let plugin = try PluginFixture(
+            """
+            import mmap
+            kept = []
+            def eat():
+                while len(kept) < 4096: kept.append(bytearray(1 << 20))
+            heap = attempt(eat)
+            size = len(kept); kept.clear()
+            show([heap, 256 < size < 512, attempt(lambda: mmap.mmap(-1, 1 << 30)),
+                  attempt(lambda: os.memfd_create("x")), attempt(lambda: open("/dev/shm/x", "wb")),
+                  attempt(lambda: open("/tmp/x", "wb"))])
+            """, level: level)
+        let shown = try #require(try await plugin.shown())
+        #expect(shown.hasPrefix("['MemoryError', True, 'PermissionError', 'PermissionError', "))
+        #expect(!shown.contains("done"), "\(shown)")
+    }
+
+    @Test func `one that floods its output is ended`() async throws {
+        let flood = #"write({"method": "log", "params": {"message": "x"}})"#
+        let plugin = try PluginFixture("while True: \(flood)")
+        await plugin.expectFailure("without an end")
+        try await plugin.logged("without an end")
+        // What it said, the log took a part of.
+        #expect(plugin.log.value.count < 100)
+    }
+
+    @Test func `one that sends a gigabyte in a line is ended`() async throws {
+        let plugin = try PluginFixture(
+            """
+            for _ in range(1024): sys.stdout.write("x" * (1 << 20))
+            """)
+        await plugin.expectFailure("without an end")
+        try await plugin.logged("process=")
+    }
+
+    @Test func `one that floods the log is ended`() async throws {
+        let plugin = try PluginFixture("while True: sys.stderr.write('x' * 70 + '\\n')")
+        await plugin.expectFailure("complains without an end")
+        #expect(plugin.log.value.count < 100)
+    }
+
+    @Test func `one that does not read is ended`() async throws {
+        var limits = PluginFixture.quick
+        limits.lineBytes = 1 << 16
+        limits.answering = .seconds(20)
+        let plugin = try PluginFixture("time.sleep(100)", limits: limits)
+        let calls = (0..<3).map { _ in
+            Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
+        }
+        let place = String(repeating: "x", count: 1 << 20)
+        await #expect(throws: ProviderError.self) {
+            try await plugin.session.fetchPage(SourceID("home"), from: place)
+        }
+        for call in calls { _ = await call.result }
+        try await plugin.logged("it does not read")
+    }
+
+    // MARK: What they answer
+
+    @Test func `one that never answers fails that call`() async throws {
+        var limits = PluginFixture.quick
+        limits.answering = .milliseconds(300)
+        let plugin = try PluginFixture("pass", limits: limits)
+        await plugin.expectFailure("it has not answered page in time")
+        try await plugin.logged("it has not answered page in time")
+    }
+
+    @Test func `one that answers twice is ended`() async throws {
+        let plugin = try PluginFixture("show('once'); show('twice')")
+        #expect(try await plugin.shown() == "once")
+        try await plugin.logged("it answers what nobody has asked")
+    }
+
+    @Test func `one that answers with another call's id is ended`() async throws {
+        let plugin = try PluginFixture("write({'id': 77, 'result': {'photos': []}})")
+        await plugin.expectFailure("it answers what nobody has asked")
+    }
+
+    @Test(arguments: [
+        ("sys.stdout.write('what?\\n'); sys.stdout.flush()", "does not speak the protocol"),
+        ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "does not speak the protocol"),
+        ("write({'method': 'log', 'params': {}})", "does not speak the protocol"),
+        ("answer([])", "makes no sense"), ("answer({'photos': [{'id': 7}]})", "makes no sense"),
+        ("os._exit(3)", "ended with status 3"), ("os.abort()", "ended"),
+        ("sys.stdout.close(); os.close(1); time.sleep(100)", "not answered"),
+    ])
+    func `one that answers nonsense fails that call`(
+        _ script: String, _ reason: String
+    ) async throws {
+        var limits = PluginFixture.quick
+        limits.answering = .seconds(2)
+        let plugin = try PluginFixture(script, limits: limits)
+        await plugin.expectFailure(reason)
+        try await plugin.logged("plugin=odd")
+    }
+
+    @Test(arguments: confinements)
+    func `one that ignores its end is killed`(_ level: Confinement) async throws {
+        var limits = PluginFixture.quick
+        limits.idling = .milliseconds(100)
+        let plugin = try PluginFixture(
+            """
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            show("here")
+            while True:
+                try: time.sleep(1)
+                except BaseException: pass
+            """, limits: limits, level: level)
+        #expect(try await plugin.shown() == "here")
+        try await plugin.logged("A plugin has ended")
+    }
+
+    @Test func `one that exits at once is left alone after five times, and told of once`()
+        async throws
+    {
+        let plugin = try PluginFixture("pass", opening: "sys.exit(1)")
+        for _ in 0..<4 { await plugin.expectFailure("status 1") }
+        #expect(plugin.disablements.value.isEmpty)
+        await plugin.expectFailure("status 1")
+        #expect(plugin.disablements.value.count == 1)
+        #expect(plugin.provider.condition.state == .disabled)
+        await plugin.expectFailure("left alone until it changes")
+        await plugin.expectFailure("left alone until it changes")
+        #expect(plugin.disablements.value.count == 1)
+        #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
+    }
+
+    @Test func `one that fails is left alone for longer and longer`() async throws {
+        var limits = PluginFixture.quick
+        limits.firstPause = .seconds(100)
+        let plugin = try PluginFixture("os._exit(1)", limits: limits)
+        await plugin.expectFailure("status 1")
+        await plugin.expectFailure("status 1")
+        await plugin.expectFailure("left alone for a moment")
+    }
+}
+
+private func listen(at path: String) throws -> Int32 {
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) {
+        $0.copyBytes(from: Array(path.utf8.prefix(100)))
+    }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let isBound = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) == 0 }
+    }
+    try #require(isBound && Glibc.listen(listener, 5) == 0)
+    return listener
+}
+
+/// What keeps them from the rest of the computer, each.
+private let confinements: [Confinement] = [.bubblewrap, .landlock]

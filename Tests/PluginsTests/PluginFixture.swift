@@ -1,0 +1,162 @@
+import FoundationEssentials
+import Logging
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// A plugin in Python that does what a test wants, with a folder and a log of its own.
+@MainActor
+final class PluginFixture {
+    let directory: TemporaryDirectory
+    let http: any HTTPClient
+    let log = Observed<[String]>()
+    let disablements = Observed<[String]>()
+    let host: PluginHost
+    private(set) var session: any RemoteFeed
+    let provider: any InstalledProvider
+
+    /// Limits for tests that wait for them.
+    static var quick: PluginLimits {
+        var limits = PluginLimits()
+        limits.answering = .seconds(5)
+        limits.firstPause = .zero
+        limits.farewell = .milliseconds(200)
+        return limits
+    }
+
+    /// - Parameters:
+    ///   - script: What the plugin does when it is asked for a page: Python, with `request`, `account`,
+    ///     `answer(result)`, `show(title)` and `ask(method, params)`.
+    ///   - opening: What it does before anything else.
+    ///   - limits: How much it may do.
+    ///   - level: How it is confined.
+    ///   - hosts: The hosts of its manifest.
+    ///   - http: The web.
+    ///   - directory: Where it lies.
+    /// - Throws: What keeps it from being made.
+    init(
+        _ script: String, opening: String = "", limits: PluginLimits = PluginFixture.quick,
+        level: Confinement = .bubblewrap, hosts: String = "example.org;",
+        http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
+    ) throws {
+        let directory = try directory ?? TemporaryDirectory()
+        self.directory = directory
+        self.http = http
+        let folder = "home/.local/share/imagefeed/providers"
+        try directory.write(Self.manifest(hosts), to: "\(folder)/odd.provider")
+        try directory.write(Self.program(script, opening), to: "\(folder)/odd/odd.py")
+        let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
+        host = PluginHost(
+            folders: [directory.appending(folder)], reserved: [], limits: limits,
+            confinements: [level], logger: logger
+        ) { _ in
+            ProviderSettings(["AllowLoopback": "true"])
+        }
+        host.onDisabled = { [disablements] _, _, reason in disablements.append(reason) }
+        host.start()
+        provider = try #require(host.providers.first)
+        try #require(provider.condition.state == .ready, "\(provider.condition.reason)")
+        session = try #require(
+            provider.makeSession(
+                AccountIdentity(username: "ada"),
+                SessionPorts(http: http, settings: ProviderSettings(), logger: logger))
+                as? any RemoteFeed)
+    }
+
+    isolated deinit { host.stop() }
+
+    /// Asks for a page.
+    func page() async throws -> RemotePage {
+        try await session.fetchPage(SourceID("home"), from: nil)
+    }
+
+    /// What the plugin shows: the title of its only photo.
+    func shown() async throws -> String? { try await page().photos.first?.photo.title }
+
+    /// Asks for a page, which fails since the plugin did not do its part.
+    func expectFailure(
+        _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: ProviderError.self, sourceLocation: sourceLocation) {
+            try await self.page()
+        }
+        guard case .failed(let text) = error else {
+            Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(text.contains(reason), sourceLocation: sourceLocation)
+    }
+
+    /// Waits for a line of the log.
+    func logged(_ text: String) async throws {
+        try await log.wait { $0.contains { $0.contains(text) } ? true : nil }
+    }
+
+    private static func manifest(_ hosts: String) -> String {
+        """
+        [Provider]
+        Id=odd
+        Name=Odd photos
+        Exec=/usr/bin/python3 ./odd/odd.py
+        Capabilities=feed;
+        DefaultSource=home
+        Sources=home;
+        Hosts=\(hosts)
+
+        [Authentication]
+        Type=none
+        """
+    }
+
+    private static func program(_ script: String, _ opening: String) -> String {
+        let body = script.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { "        \($0)" }.joined(separator: "\n")
+        return """
+            import json, os, signal, socket, sys, time
+            \(opening)
+            def write(message):
+                sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+                sys.stdout.flush()
+            def answer(result): write({"id": request["id"], "result": result})
+            def show(title): answer({"photos": [{"id": "1", "title": str(title)}]})
+            def ask(method, params):
+                write({"id": "x", "method": method, "params": params})
+                return json.loads(sys.stdin.readline())
+            def attempt(body):
+                try: return "done: " + str(body())
+                except BaseException as error: return type(error).__name__
+            for line in sys.stdin:
+                request = json.loads(line)
+                if request["method"] == "initialize": answer({"protocol": 1})
+                elif request["method"] == "page":
+                    account = request["params"]["account"]["id"]
+            \(body)
+            """
+    }
+}
+
+/// Keeps what is logged, a line each.
+struct ListLogHandler: LogHandler {
+    let lines: Observed<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.debug
+
+    init(lines: Observed<[String]>) { self.lines = lines }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let facts = metadata.merging(event.metadata ?? [:]) { $1 }
+        lines.append(
+            "\(event.message)" + facts.sorted { $0.key < $1.key }.map { " \($0)=\($1)" }.joined())
+    }
+}
+
+extension Logger {
+    /// One that nobody reads.
+    static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}

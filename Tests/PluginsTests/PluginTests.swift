@@ -1,0 +1,106 @@
+import Glibc
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Plugins as they should be.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct PluginTests {
+    @Test func `a plugin is started when it is needed, once, and ended when it is not`()
+        async throws
+    {
+        var limits = PluginFixture.quick
+        limits.idling = .milliseconds(200)
+        let plugin = try PluginFixture("show(os.getpid())", limits: limits)
+        #expect(plugin.log.value.isEmpty)
+        async let first = plugin.shown()
+        async let second = plugin.shown()
+        #expect(try await first == second)
+        try await plugin.logged("A plugin has ended")
+        #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 1)
+        #expect(plugin.log.value.allSatisfy { !$0.contains("failed") })
+        _ = try await plugin.shown()
+        #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 2)
+    }
+
+    @Test func `requests on the web go by way of the daemon`() async throws {
+        let http = ScriptedHTTP()
+        http.answer.update {
+            $0 = { request in
+                HTTPResponse(
+                    status: 200, headers: ["X-Total": "7"], body: [0xff, 0xfe], url: request.url)
+            }
+        }
+        let plugin = try PluginFixture(
+            """
+            reply = ask("http", {"account": account, "url": "https://example.org/a", "method": "POST",
+                "headers": [["X-A", "b"]], "body": "c"})["result"]
+            show([reply["status"], reply["headers"], reply["body_base64"]])
+            """, http: http)
+        #expect(try await plugin.shown() == "[200, [['X-Total', '7']], '//4=']")
+        let request = try #require(http.requests.value.first)
+        #expect(request.method == .post)
+        #expect(request.body == Array("c".utf8))
+        #expect(request.headers["x-a"] == "b")
+        #expect(request.addressSource == .stranger)
+    }
+
+    @Test func `a call that is cancelled is told so, and its late answer counts for nothing`()
+        async throws
+    {
+        let plugin = try PluginFixture(
+            """
+            write({"method": "log", "params": {"message": "asked"}})
+            note = json.loads(sys.stdin.readline())
+            write({"method": "log", "params": {"message": note["method"]}})
+            show("late")
+            """)
+        let call = Task { try await plugin.page() }
+        try await plugin.logged("asked")
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        try await plugin.logged("Odd photos: cancel")
+        #expect(!plugin.log.value.contains { $0.contains("failed") })
+    }
+
+    @Test func `a plugin that cannot be confined does not run`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(ManifestTests.good, to: "providers/good.provider")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        host.start()
+        let condition = try #require(host.providers.first).condition
+        #expect(condition.state == .disabled)
+        #expect(condition.reason.contains("AllowUnsandboxed"))
+        #expect(condition.confinement.isEmpty)
+    }
+
+    @Test func `manifests that come, change and go are seen`() async throws {
+        let directory = try TemporaryDirectory()
+        let host = PluginHost(
+            folders: [directory.appending("a/providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        let told = Observed<[String]>()
+        host.onChange = { change in
+            for id in change.removed { told.append("- \(id)") }
+            for provider in change.added {
+                told.append("+ \(provider.info.id) \(provider.info.name)")
+            }
+        }
+        host.start()
+        #expect(host.providers.isEmpty)
+        try directory.write(ManifestTests.good, to: "a/providers/good.provider")
+        try await told.wait { $0 == ["+ good Good photos"] ? true : nil }
+        try directory.write(
+            ManifestTests.good.replacing("Good photos", with: "Better photos"),
+            to: "a/providers/good.provider")
+        try await told.wait { $0.last == "+ good Better photos" ? true : nil }
+        unlink(directory.appending("a/providers/good.provider"))
+        try await told.wait { $0.last == "- good" ? true : nil }
+        #expect(host.providers.isEmpty)
+    }
+}

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import ProviderKit
+import Testing
+
+/// The schema in `dist`, held against what is written and read.
+struct SchemaTests {
+    private let schema: JSONValue
+    private let definitions: [String: JSONValue]
+
+    init() throws {
+        let file = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "dist/imagefeed-providers.schema.json")
+        schema = try JSONValue(parsing: Data(contentsOf: file))
+        guard case .object(let definitions) = schema["$defs"] else { throw CancellationError() }
+        self.definitions = definitions
+    }
+
+    @Test func `it has every method and every kind of error, and no others`() throws {
+        let methods = Set(
+            definitions.keys.filter { $0.hasSuffix(".params") }.map { $0.dropLast(7) })
+        #expect(
+            methods
+                == Set(PluginMethod.allCases.map { $0.rawValue[...] })
+                .union(DaemonMethod.allCases.map { $0.rawValue[...] })
+                .union([pluginCancellation[...]]))
+        for method in PluginMethod.allCases {
+            #expect(definitions["\(method.rawValue).result"] != nil)
+        }
+        let kinds = definitions["error"]?["properties"]?["data"]?["properties"]?["kind"]?["enum"]
+        #expect(
+            kinds == .array(PluginRefusal.Kind.allCases.map { .string($0.rawValue) }))
+    }
+
+    @Test func `what is written is as it says, key by key`() throws {
+        let photo = Samples.photo
+        let source = Source(
+            id: SourceID("a"), title: "A", kind: .album, count: 7, cover: PhotoID("1"))
+        var profile = Profile(username: "ada", name: "Ada")
+        (profile.bio, profile.location, profile.url) = ("b", "l", "https://example.org/")
+        (profile.avatarURL, profile.likes) = ("https://example.org/a.png", 7)
+        var request = HTTPRequest(.post, "https://example.org/")
+        request.headers = ["A": "b"]
+        request.body = [65]
+        let response = HTTPResponse(
+            status: 200, headers: ["A": "b"], body: [65], url: "https://example.org/")
+        let page = RemotePage([photo], next: "2", total: 9)
+        let limit = RateLimit(
+            remaining: 1, limit: 2, reset: Timestamp(secondsSince1970: 1_790_000_000))
+        let written: [(String, JSONValue, missing: Set<String>)] = [
+            ("photo", photo.json, []), ("source", source.json, []),
+            ("page.result", page.json, []), ("profile.result", profile.json, []),
+            ("identify.result", AccountIdentity(username: "ada", server: "b").json, []),
+            ("http.params", request.json, ["account", "body_base64"]),
+            ("http.result", response.json, ["body_base64"]),
+            ("rateLimit.params", limit.json, ["account"]),
+            ("status.params", SessionStatus.failed(reason: "No.").json, ["account"]),
+        ]
+        for (name, value, missing) in written {
+            let definition = try #require(definitions[name])
+            guard case .object(let members) = value,
+                case .object(let properties) = definition["properties"]
+            else { throw CancellationError() }
+            #expect(Set(members.keys).union(missing) == Set(properties.keys), "\(name)")
+            #expect(faults(value, definition, name, besides: missing) == [])
+        }
+    }
+
+    @Test func `messages are as it says, and what is no message is not`() throws {
+        let refusal = PluginRefusal(
+            ProviderError.rateLimited(until: Timestamp(secondsSince1970: 7)))
+        let messages: [PluginMessage] = [
+            .call(
+                id: 1, method: "initialize",
+                parameters: ["protocol": 1, "provider": "p", "settings": .object(["a": "b"])]),
+            .call(
+                id: 2, method: "page",
+                parameters: [
+                    "account": ["id": "1", "username": "ada"], "source": "home", "place": "2",
+                ]),
+            .call(
+                id: "x", method: "http",
+                parameters: ["account": "1", "url": "https://example.org/"]),
+            .notification(method: "log", parameters: ["message": "m"]),
+            .notification(method: "cancel", parameters: ["id": 1]),
+            .answer(id: 1, result: [:]), .refusal(id: 1, refusal),
+        ]
+        for message in messages {
+            let value = try JSONValue(parsing: message.line.dropLast())
+            #expect(faults(value, schema, "message") == [])
+        }
+        let wrong: [JSONValue] = [
+            [:], ["jsonrpc": "2.0", "id": 1], ["jsonrpc": "1.0", "id": 1, "result": 1],
+            ["jsonrpc": "2.0", "id": 1, "method": "fly", "params": [:]],
+            ["jsonrpc": "2.0", "id": 1, "method": "page", "params": [:]],
+        ]
+        for value in wrong { #expect(faults(value, schema, "message") != []) }
+    }
+
+    /// What of a value is not as a schema says: as much of JSON Schema as ours uses.
+    private func faults(
+        _ value: JSONValue, _ schema: JSONValue, _ path: String, besides: Set<String> = []
+    ) -> [String] {
+        if case .string(let reference) = schema["$ref"] {
+            guard let target = definitions[String(reference.dropFirst("#/$defs/".count))] else {
+                return ["\(path): no \(reference)"]
+            }
+            return faults(value, target, path)
+        }
+        var found: [String] = []
+        if case .array(let choices) = schema["oneOf"],
+            choices.count(where: { faults(value, $0, path).isEmpty }) != 1
+        {
+            found.append("\(path): not one of")
+        }
+        if let constant = schema["const"], constant != value { found.append("\(path): const") }
+        if case .array(let values) = schema["enum"], !values.contains(value) {
+            found.append("\(path): enum")
+        }
+        if let type = schema["type"], !isOfType(value, type) { found.append("\(path): type") }
+        if case .array(let keys) = schema["required"] {
+            for case .string(let key) in keys where value[key] == nil && !besides.contains(key) {
+                found.append("\(path).\(key): required")
+            }
+        }
+        if case .object(let properties) = schema["properties"] {
+            for (key, property) in properties {
+                if let member = value[key] { found += faults(member, property, "\(path).\(key)") }
+            }
+        }
+        if case .array(let elements) = value, let items = schema["items"] {
+            for element in elements { found += faults(element, items, "\(path)[]") }
+        }
+        return found
+    }
+
+    private func isOfType(_ value: JSONValue, _ type: JSONValue) -> Bool {
+        if case .array(let types) = type { return types.contains { isOfType(value, $0) } }
+        return switch value {
+        case .null: type == "null"
+        case .bool: type == "boolean"
+        case .integer: type == "integer" || type == "number"
+        case .number: type == "number"
+        case .string: type == "string"
+        case .array: type == "array"
+        case .object: type == "object"
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Plugins
+import ProviderKit
+import Testing
+
+/// What is written on the pipes between daemon and plugin.
+struct WireTests {
+    private static let hosts = AllowedHosts(
+        patterns: [AllowedHosts.Pattern("example.org"), AllowedHosts.Pattern("*.cdn.test")]
+            .compactMap { $0 })
+
+    private func parse(_ text: String) throws -> JSONValue {
+        try JSONValue(parsing: Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("null", JSONValue.null),
+        (" [1, -2,0 ] ", .array([.integer(1), .integer(-2), .integer(0)])),
+        ("\"\\u00e4\\ud83d\\ude00\"", .string("ä😀")),
+        (#"{"a":{"b":[true]}}"#, .object(["a": .object(["b": .array([.bool(true)])])])),
+        ("1.5e1", .number(15)), ("9223372036854775807", .integer(.max)),
+        ("9223372036854775808", .number(9_223_372_036_854_775_808)),
+    ])
+    func `JSON is read`(_ text: String, _ value: JSONValue) throws {
+        #expect(try parse(text) == value)
+        #expect(try JSONValue(parsing: value.line.dropLast()) == value)
+    }
+
+    @Test(arguments: [
+        "", "nul", "01", "1.", "-", "[1,]", "[1", #"{"a":1,"a":2}"#, #"{"a" 1}"#, "\"\u{01}\"",
+        #""\ud800""#, #""\x""#, "1 2", "1e999", String(repeating: "[", count: 100), "\"", "{a:1}",
+    ])
+    func `what is no JSON is refused`(_ text: String) {
+        #expect(throws: JSONSyntaxError.self) { try parse(text) }
+    }
+
+    @Test func `text that is no UTF-8 is refused`() {
+        #expect(throws: JSONSyntaxError.self) {
+            try JSONValue(parsing: [UInt8(ascii: "\""), 0xff, UInt8(ascii: "\"")])
+        }
+    }
+
+    @Test func `strings come back as they were`() throws {
+        let value = JSONValue.string("a\"b\\c\nd\u{01}\u{7f}é\u{2028}😀")
+        #expect(!value.line.dropLast().contains(UInt8(ascii: "\n")))
+        #expect(try JSONValue(parsing: value.line.dropLast()) == value)
+    }
+
+    @Test(arguments: [
+        "", "{}", "[]", #"{"jsonrpc":"1.0","id":1,"result":1}"#, #"{"jsonrpc":"2.0"}"#,
+        #"{"jsonrpc":"2.0","id":[],"result":1}"#, #"{"jsonrpc":"2.0","id":1}"#,
+        #"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}"#,
+        #"{"jsonrpc":"2.0","method":7}"#,
+    ])
+    func `what is no message is refused`(_ text: String) {
+        #expect(throws: PluginFault.self) { try PluginMessage(parsing: Array(text.utf8)) }
+    }
+
+    @Test func `base64 comes back as it was`() {
+        for count in 0..<20 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
+            #expect(Base64.decode(Base64.encode(bytes)) == bytes)
+        }
+        #expect(Base64.encode(Array("Image Feed".utf8)) == "SW1hZ2UgRmVlZA==")
+        #expect(Base64.decode("a") == nil)
+        #expect(Base64.decode("ab$d") == nil)
+    }
+
+    @Test func `a photo comes back as it was`() throws {
+        let photo = Samples.photo
+        let read = try RemotePhoto(PluginReader(photo.json, "photo"), Self.hosts)
+        #expect(read == photo)
+    }
+
+    @Test func `addresses that lead elsewhere are left out, and texts are made harmless`() throws {
+        let read = try RemotePhoto(
+            PluginReader(
+                parse(
+                    #"""
+                    {"id": "1", "title": "a\u001b[31mb\u202e", "color": "red",
+                     "url": "javascript:alert(1)", "author_url": "http://127.0.0.1/",
+                     "images": {"full": "https://evil.test/", "thumb": "http://example.org/",
+                                "small": "https://a.cdn.test/1"}}
+                    """#), "photo"), Self.hosts)
+        #expect(read.photo.title == "a[31mb")
+        #expect(read.photo.color == nil)
+        #expect(read.photo.url == nil)
+        #expect(read.photo.authorURL == nil)
+        #expect(read.images == [.small: "https://a.cdn.test/1"])
+        #expect(!read.saysWhetherLiked)
+    }
+
+    @Test(arguments: [
+        "[]", #"{"photos":1}"#, #"{"photos":[1]}"#, #"{"photos":[{"id":""}]}"#,
+        #"{"photos":[{"id":1}]}"#, #"{"photos":[{"id":"a\nb"}]}"#,
+        #"{"photos":[{"id":"1"},{"id":"1"}]}"#, #"{"photos":[],"next":7}"#,
+        #"{"photos":[{"id":"1","width":-1}]}"#, #"{"photos":[{"id":"1","width":"wide"}]}"#,
+        #"{"photos":[{"id":"1","created":1000000000000000}]}"#,
+        #"{"photos":[{"id":"1","liked":"yes"}]}"#, #"{"photos":[{"id":"1","images":[]}]}"#,
+        #"{"photos":[],"total":-1}"#, "{}", "null",
+    ])
+    func `a page that makes no sense is refused`(_ text: String) throws {
+        let page = try parse(text)
+        #expect(throws: PluginFault.self) { try RemotePage(PluginReader(page, "page"), nil) }
+    }
+
+    @Test(arguments: [
+        ("https://example.org/a", true), ("https://example.org:443/", true),
+        ("https://example.org:8443/", false), ("http://example.org/", false),
+        ("https://www.example.org/", false), ("https://a.b.cdn.test/", true),
+        ("https://cdn.test/", true), ("https://xcdn.test/", false),
+        ("https://example.org@evil.test/", false), ("https://127.0.0.1/", false),
+    ])
+    func `requests go to the hosts of the manifest alone`(_ address: String, _ isAllowed: Bool) {
+        #expect(Self.hosts.permits(address) == isAllowed)
+    }
+
+    @Test(arguments: [
+        "", "*.", "*", "localhost", "a b.org", "x.org/path", "https://x.org", "**.x.org",
+    ])
+    func `what is no host is refused`(_ text: String) {
+        #expect((AllowedHosts.Pattern(text) != nil) == (text == "*"))
+    }
+
+    @Test(
+        arguments: [
+            ProviderError.notFound("No."), .invalidArgument("No."), .notSupported("No."),
+            .notConfigured("No."), .staleCursor, .noSuchUser("No."), .failed("No."),
+            .rateLimited(until: Timestamp(secondsSince1970: 7)), .rateLimited(until: nil),
+            .unauthorized, .denied("No."),
+        ])
+    func `an error of a provider comes back as it was`(_ error: ProviderError) throws {
+        #expect(try throughTheWire(error) as? ProviderError == error)
+    }
+
+    @Test(
+        arguments: [
+            HTTPError.unreachable("no"), .failed("no"), .tooLarge(limit: 7), .invalidAddress("no"),
+            .forbiddenAddress("no"),
+        ])
+    func `an error of a request comes back as it was`(_ error: HTTPError) throws {
+        #expect(try throughTheWire(error) as? HTTPError == error)
+    }
+
+    private func throughTheWire(_ error: any Error) throws -> any Error {
+        let message = PluginMessage.refusal(id: 1, PluginRefusal(error))
+        guard case .refusal(1, let refusal) = try PluginMessage(parsing: message.line) else {
+            throw CancellationError()
+        }
+        return refusal.error(of: "It")
+    }
+}
+
+/// Values of which everything is set.
+enum Samples {
+    static var photo: RemotePhoto {
+        var photo = Photo(id: PhotoID("1"))
+        photo.created = Timestamp(secondsSince1970: 1_790_000_000)
+        photo.updated = Timestamp(secondsSince1970: 1_790_000_001)
+        photo.width = 4000
+        photo.height = 3000
+        photo.color = "#A0B1c2"
+        photo.blurHash = "LEHV6nWB2yk8pyo0adR*.7kCMdnj"
+        photo.title = "A title"
+        photo.description = "Two\nlines"
+        photo.author = "Ada"
+        photo.authorUsername = "ada"
+        photo.authorURL = "https://example.org/@ada"
+        photo.url = "https://example.org/1"
+        photo.likes = 7
+        photo.isLiked = true
+        photo.isSensitive = false
+        photo.mediaType = "image/jpeg"
+        return RemotePhoto(
+            photo,
+            images: [.thumb: "https://example.org/1?w=200", .full: "https://example.org/1.jpg"],
+            note: "{\"a\":1}")
+    }
+}

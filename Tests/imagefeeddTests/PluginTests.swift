@@ -1,0 +1,187 @@
+import BusAPI
+import DBus
+import Foundation
+import LoopbackHTTP
+import TestSupport
+import Testing
+
+/// Plugins, as a user has them.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct PluginTests {
+    @Test func `a feed of photos comes through a plugin in Python`() async throws {
+        let world = try PluginWorld()
+        try world.installRSS()
+        let daemon = try await RunningDaemon()
+        let account = try await world.logIn()
+        let (photos, next) = try await account.page("", cursor: "", count: 10)
+        #expect(photos.map { $0["title"]?.string } == ["Second & last", "First"])
+        #expect(photos[0]["created"] == .int64(1_790_000_000))
+        #expect(photos[1]["author"] == .string("Ada"))
+        #expect(next.isEmpty)
+        let id = try #require(photos[0]["id"]?.string)
+        let path = try await account.imagePath(id, size: "full")
+        #expect(path.hasPrefix(try PrivateBus.current.directory.appending("home/.cache")))
+        try await daemon.stop()
+    }
+
+    @Test func `plugins come and go while the daemon runs, and accounts stay`() async throws {
+        let world = try PluginWorld()
+        try world.configure()
+        let daemon = try await RunningDaemon()
+        let added = try await world.signals("InterfacesAdded")
+        let removed = try await world.signals("InterfacesRemoved")
+        await expectError(ServiceError.notFound.name) { _ = try await world.logIn() }
+        try world.installRSS()
+        try await world.waitForProvider(added)
+        let account = try await world.logIn()
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        try world.uninstallRSS()
+        try await world.waitForProvider(removed)
+        try await world.client.wait(account.path, .account, "State", .string("failed"))
+        let reason = try await account.properties(.account)["StateReason"]?.string
+        #expect(reason?.contains("Photo feeds") == true)
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        try await daemon.stop()
+        // Neither does it forget them while it does not run.
+        let next = try await RunningDaemon()
+        try await world.client.wait(account.path, .account, "State", .string("failed"))
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        try world.installRSS()
+        try await world.client.waitUntilReady(account)
+        #expect(try await account.refresh("") == 0)
+        try await next.stop()
+    }
+
+    @Test func `a bad manifest is listed with its reason, and harms nothing`() async throws {
+        let world = try PluginWorld()
+        try world.installRSS()
+        try PrivateBus.current.directory.write(
+            "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
+        let daemon = try await RunningDaemon()
+        let (exit, list, error) = try await Terminal.run("providers")
+        #expect(exit == .code(0), "\(error)")
+        #expect(list.contains("rss\tPhoto feeds (RSS and Atom)\tnone\tready\tbubblewrap\t"))
+        #expect(list.contains("odd\todd\tnone\tinvalid\t"))
+        #expect(list.contains("unsplash\tUnsplash\toauth2\t"))
+        let odd = world.client.service.provider(ServiceName.providers.appending("odd"))
+        let reason = try await odd.properties()["StateReason"]
+        #expect(reason == .string("Sources in [Provider] is missing."))
+        await expectError(ServiceError.notSupported.name) {
+            _ = try await world.client.service.manager.login("odd", [:])
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `a plugin that crashes takes neither the daemon nor other accounts along`()
+        async throws
+    {
+        try Pictures.add(["a"])
+        let world = try PluginWorld()
+        try world.installRSS()
+        let daemon = try await RunningDaemon()
+        let local = try await world.client.logIn("ada")
+        let account = try await world.logIn()
+        let added = try await world.signals("InterfacesAdded")
+        try PrivateBus.current.directory.write(
+            "import os\nos.abort()\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
+        try world.installManifest()
+        try await world.waitForProvider(added)
+        await expectError(ServiceError.serviceFailed.name) { _ = try await account.refresh("") }
+        #expect(try await world.client.titles(local) == ["a"])
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        try await daemon.stop()
+    }
+}
+
+/// A feed on loopback, and a folder for plugins.
+@MainActor
+struct PluginWorld {
+    let server: LoopbackServer
+    let client: TestClient
+
+    init() throws {
+        let png = Array(Pictures.png)
+        server = try LoopbackServer { request in
+            switch request.target {
+            case "/feed.xml": LoopbackResponse(text: Self.feed(request.origin))
+            case "/1.png", "/2.png":
+                LoopbackResponse(
+                    headers: [("Content-Type", "image/png")], body: png)
+            default: LoopbackResponse(404, text: "")
+            }
+        }
+        client = try TestClient()
+    }
+
+    nonisolated private static func feed(_ origin: String) -> String {
+        """
+        <?xml version="1.0"?>
+        <rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><title>Ada’s photos</title>
+        <item><title>Second &amp;amp; last</title><guid>two</guid><pubDate>Mon, 21 Sep 2026 14:13:20 GMT</pubDate>
+          <enclosure url="\(origin)/2.png" type="image/png" length="1"/></item>
+        <item><title>First</title><guid>one</guid><dc:creator>Ada</dc:creator>
+          <description>&lt;p&gt;&lt;img src="\(origin)/1.png"&gt;&lt;/p&gt;</description></item>
+        <item><title>No picture</title><guid>none</guid></item>
+        </channel></rss>
+        """
+    }
+
+    private static let folder = "home/.local/share/imagefeed/providers"
+    private static let examples = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "dist/examples/rss")
+
+    /// Lets manifests name hosts on loopback.
+    func configure() throws {
+        try PrivateBus.current.directory.write(
+            "[Provider rss]\nAllowLoopback=true\n", to: "home/.config/imagefeed/imagefeed.conf")
+    }
+
+    /// Puts the example where a user would, with a host on loopback.
+    func installRSS() throws {
+        try configure()
+        let program = try String(
+            contentsOf: Self.examples.appending(path: "rss.py"), encoding: .utf8)
+        try PrivateBus.current.directory.write(program, to: "\(Self.folder)/rss/rss.py")
+        try installManifest()
+    }
+
+    func installManifest() throws {
+        let manifest = try String(
+            contentsOf: Self.examples.appending(path: "rss.provider"), encoding: .utf8)
+        try PrivateBus.current.directory.write(
+            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);"),
+            to: "\(Self.folder)/rss.provider")
+    }
+
+    func uninstallRSS() throws {
+        try FileManager.default.removeItem(
+            atPath: PrivateBus.current.directory.appending("\(Self.folder)/rss.provider"))
+    }
+
+    /// What comes or goes on the bus from now on.
+    func signals(_ member: MemberName) async throws -> Signals {
+        try await Signals(
+            client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager", member)
+    }
+
+    /// Waits until such a signal tells of the example.
+    func waitForProvider(_ signals: Signals) async throws {
+        let path = ServiceName.providers.appending("rss")
+        try await signals.messages.wait { messages in
+            messages.contains { message in
+                if let added: (ObjectPath, [String: [String: Variant]]) = try? message.read() {
+                    return added.0 == path
+                }
+                let removed: (ObjectPath, [String])? = try? message.read()
+                return removed?.0 == path
+            } ? true : nil
+        }
+    }
+
+    func logIn() async throws -> AccountClient {
+        let login = try await client.service.manager.login(
+            "rss", [.username: .string("\(server.origin)/feed.xml")])
+        return client.service.account(try await client.service.login(login).wait())
+    }
+}

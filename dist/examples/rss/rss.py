@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Photos of an RSS or Atom feed, as a provider for Image Feed: see imagefeed-providers(7).
+
+    imagefeedctl login rss --username https://example.org/photos/feed.xml"""
+import base64, collections, datetime, email.utils, html, json, re, sys
+from xml.etree import ElementTree
+
+MEDIA = "{http://search.yahoo.com/mrss/}"
+ATOM = "{http://www.w3.org/2005/Atom}"
+DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
+
+
+later = collections.deque()
+
+
+class Refusal(Exception):
+    """What a call is refused with: a kind of imagefeed-providers(7), and a sentence."""
+
+
+def write(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def fetch(account, url):
+    """Asks the daemon for a document on the web. It is the only way there is."""
+    write({"id": "http", "method": "http", "params": {"account": account["id"], "url": url}})
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") != "http" or "method" in message:
+            later.append(message)
+            continue
+        if "error" in message:
+            error = message["error"]
+            raise Refusal(error.get("data", {}).get("kind", "failed"), error["message"])
+        response = message["result"]
+        if response["status"] != 200:
+            raise Refusal("failed", f"The feed answers with status {response['status']}.")
+        if "body_base64" in response:
+            return base64.b64decode(response["body_base64"])
+        # The declaration may name another encoding than the text has now.
+        return re.sub(r"^\s*<\?xml.*?\?>", "", response.get("body", ""))
+    sys.exit(0)
+
+
+def text(element, *paths):
+    for path in paths:
+        found = element.findtext(path)
+        if found and found.strip():
+            return html.unescape(re.sub(r"<[^>]*>", " ", found)).strip()
+    return None
+
+
+def seconds(element):
+    """When an entry was published, in seconds since 1970."""
+    written = text(element, "pubDate", f"{ATOM}published", f"{ATOM}updated", f"{DUBLIN_CORE}date")
+    try:
+        return int(email.utils.parsedate_to_datetime(written).timestamp())
+    except (TypeError, ValueError):
+        pass
+    try:
+        return int(datetime.datetime.fromisoformat(written.replace("Z", "+00:00")).timestamp())
+    except (AttributeError, ValueError):
+        return None
+
+
+def image(element):
+    """The address of an entry's picture."""
+    for media in [*element.iter(f"{MEDIA}content"), *element.iter("enclosure")]:
+        kind = media.get("type", "image/" if media.get("medium") == "image" else "")
+        if kind.startswith("image/") and media.get("url"):
+            return media.get("url")
+    for link in element.findall(f"{ATOM}link"):
+        if link.get("rel") == "enclosure" and link.get("type", "").startswith("image/"):
+            return link.get("href")
+    body = "".join(element.findtext(path) or "" for path in (
+        "description", f"{ATOM}content", f"{ATOM}summary",
+        "{http://purl.org/rss/1.0/modules/content/}encoded"))
+    found = re.search(r"""<img[^>]+src=["']([^"']+)["']""", body)
+    return html.unescape(found.group(1)) if found else None
+
+
+def entries(account):
+    """The title of the feed and its photos."""
+    try:
+        root = ElementTree.fromstring(fetch(account, account["username"]))
+    except ElementTree.ParseError:
+        raise Refusal("failed", "There is no feed at that address.") from None
+    channel = root.find("channel") if root.find("channel") is not None else root
+    photos = {}
+    for element in [*root.iter("item"), *root.iter(f"{ATOM}entry")]:
+        address = image(element)
+        links = [link.get("href") for link in element.findall(f"{ATOM}link")
+                 if link.get("rel", "alternate") == "alternate"]
+        link = text(element, "link") or next(iter(links), None)
+        name = text(element, "guid", f"{ATOM}id") or link or address
+        if not address or not name:
+            continue
+        thumbnails = [found.get("url") for found in element.iter(f"{MEDIA}thumbnail")]
+        images = {"full": address, "thumb": next(iter(thumbnails), None) or address}
+        photos.setdefault(name[:500], {
+            "id": name[:500], "created": seconds(element), "images": images, "url": link,
+            "title": text(element, "title", f"{ATOM}title"),
+            "author": text(element, f"{DUBLIN_CORE}creator", f"{ATOM}author/{ATOM}name", "author"),
+        })
+    return text(channel, "title", f"{ATOM}title") or account["username"], list(photos.values())
+
+
+def call(method, params):
+    account = params.get("account")
+    if method == "initialize":
+        return {"protocol": 1}
+    if method == "identify":
+        if not re.match("https?://", account["username"]):
+            raise Refusal("invalid-argument", "The user name is the address of the feed, https://….")
+        entries(account)
+        return {"username": account["username"]}
+    if method == "profile":
+        return {"username": account["username"], "name": entries(account)[0]}
+    if method == "sources":
+        return {"sources": [{"id": "feed", "title": "Feed", "kind": "feed"}]}
+    if method == "page":
+        return {"photos": entries(account)[1][:500]}
+    if method == "photo":
+        for photo in entries(account)[1]:
+            if photo["id"] == params["photo"]:
+                return photo
+        raise Refusal("not-found", "The feed does not have that photo any more.")
+    raise Refusal("not-supported", "That cannot be asked here.")
+
+
+def requests():
+    """What the daemon asks, one after the other."""
+    for line in sys.stdin:
+        later.append(json.loads(line))
+        while later:
+            yield later.popleft()
+
+
+for request in requests():
+    # The rest tells of a call that nobody waits for any more.
+    if "id" not in request or "method" not in request:
+        continue
+    try:
+        write({"id": request["id"], "result": call(request["method"], request.get("params", {}))})
+    except Refusal as refusal:
+        kind, sentence = refusal.args
+        write({"id": request["id"],
+               "error": {"code": -32000, "message": sentence, "data": {"kind": kind}}})
