@@ -74,6 +74,12 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
         if (setrlimit(start->limits[index].resource, &limit) != 0) goto failed;
     }
     setpriority(PRIO_PROCESS, 0, start->niceness);
+    // The first to go when memory runs out: rather this than its parent.
+    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) {
+        (void)!write(score, "1000", 4);
+        close(score);
+    }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
     if (start->landlock >= 0 && syscall(446, start->landlock, 0) != 0) goto failed;
     if (start->filter_length > 0) {

@@ -112,9 +112,6 @@ package struct ConfinedProcess: Sendable {
     /// Ends it at once. Not to be called after ``waitForExit()``.
     package func kill() { _ = Glibc.kill(id, SIGKILL) }
 
-    /// Asks it to end. Not to be called after ``waitForExit()``.
-    package func terminate() { _ = Glibc.kill(id, SIGTERM) }
-
     /// Blocks until its end. To be called once.
     package func waitForExit() -> SpawnedProcess.Exit { SpawnedProcess.waitForExit(id) }
 }

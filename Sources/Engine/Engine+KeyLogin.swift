@@ -9,7 +9,7 @@ extension Engine {
             throw EngineError.notSupported("\(info.name) takes no new users from here.")
         }
         let settings = ports.settings.settings(of: info.id)
-        let server = options.server ?? options.account?.identity.server ?? ""
+        let server = options.server?.lowercased() ?? options.account?.identity.server ?? ""
         let description = try provider.access(settings, server: server)
         guard description.needsServer != server.isEmpty else {
             throw description.needsServer
@@ -81,7 +81,7 @@ extension Engine {
             account.id, session, credentials, ports, stores,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
-        if isNeeded { onRemoteSession?() }
+        onRemoteSession?()
         return service
     }
 }

@@ -164,14 +164,21 @@ final class Plugin: PluginConnection.Owner {
 
     /// Says which protocol is spoken.
     private func greet(_ new: PluginConnection) async throws {
-        let members = settings.all.mapValues { JSONValue.string($0) }
-        let answer = try await new.call(
-            .initialize,
-            [
-                "protocol": .integer(Int64(PluginMessage.version)),
-                "provider": .string(manifest.info.id), "settings": .object(members),
-            ], nil, limit: world.limits.starting)
-        guard answer["protocol"] == .integer(Int64(PluginMessage.version)) else {
+        let version = JSONValue.integer(Int64(PluginMessage.version))
+        let values = settings.all.mapValues { JSONValue.string($0) }
+        let answer: JSONValue
+        do {
+            answer = try await new.call(
+                .initialize,
+                [
+                    "protocol": version, "provider": .string(manifest.info.id),
+                    "settings": .object(values),
+                ], nil, limit: world.limits.starting)
+        } catch let refusal as PluginRefusal {
+            new.fail("it does not begin: \(refusal.message)")
+            throw refusal.error(of: manifest.info.name)
+        }
+        guard answer["protocol"] == version else {
             new.fail("it does not speak version \(PluginMessage.version) of the protocol")
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) speaks another version of the protocol.")

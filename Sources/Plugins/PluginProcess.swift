@@ -57,11 +57,8 @@ final class PluginProcess {
         condemn("it does not read what it is told")
     }
 
-    /// Lets it end: it is told nothing more.
-    func close() {
-        input = nil
-        if !hasEnded { process.terminate() }
-    }
+    /// Lets it end: it is told nothing more, which it sees.
+    func close() { input = nil }
 
     func kill() {
         isCondemned = true

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import LoopbackHTTP
 import Plugins
 import ProviderKit
@@ -78,6 +79,54 @@ struct HostileTests {
         #expect(shown.ranges(of: "invalid-address").count == 2, "\(shown)")
         #expect(http.requests.value.isEmpty)
         #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
+    }
+
+    @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
+    func `one that is redirected elsewhere gets nothing from there`(
+        _ target: String
+    ) async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let server = try LoopbackServer(.redirect(to: target))
+        let plugin = try PluginFixture(
+            """
+            show(ask("http", {"account": account, "url": "\(server.origin)/"})["error"]["data"]["kind"])
+            """, hosts: "\(server.origin);", http: CurlClient(userAgent: "Test") {})
+        #expect(try await plugin.shown() == "forbidden-address")
+        #expect(server.connections.value.accepted == 1)
+        try await plugin.logged("a request was refused")
+    }
+
+    @Test func `the calls of others take no longer meanwhile`() async throws {
+        let calm = try PluginFixture("show('calm')")
+        let alone = try await median(of: calm)
+        let floods = try (0..<2).map { _ in
+            try PluginFixture(
+                """
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                for _ in range(900): write({"method": "log", "params": {"message": "x" * 1000}})
+                kept = bytearray(100 << 20)
+                while True: kept[0] = 1
+                """)
+        }
+        let calls = floods.map { plugin in
+            Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
+        }
+        try await floods[0].logged("Odd photos: x")
+        let beside = try await median(of: calm)
+        calls.forEach { $0.cancel() }
+        // Half as much again; on a machine where others work, a scheduler's turn more.
+        #expect(beside < alone * 1.5 + .milliseconds(4), "\(alone), then \(beside)")
+    }
+
+    private func median(of plugin: PluginFixture) async throws -> Duration {
+        _ = try await plugin.page()
+        var times: [Duration] = []
+        for _ in 0..<100 {
+            let start = ContinuousClock.now
+            _ = try await plugin.page()
+            times.append(.now - start)
+        }
+        return times.sorted()[50]
     }
 
     // MARK: What they take
