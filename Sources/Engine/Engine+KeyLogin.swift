@@ -79,6 +79,8 @@ extension Engine {
             SessionPorts(http: client, settings: settings, logger: ports.logger))
         let service = RemoteService(
             account.id, session, credentials, ports, stores,
+            // What has no host of its own may be asked anywhere: its accounts have nothing in common.
+            host: client.origins.first ?? account.id.text,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
         onRemoteSession?()
