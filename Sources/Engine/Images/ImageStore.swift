@@ -76,7 +76,9 @@ final class ImageStore {
         }
         if let found {
             // What has its own way to it is not asked for again.
-            if client == nil, let known = found.validators { revalidate(key, known, allowsLoopback) }
+            if client == nil, let known = found.validators {
+                revalidate(key, known, allowsLoopback)
+            }
             return found.path
         }
         if let running = fetches[key] { return try await running.path(progress) }
