@@ -55,7 +55,10 @@ nonisolated extension FeedTables {
             }
             items.append(Item(id: photo.photo.id, position: position))
         }
-        if let gap {
+        if let gap, gap.lasts {
+            // What is shown further up already is there a second time: a boost of what somebody else has posted.
+            items.removeAll { item in item.position.map { $0 >= gap.position } ?? false }
+        } else if let gap {
             let reach = try placeAbove(&items, in: source.key, gap.position, &merge)
             let isElsewhere = reach == .elsewhere || reach == .unknown && gap.isDoubtful
             if isElsewhere, try hasGap(in: source.key, above: gap.position) {
@@ -145,15 +148,16 @@ nonisolated extension FeedTables {
         let lastAbove = items.lastIndex { item in item.position.map { $0 >= gap } ?? false }
         guard let lastAbove else { return .unknown }
         let above = items[...lastAbove]
-        items.removeSubrange(...lastAbove)
+        // What comes before the first neighbour may belong anywhere; here nobody misses it.
+        let leading = above.prefix { $0.position == nil }
+        items.replaceSubrange(...lastAbove, with: leading)
         let anchors = Set(Self.longestDescent(above.compactMap(\.position)))
         var upper: Int64?
         var run: [PhotoID] = []
-        for item in above {
+        for item in above.dropFirst(leading.count) {
             if item.position == nil {
                 run.append(item.id)
             } else if let position = item.position, anchors.contains(position) {
-                // What comes before the first neighbour may belong anywhere further up.
                 if let upper, !run.isEmpty,
                     try !hasGap(in: source, above: position, below: upper + 1)
                 {

@@ -84,6 +84,8 @@ nonisolated struct FeedTables {
         let told: Timestamp
         /// Whether the place may be another one by now.
         var isDoubtful = false
+        /// Whether it stays the same, whatever comes and goes further up.
+        var lasts = false
     }
 
     /// The photos below a position, as far as they are known without a gap.
