@@ -35,7 +35,7 @@ struct Hop {
     func with(_ headers: HTTPHeaders) -> Hop {
         Hop(
             address: address, method: method, headers: headers, body: body, token: token,
-            source: source)
+            tokenField: tokenField, source: source)
     }
 
     /// Where an answer leads; nil where it is the answer to give.

@@ -75,9 +75,8 @@ final class ImageStore {
             files.find(key).map { (path: $0, validators: files.validators(of: key)) }
         }
         if let found {
-            // What has its own way to it is not asked for again.
-            if client == nil, let known = found.validators {
-                revalidate(key, known, allowsLoopback)
+            if let known = found.validators {
+                revalidate(key, known, through: client ?? http, allowsLoopback)
             }
             return found.path
         }
@@ -128,7 +127,7 @@ final class ImageStore {
         _ key: Key, through client: any HTTPClient, allowsLoopback: Bool,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
-        guard let path = try await ask(key, allowsLoopback, nil, progress) else {
+        guard let path = try await ask(key, through: client, allowsLoopback, nil, progress) else {
             throw ProviderError.failed("The service did not give the image (status 304).")
         }
         return path
@@ -138,7 +137,8 @@ final class ImageStore {
     ///
     /// - Returns: Its path; nil if it is what it was when `known` was said.
     private func ask(
-        _ key: Key, _ allowsLoopback: Bool, _ known: ImageFiles.Validators?,
+        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool,
+        _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String? {
         lastPart += 1
@@ -200,7 +200,8 @@ final class ImageStore {
     /// Asks behind the answer whether an image is still the same, if that was not done for long. If it is gone,
     /// or nobody can be asked, what is there stays.
     private func revalidate(
-        _ key: Key, _ known: ImageFiles.Validators, _ allowsLoopback: Bool
+        _ key: Key, _ known: ImageFiles.Validators, through client: any HTTPClient,
+        _ allowsLoopback: Bool
     ) {
         let time = now().secondsSince1970
         guard abs(time - known.checked) >= Self.freshSeconds, revalidating[key] == nil else {
@@ -210,7 +211,7 @@ final class ImageStore {
         if tried.count > 1000 { tried = [:] }
         tried[key] = time
         revalidating[key] = Task { [self] in
-            _ = try? await ask(key, allowsLoopback, known) { _ in }
+            _ = try? await ask(key, through: client, allowsLoopback, known) { _ in }
             revalidating[key] = nil
         }
     }
