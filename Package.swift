@@ -177,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "PluginsTests",
             dependencies: [
-                "HTTP", "LoopbackHTTP", "Plugins", "ProviderKit", "TestSupport", "UnsplashProvider",
-                "UnsplashSimulator", "immich-example", "unsplash-plugin",
+                "HTTP", "LoopbackHTTP", "Plugins", "ProviderKit", "ServiceSimulator", "TestSupport",
+                "UnsplashProvider", "UnsplashSimulator", "immich-example", "unsplash-plugin",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 

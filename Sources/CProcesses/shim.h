@@ -54,6 +54,15 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    // The first to go when memory runs out: rather this than its parent.
+    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) {
+        (void)!write(score, "1000", 4);
+        close(score);
+    }
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
+    // While its descriptor is what it was.
+    if (start->landlock >= 0 && syscall(446, start->landlock, 0) != 0) goto failed;
     for (int number = 0; number < start->descriptor_count; number++)
         if (dup2(start->descriptors[number], number) < 0) goto failed;
     // The one for reports is closed by exec, as is all that comes later.
@@ -74,14 +83,6 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
         if (setrlimit(start->limits[index].resource, &limit) != 0) goto failed;
     }
     setpriority(PRIO_PROCESS, 0, start->niceness);
-    // The first to go when memory runs out: rather this than its parent.
-    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (score >= 0) {
-        (void)!write(score, "1000", 4);
-        close(score);
-    }
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
-    if (start->landlock >= 0 && syscall(446, start->landlock, 0) != 0) goto failed;
     if (start->filter_length > 0) {
         struct sock_fprog program = {start->filter_length, (struct sock_filter *)start->filter};
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) goto failed;

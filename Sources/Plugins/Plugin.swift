@@ -271,10 +271,10 @@ final class Plugin: PluginConnection.Owner {
             let level = try parameters.text("level").flatMap(Logger.Level.init(rawValue:))
             connection.log(level ?? .info, try parameters.requiredText("message"))
         case .status:
-            let account = connection.account(try parameters.requiredText("account"))
+            let account = connection.knownAccount(try parameters.requiredText("account"))
             account?.events?.yield(.status(try SessionStatus(parameters)))
         case .rateLimit:
-            let account = connection.account(try parameters.requiredText("account"))
+            let account = connection.knownAccount(try parameters.requiredText("account"))
             account?.events?.yield(.rateLimit(try RateLimit(parameters)))
         // What a later version may tell.
         case .http, nil: break

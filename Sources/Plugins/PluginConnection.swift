@@ -29,6 +29,8 @@ final class PluginConnection {
     private weak var owner: (any Owner)?
     private var process: PluginProcess?
     private var pending: [Int64: Pending] = [:]
+    /// Those that it was asked about, by their ids.
+    private var accounts: [String: PluginAccount] = [:]
     private var lastID: Int64 = 0
     private var idleTimer: OneShotTimer?
     private var killTimer: OneShotTimer?
@@ -87,6 +89,7 @@ final class PluginConnection {
         lastID += 1
         let id = lastID
         idleTimer = nil
+        if let account { accounts[account.id] = account }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let deadline = OneShotTimer(after: limit) { [weak self] in
@@ -115,6 +118,9 @@ final class PluginConnection {
     func account(_ id: String) -> PluginAccount? {
         pending.values.lazy.compactMap(\.account).first { $0.id == id }
     }
+
+    /// An account that it was asked about, be it a while ago.
+    func knownAccount(_ id: String) -> PluginAccount? { accounts[id] }
 
     func send(_ message: PluginMessage) { process?.send(message.line) }
 

@@ -56,7 +56,7 @@ final class Daemon {
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }
         plugins = PluginHost(
-            folders: folders.providers, reserved: ["local", "unsplash"],
+            folders: folders.providers, reserved: ["local", "mastodon", "unsplash"],
             confinements: configuration.bool("Plugins", "AllowUnsandboxed") == true
                 ? [.bubblewrap, .landlock, .none] : [.bubblewrap, .landlock],
             logger: logger

@@ -3,6 +3,7 @@ import HTTP
 import LoopbackHTTP
 import Plugins
 import ProviderKit
+import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashProvider
@@ -44,7 +45,7 @@ struct BothWaysTests {
         Capabilities=feed;like;profile;search;download;
         DefaultSource=editorial
         Sources=editorial;likes;topic:*;collection:*;user:*;search:*;
-        Hosts=\(unsplash.apiURL);\(unsplash.imagesURL);
+        Hosts=\(unsplash.apiURL);\(unsplash.imagesURL);\(unsplash.webURL);
 
         [Authentication]
         Type=oauth2

@@ -36,7 +36,7 @@ struct HostileTests {
             """
             def keyring():
                 s = socket.socket(socket.AF_UNIX); s.connect("\(socket)")
-            show([attempt(lambda: open("\(key)").read()), attempt(lambda: os.listdir("\(directory.path)/home")),
+            show([attempt(lambda: open("\(key)").read()),
                   attempt(keyring), attempt(lambda: open("/proc/\(getpid())/environ").read()),
                   os.environ.get("DBUS_SESSION_BUS_ADDRESS"), sorted(map(int, os.listdir("/dev/fd") if os.path.exists("/dev/fd") else [])) [3:]])
             """, level: level, directory: directory)

@@ -113,6 +113,11 @@ struct SchemaTests {
         {
             found.append("\(path): not one of")
         }
+        if case .array(let choices) = schema["anyOf"],
+            !choices.contains(where: { faults(value, $0, path).isEmpty })
+        {
+            found.append("\(path): not any of")
+        }
         if let constant = schema["const"], constant != value { found.append("\(path): const") }
         if case .array(let values) = schema["enum"], !values.contains(value) {
             found.append("\(path): enum")

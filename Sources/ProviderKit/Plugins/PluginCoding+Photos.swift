@@ -42,8 +42,8 @@ extension RemotePhoto {
         photo.description = ServiceText.paragraphs(try reader.text("description"))
         photo.author = ServiceText.line(try reader.text("author"))
         photo.authorUsername = ServiceText.line(try reader.text("author_username"))
-        photo.authorURL = try reader.link("author_url")
-        photo.url = try reader.link("url")
+        photo.authorURL = try reader.link("author_url", hosts)
+        photo.url = try reader.link("url", hosts)
         photo.likes = try reader.count("likes")
         let isLiked = try reader.flag("liked")
         photo.isLiked = isLiked ?? false
@@ -130,7 +130,7 @@ extension Profile {
             username: username, name: ServiceText.line(try reader.text("name")) ?? username)
         bio = ServiceText.paragraphs(try reader.text("bio")) ?? ""
         location = ServiceText.line(try reader.text("location")) ?? ""
-        url = try reader.link("url") ?? ""
+        url = try reader.link("url", hosts) ?? ""
         let avatar = try reader.text("avatar_url").flatMap { WebAddress($0) }
         avatarURL = avatar.flatMap { hosts?.permits($0) == false ? nil : $0.text } ?? ""
         likes = try reader.count("likes")
@@ -172,11 +172,12 @@ extension PluginReader {
         return text
     }
 
-    /// The address of a page on the web, for somebody's browser; nil for any other.
-    func link(_ key: String) throws(PluginFault) -> String? {
-        guard let address = try text(key).flatMap({ WebAddress($0) }), !address.isLoopback else {
-            return nil
-        }
+    /// The address of a page on the web, for somebody's browser; nil for any other, and for one on this computer
+    /// unless that may be asked.
+    func link(_ key: String, _ hosts: AllowedHosts?) throws(PluginFault) -> String? {
+        guard let address = try text(key).flatMap({ WebAddress($0) }),
+            !address.isLoopback || hosts?.permits(address) ?? true
+        else { return nil }
         return address.text
     }
 }
