@@ -152,7 +152,7 @@ final class Confiner {
     private static func arguments(_ folder: String) -> [String] {
         var arguments = [
             "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
-            "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+            "--die-with-parent", "--new-session", "--cap-drop", "ALL",
         ]
         for system in Confinement.systemFolders {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX))

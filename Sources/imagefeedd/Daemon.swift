@@ -51,12 +51,12 @@ final class Daemon {
             images: HelperWorkshop(program: HelperProgram.find(), logger: logger), logger: logger,
             clock: MainQueueClock(), version: programVersion)
         // The one list of providers.
-        providers = ([local, MastodonProvider(), UnsplashProvider()] as [any Provider]).filter {
-            provider in
+        let known: [any Provider] = [local, MastodonProvider(), UnsplashProvider()]
+        providers = known.filter { provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }
         plugins = PluginHost(
-            folders: folders.providers, reserved: ["local", "mastodon", "unsplash"],
+            folders: folders.providers, reserved: Set(known.map(\.info.id)),
             confinements: configuration.bool("Plugins", "AllowUnsandboxed") == true
                 ? [.bubblewrap, .landlock, .none] : [.bubblewrap, .landlock],
             logger: logger

@@ -86,7 +86,12 @@ struct NoticeTests {
         board.press(.retry, number)
         try await fixture.base.told.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
         #expect(board.notices.value.isEmpty)
+        // The notice is put off some time after the failure is told.
         fixture.world.clock.advance(by: Notices.rest)
+        while board.notices.value.isEmpty {
+            await Task.yield()
+            fixture.world.clock.advance(by: .seconds(1))
+        }
         try await board.showing("1 like")
     }
 
