@@ -176,7 +176,8 @@ struct HostileTests {
             """
             for _ in range(1024): sys.stdout.write("x" * (1 << 20))
             """)
-        await plugin.expectFailure("without an end")
+        // The deadline may be faster than a gigabyte on a busy machine.
+        await plugin.expectFailure("did not do its part")
         try await plugin.logged("process=")
     }
 
