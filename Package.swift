@@ -261,8 +261,8 @@ let package = Package(
         .testTarget(
             name: "imagefeeddTests",
             dependencies: [
-                "BusAPI", "DBus", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
-                "ServiceSimulator", "TestSupport", "UnsplashSimulator", "imagefeedctl",
+                "BusAPI", "DBus", "Engine", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
+                "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator", "imagefeedctl",
                 "imagefeedd",
             ],
             exclude: ["OlderVersions"]),

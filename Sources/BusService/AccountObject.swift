@@ -66,7 +66,7 @@ final class AccountObject {
     private static let profileInterface = BusInterface<AccountObject>(
         .profile,
         [
-            .asyncMethod("Refresh") { try await $0.account.refreshProfile() },
+            .asyncMethod("Refresh") { try await $0.account.bringProfile() },
             .method("SetAvatar", in: ["photo"]) { (object: AccountObject, _: String) in
                 throw EngineError.notSupported(
                     "\(object.account.provider.info.name) keeps no avatars.")
@@ -77,7 +77,7 @@ final class AccountObject {
             .property("Bio") { $0.account.profile.bio },
             .property("Location") { $0.account.profile.location },
             .property("Url") { $0.account.profile.url },
-            .property("Avatar") { $0.account.profile.avatar },
+            .property("Avatar") { $0.account.avatar },
             .property("Editable") { $0.account.profile.isEditable },
         ])
 

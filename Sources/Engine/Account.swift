@@ -1,3 +1,4 @@
+internal import Glibc
 package import ProviderKit
 
 /// How an account is doing, as clients are told.
@@ -34,8 +35,15 @@ package final class Account {
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
 
-    init(_ record: AccountRecord, _ provider: any Provider, in engine: Engine) {
+    /// What is left to like and unlike, until the session has read it.
+    private var pendingAtStart: [PhotoID]
+
+    init(
+        _ record: AccountRecord, _ provider: any Provider, pendingLikes: [PhotoID] = [],
+        in engine: Engine
+    ) {
         self.record = record
+        pendingAtStart = pendingLikes
         self.provider = provider
         self.engine = engine
         id = record.id
@@ -82,6 +90,7 @@ package final class Account {
     /// Ends the session, if there is one. What was asked for and is under way still gets its answer.
     func endSession() {
         guard let service else { return }
+        pendingAtStart = isLoggedIn ? pendingLikes : []
         service.close()
         self.service = nil
         listening?.cancel()
@@ -185,8 +194,18 @@ package final class Account {
 
     // MARK: Profile
 
+    /// Asks the service who the user is, unless that was done some minutes ago. Does nothing where it does not
+    /// say.
+    ///
+    /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
+    package func bringProfile() async throws {
+        guard remote?.isProfileYoung != true else { return }
+        _ = try photos()
+        try await refreshProfile()
+    }
+
     /// Asks the service who the user is. Does nothing where it does not say.
-    package func refreshProfile() async throws {
+    func refreshProfile() async throws {
         do {
             guard let profile = try await service?.profile() else { return }
             show(profile, .ready)
@@ -194,6 +213,26 @@ package final class Account {
             show(profile, .failed)
             throw error
         }
+    }
+
+    /// The path of the picture of the person; empty where there is none. A file that is gone is fetched again
+    /// behind the answer.
+    package var avatar: String {
+        guard !profile.avatar.isEmpty, access(profile.avatar, R_OK) != 0 else {
+            return profile.avatar
+        }
+        let lost = profile
+        Task {
+            guard profile == lost else { return }
+            var profile = lost
+            profile.avatar = ""
+            show(profile, profileState)
+            profile.avatar = await remote?.avatar(of: lost) ?? ""
+            if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
+                show(profile, profileState)
+            }
+        }
+        return ""
     }
 
     private func show(_ profile: Profile, _ state: ProfileState) {
@@ -233,10 +272,13 @@ package final class Account {
 // MARK: - Likes
 
 extension Account {
-    /// Whether photos can be liked.
-    package var offersLikes: Bool { remote?.likes != nil }
+    /// Whether photos can be liked. Known before the session begins: a like may be what the daemon was started for.
+    package var offersLikes: Bool { provider.info.capabilities.contains(.like) }
     /// Photos whose like or unlike is on its way or queued.
-    package var pendingLikes: [PhotoID] { remote?.likes?.pending ?? [] }
+    package var pendingLikes: [PhotoID] {
+        guard let likes = remote?.likes, likes.isLoaded else { return pendingAtStart }
+        return likes.pending
+    }
     /// How many photos the user likes, as far as that is known.
     package var likeCount: Int { remote?.likeCount ?? 0 }
 

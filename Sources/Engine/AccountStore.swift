@@ -19,6 +19,8 @@ nonisolated package struct AccountStore: Sendable {
     package struct Contents: Sendable {
         package var accounts: [AccountRecord] = []
         package var defaultAccount: AccountID?
+        /// Photos whose like or unlike was not confirmed yet.
+        package var pendingLikes: [AccountID: [PhotoID]] = [:]
     }
 
     private static let migrations = [
@@ -37,6 +39,7 @@ nonisolated package struct AccountStore: Sendable {
         CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         """,
         LikeStore.migration,
+        LikeStore.secondMigration,
     ]
 
     private let database: DatabaseQueue
@@ -128,6 +131,11 @@ nonisolated package struct AccountStore: Sendable {
         }
         let id = try database.first("SELECT value FROM setting WHERE key = 'default_account'") {
             $0.text(0)
+        }
+        try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
+            row throws(StorageError) in
+            contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
+                PhotoID(row.text(1)))
         }
         contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
         return contents

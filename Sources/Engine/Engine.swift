@@ -44,7 +44,10 @@ package final class Engine {
         stores = RemoteStores(ports, store)
         redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.compactMap { record in
-            provider(record.provider).map { Account(record, $0, in: self) }
+            provider(record.provider).map {
+                Account(
+                    record, $0, pendingLikes: contents.pendingLikes[record.id] ?? [], in: self)
+            }
         }
         defaultAccount = accounts.first { $0.id == contents.defaultAccount }
         for provider in providers where Self.isRemote(provider) {

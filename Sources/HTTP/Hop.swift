@@ -28,6 +28,13 @@ struct Hop {
         self.source = source
     }
 
+    /// The same with other header fields.
+    func with(_ headers: HTTPHeaders) -> Hop {
+        Hop(
+            address: address, method: method, headers: headers, body: body, token: token,
+            source: source)
+    }
+
     /// Where an answer leads; nil where it is the answer to give.
     ///
     /// What a request carries goes to its own origin alone, and does not come back once it was left. A GET

@@ -55,6 +55,13 @@ extension Transfer {
             failure = refusal
             return false
         }
+        // libcurl sends again what an old connection has swallowed. Twice is once too often for what may have been
+        // done already: a token that is good for one use, a like.
+        sendings += 1
+        guard hop?.method != .post || sendings == 1 else {
+            failure = .failed("the connection broke off before the answer")
+            return false
+        }
         connected()
         return true
     }
@@ -87,7 +94,9 @@ extension Transfer {
 
     private func examineHead() throws(HTTPError) {
         next = try redirect()
-        guard next == nil, let length = head.bodyLength else { return }
+        guard next == nil else { return }
+        if writesFile { try fileBegins() }
+        guard let length = writesFile ? fileLength : head.bodyLength else { return }
         guard length <= bodyLimit else { throw .tooLarge(limit: bodyLimit) }
         if !writesFile { body.reserveCapacity(length) }
     }
@@ -109,7 +118,7 @@ extension Transfer {
                 hold()
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
-            download.append(bytes, total: head.bodyLength)
+            download.append(bytes, total: fileLength)
         } else {
             body += bytes
         }
@@ -117,7 +126,9 @@ extension Transfer {
         return bytes.count
     }
 
-    private var writesFile: Bool { download != nil && 200..<300 ~= head.status }
+    private var writesFile: Bool {
+        download != nil && (200..<300 ~= head.status || isResumed)
+    }
 
     /// How large the body may be, decompressed.
     private var bodyLimit: Int {

@@ -28,6 +28,9 @@ final class Transfer {
     private var pool: ConnectionPool?
     private var redirects = 0
     private var watchdog: Watchdog?
+    /// What a download needs that breaks off, to go on where it was.
+    private var resumption: Resumption?
+    private var pause: (any DispatchSourceTimer)?
 
     // What the callbacks of libcurl work on: Transfer+Callbacks.swift.
     var hop: Hop?
@@ -41,6 +44,8 @@ final class Transfer {
     var isProxied = false
     var isPaused = false
     var received = 0
+    /// How often the request went out.
+    var sendings = 0
     var body: [UInt8] = []
     var download: Download?
 
@@ -70,7 +75,7 @@ final class Transfer {
 
     func start() {
         let watchdog = Watchdog(request.timeLimit, silence: settings.limits.silence) {
-            [unowned self] error in end(.failure(error))
+            [unowned self] error in breakOff(error)
         }
         self.watchdog = watchdog
         do {
@@ -95,7 +100,9 @@ final class Transfer {
         next = nil
         failure = nil
         refusal = nil
-        received = 0
+        sendings = 0
+        isPaused = false
+        if resumption == nil { received = 0 }
         try install(on: easy)
         let pool = try settings.pool(reach)
         self.easy = easy
@@ -151,8 +158,12 @@ final class Transfer {
         do {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
-            guard code == CURLE_OK else { throw error(code, message) }
+            guard code == CURLE_OK else { return breakOff(error(code, message)) }
             guard let hop, head.isComplete else { throw HTTPError.failed("the answer has no head") }
+            if let length = resumption?.length, length != received {
+                throw HTTPError.failed("it has \(received) bytes of \(length)")
+            }
+            let head = resumption?.head ?? head
             end(
                 .success(
                     HTTPResponse(
@@ -161,6 +172,54 @@ final class Transfer {
         } catch {
             end(.failure(error))
         }
+    }
+
+    // MARK: Going on where it broke off
+
+    /// The body of the file has begun, or goes on.
+    ///
+    /// - Throws: ``HTTPError/failed(_:)`` when what comes does not follow what has come.
+    func fileBegins() throws(HTTPError) {
+        if let resumption {
+            try resumption.check(head, at: received)
+        } else if request.method == .get {
+            resumption = Resumption(head)
+        }
+    }
+
+    /// Whether this is not the first answer that goes into the file.
+    var isResumed: Bool { resumption != nil }
+
+    /// How long the file will be; nil where nobody says.
+    var fileLength: Int? { resumption?.length ?? head.bodyLength }
+
+    /// The server, or the way to it, is gone. A download goes on where it was, if the server can do that.
+    private func breakOff(_ error: HTTPError) {
+        guard var hop, let pauseBefore = resumption?.nextPause(received: received, error) else {
+            return end(.failure(error))
+        }
+        if let easy { pool?.remove(easy) }
+        easy = nil
+        pool = nil
+        watchdog?.isConnected = false
+        watchdog?.isHeld = false
+        hop = resumption?.hop(hop, at: received) ?? hop
+        guard pauseBefore > .zero else { return goOn(hop, error) }
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.setEventHandler { [self] in
+            pause = nil
+            goOn(hop, error)
+        }
+        timer.schedule(
+            deadline: .now() + .milliseconds(Int(pauseBefore / .milliseconds(1))),
+            leeway: .milliseconds(100))
+        timer.activate()
+        pause = timer
+    }
+
+    private func goOn(_ hop: Hop, _ reason: HTTPError) {
+        guard result == nil else { return }
+        do { try begin(hop) } catch { end(.failure(reason)) }
     }
 
     /// What a code of libcurl means.
@@ -199,6 +258,8 @@ final class Transfer {
         self.result = result
         watchdog?.cancel()
         watchdog = nil
+        pause?.cancel()
+        pause = nil
         if let easy { pool?.remove(easy) }
         easy = nil
         pool = nil
@@ -211,7 +272,7 @@ final class Transfer {
         guard let result, download?.isIdle ?? true, let continuation else { return }
         self.continuation = nil
         if case .success(let response) = result, response.isSuccess {
-            download?.reportEnd(total: head.bodyLength)
+            download?.reportEnd(total: fileLength)
         }
         onEnd(self)
         continuation.resume(with: result)

@@ -38,6 +38,10 @@ public protocol RemoteFeed: Session {
     /// - Throws: ``ProviderError/notFound(_:)`` when there is no such topic or user.
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage
 
+    /// Whether ``RemotePage/next`` leads to the same place for good, whatever comes and goes further up, as one
+    /// does that names a photo. The number of a page does not; false unless you say so.
+    var placesLast: Bool { get }
+
     /// One photo, with all that the service tells of it.
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
 
@@ -47,7 +51,7 @@ public protocol RemoteFeed: Session {
 
 extension RemoteFeed {
     public var view: String { "" }
-
+    public var placesLast: Bool { false }
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }
 

@@ -81,6 +81,9 @@ package struct Fault: Sendable {
     /// Promises more than it sends.
     package static let truncated = changed { $0.delivery = .truncated }
 
+    /// Sends half of it, and breaks the connection off: the rest can be asked for.
+    package static let dropped = changed { $0.delivery = .dropped }
+
     /// Sends without an end.
     package static let endless = changed { $0.delivery = .endless }
 

@@ -6,6 +6,8 @@ package struct Reply: Sendable {
         case whole
         /// All headers, some of the body, then the end of the connection.
         case truncated
+        /// Half of the body, then the end of the connection.
+        case dropped
         /// The body again and again, chunked, until the client goes away.
         case endless
         /// So many bytes at a time, with a pause before each piece.
@@ -70,6 +72,11 @@ package struct Reply: Sendable {
                 .send(head(("Content-Length", "\(body.count + 1)")) + body.prefix(body.count / 2)),
                 .close,
             ])
+        case .dropped:
+            LoopbackResponse(steps: [
+                .send(head(("Content-Length", "\(body.count)")) + body.prefix(body.count / 2)),
+                .close,
+            ])
         case .endless:
             LoopbackResponse(steps: [
                 .send(head(("Transfer-Encoding", "chunked"))),
@@ -97,10 +104,12 @@ package struct Reply: Sendable {
     }
 
     private static let reasons = [
-        200: "OK", 201: "Created", 204: "No Content", 301: "Moved Permanently", 302: "Found",
+        200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content",
+        301: "Moved Permanently", 302: "Found",
         303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",
         400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-        405: "Method Not Allowed", 410: "Gone", 422: "Unprocessable Entity",
+        405: "Method Not Allowed", 410: "Gone", 416: "Range Not Satisfiable",
+        422: "Unprocessable Entity",
         429: "Too Many Requests", 500: "Internal Server Error", 502: "Bad Gateway",
         503: "Service Unavailable",
     ]

@@ -45,6 +45,9 @@ extension SimulatedService {
         desk.requests.value.filter(pattern.matches)
     }
 
+    /// How many requests there were so far.
+    package var requestCount: Int { desk.requests.value.count }
+
     /// The requests to one host.
     package func requests(on host: RecordedRequest.Host) -> [RecordedRequest] {
         desk.requests.value.filter { $0.host == host }

@@ -15,7 +15,7 @@ package final class Database {
 
     /// The path of the file, or `:memory:`.
     package let path: String
-    private let raw: OpaquePointer
+    let raw: OpaquePointer
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
@@ -34,20 +34,16 @@ package final class Database {
     ) throws(StorageError) {
         _ = Self.isConfigured
         self.path = path
-        var raw: OpaquePointer?
-        // The caller sees to it that one thread at a time uses a connection.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &raw, flags, nil)
-        guard let raw, code == SQLITE_OK else {
-            let reason = raw.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-            sqlite3_close_v2(raw)
-            throw .cannotOpen(path, reason)
+        do throws(StorageError) {
+            raw = try Self.open(path, isShared: true)
+        } catch {
+            // What is shared with others takes room, and on a disk that is full there is none. Alone, what is there
+            // can still be read, and written once there is room.
+            guard case .failed(let code, _) = error, code & 0xff == SQLITE_IOERR else {
+                throw error
+            }
+            raw = try Self.open(path, isShared: false)
         }
-        self.raw = raw
-        sqlite3_extended_result_codes(raw, 1)
-        // The other side may be a daemon that is just being replaced.
-        sqlite3_busy_timeout(raw, 2000)
-        try execute("PRAGMA journal_mode = WAL")
         // The log is read at each start: it stays short.
         try execute("PRAGMA wal_autocheckpoint = 100")
         try execute("PRAGMA synchronous = \(durability.rawValue)")
@@ -60,6 +56,34 @@ package final class Database {
     deinit {
         statements.removeAll()
         sqlite3_close_v2(raw)
+    }
+
+    private static func open(
+        _ path: String, isShared: Bool
+    ) throws(StorageError) -> OpaquePointer {
+        var opened: OpaquePointer?
+        // The caller sees to it that one thread at a time uses a connection.
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        guard let raw = opened, code == SQLITE_OK else {
+            let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw .cannotOpen(path, reason)
+        }
+        sqlite3_extended_result_codes(raw, 1)
+        // The other side may be a daemon that is just being replaced.
+        sqlite3_busy_timeout(raw, 2000)
+        do throws(StorageError) {
+            if !isShared {
+                try check(
+                    sqlite3_exec(raw, "PRAGMA locking_mode = EXCLUSIVE", nil, nil, nil), raw, path)
+            }
+            try check(sqlite3_exec(raw, "PRAGMA journal_mode = WAL", nil, nil, nil), raw, path)
+        } catch {
+            sqlite3_close_v2(raw)
+            throw error
+        }
+        return raw
     }
 
     /// Runs statements that have no parameters and whose rows nobody wants.
@@ -185,7 +209,11 @@ package final class Database {
         return statement
     }
 
-    private func check(_ code: Int32) throws(StorageError) {
+    func check(_ code: Int32) throws(StorageError) { try Self.check(code, raw, path) }
+
+    private static func check(
+        _ code: Int32, _ raw: OpaquePointer, _ path: String
+    ) throws(StorageError) {
         switch code & 0xff {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
         case SQLITE_FULL: throw .full

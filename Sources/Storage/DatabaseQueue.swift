@@ -72,11 +72,13 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Closes the database, after what was asked before. The next call opens it again.
-    package func close() async {
+    /// Closes the database, after what was asked before, and runs `body` before anybody opens it again, as the
+    /// next call does.
+    package func close(_ body: @escaping @Sendable () -> Void = {}) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
                 database = nil
+                body()
                 continuation.resume()
             }
         }

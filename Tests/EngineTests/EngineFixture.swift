@@ -53,6 +53,9 @@ final class EngineFixture: EngineObserver {
         try await start(name, registers: registers).wait()
     }
 
+    /// Changes the store from beside.
+    func execute(_ sql: String) throws { try database().execute(sql) }
+
     /// Makes the store refuse to write accounts.
     func breakStore() throws {
         try database().execute(
@@ -79,6 +82,7 @@ final class EngineFixture: EngineObserver {
     func accountChanged(_ account: Account) {
         states.append(account.state)
         if account.profileState == .ready { told.append("profile \(account.profile.name)") }
+        told.append("avatar \(account.profile.avatar)")
         told.append("changed \(account.id)")
     }
     func accountRemoved(_ account: Account) { told.append("removed \(account.id)") }

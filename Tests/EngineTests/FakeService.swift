@@ -17,6 +17,15 @@ final class FakeService: OAuthLogin {
         var error: (any Error & Sendable)?
         /// What requests for likes alone fail with.
         var likeError: (any Error & Sendable)?
+        /// A photo that cannot be liked for now.
+        var badPhoto: String?
+        var avatarURL = ""
+        /// How many photos every source is said to have.
+        var total: Int?
+        /// Whether a place names the photo that comes before it.
+        var placesLast = false
+        /// How many photos the user likes, as the service counts.
+        var likeTotal: Int?
         /// Whether likes are done, and the answer is lost.
         var answerIsLost = false
         /// What the service was asked, in words.
@@ -61,7 +70,11 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     var view: String { state.value.view }
 
     func close() { continuation.finish() }
-    func accepts(_ source: SourceID) -> Bool { ["new", "other", "likes"].contains(source.text) }
+    var placesLast: Bool { state.value.placesLast }
+
+    func accepts(_ source: SourceID) -> Bool {
+        ["new", "other", "likes"].contains(source.text) || source.text.hasPrefix("topic")
+    }
 
     func sources() async throws -> [Source] {
         try await ask("sources")
@@ -73,12 +86,17 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         let state = state.value
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
         // Like a number of a page: what came in meanwhile moves everything down.
-        let start = place.flatMap { Int($0) } ?? 0
+        let start =
+            place.flatMap { place in
+                Int(place) ?? all.firstIndex { "after \($0)" == place }.map { $0 + 1 }
+            } ?? 0
         let end = min(all.count, start + state.pageSize)
         guard start < end else { return RemotePage([]) }
         let shown = all[start..<end].filter { !state.hidden.contains($0) }
+        let next = state.placesLast ? "after \(all[end - 1])" : "\(end)"
         return RemotePage(
-            shown.map { remote($0, state) }, next: end < all.count ? "\(end)" : nil)
+            shown.map { remote($0, state) }, next: end < all.count ? next : nil,
+            total: state.total)
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
@@ -91,6 +109,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         try await ask("\(isLiked ? "like" : "unlike") \(photo)")
         if let error = state.value.likeError { throw error }
+        if photo.text == state.value.badPhoto { throw ProviderError.failed("Trouble.") }
         guard state.value.photos.contains(photo.text) else {
             throw ProviderError.notFound("No \(photo).")
         }
@@ -115,7 +134,10 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
 
     func profile() async throws -> Profile {
         try await ask("profile")
-        return Profile(username: "ada", name: "Ada")
+        var profile = Profile(username: "ada", name: "Ada")
+        profile.likes = state.value.likeTotal
+        profile.avatarURL = state.value.avatarURL
+        return profile
     }
 
     private func ask(_ request: String) async throws {

@@ -70,6 +70,49 @@ struct FeedTests {
         }
     }
 
+    /// Pages of one service of so many photos, thirty a page.
+    private static func paged(_ total: Int) -> Fixture {
+        Fixture { request in
+            let number = request.url.firstRange(of: "?page=").flatMap { start in
+                Int(request.url[start.upperBound...].prefix { $0 != "&" })
+            }
+            let page = number ?? 0
+            let last = (total + 29) / 30
+            let link = "<https://api.unsplash.com/photos?page=\(page + 1)>; rel=\"next\""
+            var headers: HTTPHeaders = ["X-Total": "\(total)"]
+            if page < last { headers.append("Link", link) }
+            return .json(
+                #"[{"id":"p\#(page)","urls":{"full":"https://images.unsplash.com/\#(page)"}}]"#,
+                headers)
+        }
+    }
+
+    @Test(arguments: [
+        ("5.300", ["p3", "p4", "p5"]), ("2.900", ["p1", "p2"]), ("5.250", ["p5"]),
+        ("5.251", ["p4", "p5"]), ("5", ["p5"]),
+    ])
+    func `as many pages are read again as may have moved`(
+        place: String, found: [String]
+    ) async throws {
+        let fixture = Self.paged(250)
+        let page = try await fixture.session.fetchPage(Self.editorial, from: place)
+        #expect(page.photos.map(\.photo.id.text) == found)
+        let topic = Self.paged(250)
+        let other = try await topic.session.fetchPage(SourceID("topic:sea"), from: place)
+        #expect(other.photos == page.photos)
+    }
+
+    @Test func `pages that were shown before are passed over`() async throws {
+        let fixture = Self.paged(2500)
+        let page = try await fixture.session.fetchPage(Self.editorial, from: "3.2000")
+        #expect(page.photos.map(\.photo.id.text) == ["p19"])
+        #expect(page.next == "20.2500")
+        // Where people put photos in, nothing is passed over.
+        let topic = try await Self.paged(2500)
+            .session.fetchPage(SourceID("topic:sea"), from: "3.2000")
+        #expect(topic.photos.map(\.photo.id.text) == ["p3"])
+    }
+
     @Test func `one bad photo is left out, a list of nothing else is nonsense`() async throws {
         let good = #"{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}"#
         let mixed = Fixture(

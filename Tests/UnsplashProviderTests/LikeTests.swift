@@ -15,10 +15,17 @@ struct LikeTests {
             fixture.http.asked == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
     }
 
-    @Test(arguments: [(204, ""), (200, "<html>"), (201, "{}"), (200, #"{"photo":{"likes":-1}}"#)])
+    @Test(arguments: [(204, ""), (200, "ok"), (201, "{}"), (200, #"{"photo":{"likes":-1}}"#)])
     func `a success is one whatever its body`(status: Int, body: String) async throws {
         let fixture = Fixture(answering: .json(body, status: status))
         #expect(try await fixture.session.setLiked(PhotoID("a"), true) == nil)
+    }
+
+    @Test func `a page for people is from somebody in between`() async {
+        let fixture = Fixture(answering: .json(" <html>"))
+        await #expect(throws: ProviderError.self) {
+            try await fixture.session.setLiked(PhotoID("a"), true)
+        }
     }
 
     @Test func `liked photos are those of the name that the user has now`() async throws {

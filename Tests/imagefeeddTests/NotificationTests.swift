@@ -7,7 +7,7 @@ import UnsplashSimulator
 /// What the user is told of on a desktop with dunst.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct NotificationTests {
-    /// Likes photos that nobody can ask for, and expects that to fail.
+    /// Likes photos of which nobody can be asked whether they are liked yet, and expects that to fail.
     private func failLikes(
         _ count: Int, _ world: UnsplashWorld, _ account: AccountClient
     ) async throws -> [String] {
@@ -20,7 +20,7 @@ struct NotificationTests {
         }
         world.unsplash.stop()
         for id in ids {
-            await expectError(ServiceError.offline.name) { _ = try await account.like(id) }
+            await expectError(ServiceError.offline.name) { _ = try await account.toggleLike(id) }
         }
         return ids
     }

@@ -9,9 +9,14 @@ import Testing
 /// Killed with the last reference.
 @MainActor
 final class RunningDaemon {
-    static let path = BuiltProducts.path("imagefeedd")
+    static let path =
+        getenv("IMAGEFEED_DAEMON").map { String(cString: $0) } ?? BuiltProducts.path("imagefeedd")
+    /// Whether it is the daemon as it is installed, and not the one that was built along with the tests.
+    static var isInstalled: Bool { getenv("IMAGEFEED_DAEMON") != nil }
 
     let process: ChildProcess
+    /// From the start of the process to its first answer.
+    let startUp: Duration
 
     /// Starts it, and waits until it serves.
     ///
@@ -27,11 +32,14 @@ final class RunningDaemon {
             owner.update { $0 = name }
         }
         let command = launcher + [Self.path] + arguments
+        let service = ServiceClient(client)
+        let start = ContinuousClock.now
         process = try ChildProcess(
             command[0], Array(command.dropFirst()), environment: try Self.environment())
         try await owner.wait { name in name != nil && name != before ? true : nil }
         withExtendedLifetime(watch) {}
-        _ = try await ServiceClient(client).objects()
+        _ = try await service.objects()
+        startUp = ContinuousClock.now - start
     }
 
     /// Starts it without waiting for anything.

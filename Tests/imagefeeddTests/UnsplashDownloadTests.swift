@@ -67,6 +67,25 @@ struct UnsplashDownloadTests {
         #expect(world.unsplash.downloads(of: photo.id) == 1)
     }
 
+    @Test func `a download whose connection drops goes on where it was`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        let images = RequestPattern(photo.imagePath)
+        world.unsplash.fail(images, .dropped, times: 3)
+        let transfer = try await start(photo.id, world, account)
+        try await transfer.wait()
+        let image = try await account.openImage(photo.id, size: "full")
+        #expect(try Destination.content() == Destination.read(image))
+        let requests = world.unsplash.requests(images)
+        #expect(requests.count == 4)
+        #expect(requests.dropFirst().allSatisfy { $0["Range"]?.hasPrefix("bytes=") == true })
+        #expect(requests.last?.status == 206)
+        let total = try await transfer.properties()["Total"]
+        #expect(try await transfer.properties()["Received"] == total)
+        try await world.daemon.stop()
+    }
+
     @Test func `a download that cannot be counted is one still`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")

@@ -48,7 +48,7 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no")])
+    @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no"), .htmlPage])
     func `a like that met trouble is sent again`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")

@@ -7,29 +7,35 @@ final class CachedFeed {
     /// How old the top of a source may be before it is asked for again.
     static let freshness = Duration.seconds(300)
     /// How many pages of a service one page of ours is put together from at most.
-    private static let fillLimit = 8
+    static let fillLimit = 8
     /// How long nobody asks behind an answer again, after the last try: it may have failed.
     static let retryPause = Duration.seconds(60)
     /// How old the list of sources may be before it is asked for again.
     static let sourcesFreshness = Duration.seconds(3600)
 
-    private let account: AccountID
-    private let session: any RemoteFeed
-    private let store: FeedStore
-    private let owner: any CachedFeedOwner
+    let account: AccountID
+    let session: any RemoteFeed
+    let store: FeedStore
+    let owner: any CachedFeedOwner
+    /// How old the place of a gap may be before it is doubted.
+    static let placeFreshness = Duration.seconds(600)
+
     /// Counts the tops that were asked for.
-    private var answers = 0
-    private let tops = SingleFlight<SourceID, FeedTables.Merge>()
-    private let fills = SingleFlight<Fill, FeedTables.Merge>()
+    var answers = 0
+    let tops = SingleFlight<SourceID, FeedTables.Merge>()
+    let fills = SingleFlight<Fill, FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
     private let listings = SingleFlight<AccountID, [Source]>()
-    private var attempts: [SourceID: Timestamp] = [:]
+    /// When the top of a source was asked for last, and whether that has brought nothing.
+    var attempts: [SourceID: (time: Timestamp, hasFailed: Bool)] = [:]
+    /// Sources that were not empty, and of which the service has just said that they are.
+    var emptied: Set<SourceID> = []
     /// When the sources were asked for last since the start.
     private var listed: Timestamp?
     /// Whether the account is logged out: what is still under way leaves nothing behind.
     private var isForgotten = false
 
-    private struct Fill: Hashable {
+    struct Fill: Hashable {
         let source: SourceID
         let gap: Int64
     }
@@ -51,7 +57,7 @@ final class CachedFeed {
     }
 
     /// Fails once the account is logged out; asked right before something is written.
-    private func checkWanted() throws {
+    func checkWanted() throws {
         if isForgotten { throw EngineError.needsLogin("The account was logged out meanwhile.") }
     }
 
@@ -82,10 +88,10 @@ final class CachedFeed {
             switch slice.following {
             case .end: return page(hasMore: false)
             case .photos: return page(hasMore: true)
-            case .gap(let gap, let remote):
+            case .gap(let gap):
                 guard slice.photos.count < count else { return page(hasMore: true) }
                 do {
-                    _ = try await fill(source, gap, from: remote)
+                    try await fill(source, gap, state)
                 } catch  where !slice.photos.isEmpty {
                     // Some now are better than none; the next page tells what is wrong.
                     return page(hasMore: true)
@@ -104,7 +110,7 @@ final class CachedFeed {
     }
 
     /// What a source is kept as: what other settings have let through is another one.
-    private func stored(_ source: SourceID) -> SourceID {
+    func stored(_ source: SourceID) -> SourceID {
         session.view.isEmpty ? source : SourceID("\(source)\n\(session.view)")
     }
 
@@ -114,7 +120,9 @@ final class CachedFeed {
         let source = stored(source)
         return try await store.run { [account] (tables) throws(StorageError) -> Lookup in
             guard let state = try tables.source(account, source) else { return .unknown }
-            if let place, place.epoch != state.epoch { return .stale }
+            if let place, place.epoch != state.epoch || place.position <= state.floor ?? .min {
+                return .stale
+            }
             return .slice(
                 state,
                 try tables.slice(
@@ -139,8 +147,16 @@ final class CachedFeed {
         let now = owner.now
         guard now >= fetched + Self.freshness || now < fetched else { return }
         guard !owner.savesData else { return }
-        if let last = attempts[source], last <= now, now < last + Self.retryPause { return }
+        if let last = attempts[source]?.time, last <= now, now < last + Self.retryPause { return }
         Task { _ = try? await fetchTop(source) }
+    }
+
+    /// Asks again for what could not be had since somebody looked at it last: the service is there again.
+    func tryAgain() {
+        guard !owner.savesData else { return }
+        for (source, attempt) in attempts where attempt.hasFailed {
+            Task { _ = try? await fetchTop(source) }
+        }
     }
 
     /// Asks for what is new in a source.
@@ -151,94 +167,19 @@ final class CachedFeed {
         return try await fetchTop(source).new
     }
 
-    // MARK: Asking the service
-
-    private func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
-        if !tops.isRunning(source) { attempts[source] = owner.now }
-        return try await tops.run(source) { [self] in
-            defer { answers += 1 }
-            return try await fetch(source, gap: nil, from: nil)
-        }
-    }
-
-    private func fill(
-        _ source: SourceID, _ gap: Int64, from place: String
-    ) async throws -> FeedTables.Merge {
-        try await fills.run(Fill(source: source, gap: gap)) { [self] in
-            try await fetch(source, gap: gap, from: place)
-        }
-    }
-
-    private func fetch(
-        _ source: SourceID, gap: Int64?, from place: String?
-    ) async throws -> FeedTables.Merge {
-        let isLikes = source == likesSource
-        let page =
-            isLikes
-            ? try await fetchLikes(from: place)
-            : try await owner.ask { [session] in try await session.fetchPage(source, from: place) }
-        try checkWanted()
-        let now = owner.now
-        let stored = stored(source)
-        let merge = try await store.run { [account] (tables) throws(StorageError) in
-            let state: FeedTables.SourceState
-            if gap == nil {
-                state = try tables.touchSource(account, stored, fetched: now, total: page.total)
-            } else if let known = try tables.source(account, stored) {
-                state = known
-            } else {
-                // The cache was deleted meanwhile: the place is lost with it.
-                return FeedTables.Merge()
-            }
-            return try tables.merge(
-                page, into: state, account, gap: gap, isExact: isLikes, now: now)
-        }
-        tell(merge, source, isTop: gap == nil)
-        return merge
-    }
-
-    /// The photos that the user likes: at the service, or here alone where it offers no likes (any more).
-    private func fetchLikes(from place: String?) async throws -> RemotePage {
-        if let local = owner.localLikes { return await known(local) }
-        guard let likesSource else { return RemotePage([]) }
-        do {
-            return try await owner.ask { [session] in
-                try await session.fetchPage(likesSource, from: place)
-            }
-        } catch ProviderError.notFound, ProviderError.denied {
-            return await known(owner.localLikes ?? [])
-        }
-    }
-
-    private func known(_ photos: [PhotoID]) async -> RemotePage {
-        var page = RemotePage([])
-        for id in photos {
-            // One that cannot be had now is left out for now.
-            if let photo = try? await photo(id) { page.photos.append(photo.remote) }
-        }
-        return page
-    }
-
-    private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isTop: Bool) {
-        if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
-        if isTop, merge.new > 0 {
-            owner.feedUpdated(source, new: merge.new)
-        } else if merge.hasLosses {
-            owner.feedUpdated(source, new: 0)
-        } else if merge.new > 0 {
-            owner.feedGrew()
-        }
-    }
-
     // MARK: Single photos
 
     /// One photo: as it is known, else as the service tells.
     func photo(_ id: PhotoID) async throws -> CachedPhoto {
-        let known = try await store.run { [account] (tables) throws(StorageError) in
+        if let known = try await knownPhoto(id) { return known }
+        return try await fetchPhoto(id)
+    }
+
+    /// One photo as it is known; asks nobody.
+    func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
+        try await store.run { [account] (tables) throws(StorageError) in
             try tables.photo(account, id)
         }
-        if let known { return known }
-        return try await fetchPhoto(id)
     }
 
     /// Asks the service for a photo. One that is gone there leaves every source.
@@ -257,11 +198,14 @@ final class CachedFeed {
     private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
         try checkWanted()
         let now = owner.now
-        let (changed, kept) = try await store.run { [account] (tables) throws(StorageError) in
-            let changed = try tables.heard(of: remote, account, now: now)
-            return (changed, try tables.photo(account, remote.photo.id))
+        let (news, kept) = try await store.run { [account] (tables) throws(StorageError) in
+            let news = try tables.heard(of: remote, account, now: now)
+            return (news, try tables.photo(account, remote.photo.id))
         }
-        if let changed { owner.photosChanged([changed]) }
+        if let news {
+            owner.photosChanged([news.photo])
+            if news.isOtherLike { await tellRelikes([news.photo]) }
+        }
         return kept ?? CachedPhoto(remote: remote)
     }
 
@@ -285,15 +229,19 @@ final class CachedFeed {
     ///   - id: The photo.
     ///   - isLiked: Whether it is liked.
     ///   - likes: How many like it now, if that is known.
+    ///   - isCounted: Whether the user likes one more photo now, or one less.
     /// - Returns: The photos as they are now, this one first; none if it is not known.
     /// - Throws: ``StorageError``.
-    func setLiked(_ id: PhotoID, _ isLiked: Bool, likes: Int?) async throws -> [Photo] {
+    func setLiked(
+        _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool
+    ) async throws -> [Photo] {
         try checkWanted()
         let now = owner.now
         let likesSource = likesSource
         let stored = likesSource.map(stored)
         let together = likedTogether(id)
         let (photos, moved) = try await store.run { [account] (tables) throws(StorageError) in
+            if isCounted { try tables.countLike(account, isLiked, now: now) }
             var photos: [Photo] = []
             for id in try tables.photos(account, like: id, together) {
                 let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
@@ -388,12 +336,15 @@ protocol CachedFeedOwner: AnyObject {
         _ body: @escaping () async throws -> Value
     ) async throws -> Value
 
-    /// What is liked here alone, the latest first; nil as long as the service offers likes.
-    var localLikes: [PhotoID]? { get }
+    /// What the user likes, or does not any more, here alone, the latest first; nil as long as the service
+    /// offers likes.
+    var localLikes: [LikeWish]? { get }
 
     func feedUpdated(_ source: SourceID, new: Int)
     /// Photos were added further down.
     func feedGrew()
     func photosChanged(_ photos: [Photo])
     func photosRemoved(_ photos: [PhotoID])
+    /// The service says that the user likes photos, or does not, of which it has said the opposite before.
+    func likesObserved(_ photos: [Photo])
 }

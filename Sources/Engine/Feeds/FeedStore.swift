@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Logging
 internal import ProviderKit
 internal import Storage
@@ -6,10 +5,11 @@ internal import Storage
 /// The photos of remote accounts as they were heard of last, on the disk: the order of each source, and
 /// one row per photo, however many sources show it.
 ///
-/// It may be deleted at any time: what it holds can be asked for again.
+/// It may be deleted at any time: what it holds can be asked for again. Where there can be no file, or no
+/// longer one that is written, what is heard is kept in memory until there can.
 nonisolated struct FeedStore: Sendable {
     private let queue: DatabaseQueue
-    private let path: String
+    private let file: FeedFile
     private let disk: DiskWatch
 
     /// - Parameters:
@@ -17,29 +17,10 @@ nonisolated struct FeedStore: Sendable {
     ///   - disk: Told when it is full.
     ///   - logger: Told of a file that had to be set aside.
     init(folder: String, disk: DiskWatch, logger: Logger) {
-        let path = "\(folder)/feeds.sqlite"
         self.disk = disk
-        self.path = path
-        queue = DatabaseQueue(label: "feeds") {
-            try PrivateFolder.create(folder)
-            do {
-                return try Self.open(path)
-            } catch let error as StorageError where error.isAboutContents {
-                logger.warning(
-                    "The cache of feeds is set aside and begun anew",
-                    metadata: ["path": "\(path)", "reason": "\(error)"])
-                for suffix in ["", "-wal", "-shm"] {
-                    rename(path + suffix, "\(path).damaged\(suffix)")
-                }
-                return try Self.open(path)
-            }
-        }
-    }
-
-    private static func open(_ path: String) throws(StorageError) -> Database {
-        let database = try Database(path: path, durability: .process, cacheKibibytes: 64)
-        try database.migrate(migrations)
-        return database
+        let file = FeedFile(folder: folder, migrations: Self.migrations, logger: logger)
+        self.file = file
+        queue = DatabaseQueue(label: "feeds") { try file.open() }
     }
 
     /// Runs `body` on the database, in a transaction.
@@ -48,26 +29,37 @@ nonisolated struct FeedStore: Sendable {
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
-        if access(path, F_OK) != 0 { await queue.close() }
-        do {
-            let value = try await attempt(body)
+        if file.isOutdated { await queue.close() }
+        let (result, generation) = try await attempt(body)
+        guard case .failure(let error) = result else {
             if disk.isFull { await disk.check() }
-            return value
-        } catch StorageError.full {
-            await disk.noteFull()
-            throw StorageError.full
-        } catch let error as StorageError where error.isAboutContents {
-            // Opening it again finds the damage, and sets the file aside.
-            await queue.close()
-            return try await attempt(body)
+            return try result.get()
         }
+        switch error {
+        case .full:
+            await disk.noteFull()
+            throw error
+        case let error where error.isAboutContents:
+            await queue.close { [file] in file.setAside(error, generation) }
+        case .cannotOpen:
+            // The disk has become read-only, or the folder another's.
+            await queue.close { [file] in file.giveUp("\(error)") }
+        default: throw error
+        }
+        return try await attempt(body).0.get()
     }
 
+    /// What came of it, and with which file.
     private func attempt<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
-    ) async throws -> Value {
-        try await queue.run { database in
-            try database.transaction { () throws(StorageError) in try body(FeedTables(database)) }
+    ) async throws -> (Result<Value, StorageError>, generation: Int) {
+        try await queue.run { [file] database in
+            let result = Result<Value, StorageError> { () throws(StorageError) in
+                try database.transaction { () throws(StorageError) in
+                    try body(FeedTables(database))
+                }
+            }
+            return (result, file.generation)
         }
     }
 
@@ -79,12 +71,16 @@ nonisolated struct FeedStore: Sendable {
     }
 
     /// Closes the file, which is opened again when it is needed: until then it takes no memory.
-    func rest() async { await queue.close() }
+    func rest() async {
+        // What is in memory alone stays there.
+        if file.isOpen { await queue.close() }
+    }
 
     /// Closes the file. Blocks; only for the end of a program.
     func close() { queue.close() }
 
-    private static let migrations = [
+    /// What brings a file up to what is needed here.
+    static let migrations = [
         """
         CREATE TABLE photo (
             account TEXT NOT NULL,
@@ -142,15 +138,14 @@ nonisolated struct FeedStore: Sendable {
         ALTER TABLE photo ADD COLUMN focus_x INTEGER;
         ALTER TABLE photo ADD COLUMN focus_y INTEGER;
         """,
+        """
+        -- When a like was confirmed last: what the service counts may be from before.
+        ALTER TABLE profile ADD COLUMN likes_changed INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX photo_liked ON photo (account) WHERE is_liked;
+        -- When the service said where the photos below are: it may count from the top.
+        ALTER TABLE gap ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
+        -- What was here and further down was dropped.
+        ALTER TABLE source ADD COLUMN floor INTEGER;
+        """,
     ]
-}
-
-nonisolated extension StorageError {
-    /// Whether the file itself is at fault, so that another one helps.
-    fileprivate var isAboutContents: Bool {
-        switch self {
-        case .damaged, .newerVersion: true
-        default: false
-        }
-    }
 }

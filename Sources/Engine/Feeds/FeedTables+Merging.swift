@@ -10,8 +10,6 @@ nonisolated extension FeedTables {
     private static let step: Int64 = 1 << 20
     /// The distance to photos that may or may not be neighbours: a million fit between.
     private static let leap: Int64 = 1 << 40
-    /// How many photos of a source are kept.
-    static let sourceLimit = 10_000
 
     /// What a merge has changed.
     struct Merge: Sendable {
@@ -19,8 +17,12 @@ nonisolated extension FeedTables {
         var new = 0
         /// Photos of any source about which something is different now.
         var changed: [Photo] = []
+        /// Those among them that are liked now and were not, or the other way round.
+        var relikes: [Photo] = []
         /// Whether photos have left the source.
         var hasLosses = false
+        /// Whether nobody can tell any more where the page belongs.
+        var isLost = false
     }
 
     /// Fits a page into a source.
@@ -29,20 +31,23 @@ nonisolated extension FeedTables {
     ///   - page: What the service answered.
     ///   - source: The source, as ``touchSource(_:_:fetched:total:)`` gave it.
     ///   - account: Whose it is.
-    ///   - gap: The position of the gap that the page was asked for; nil for the top of the source.
+    ///   - gap: The gap that the page was asked for; nil for the top of the source.
     ///   - isExact: Whether a photo that is missing among its neighbours in the page has left the source.
     ///   - now: The moment of the answer.
     /// - Returns: What is different now.
     /// - Throws: ``StorageError``; then nothing is.
     func merge(
-        _ page: RemotePage, into source: SourceState, _ account: AccountID, gap: Int64?,
+        _ page: RemotePage, into source: SourceState, _ account: AccountID, gap: Gap?,
         isExact: Bool, now: Timestamp
     ) throws(StorageError) -> Merge {
         var merge = Merge()
         var items: [Item] = []
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
-            if let photo = try heard(of: photo, account, now: now) { merge.changed.append(photo) }
+            if let news = try heard(of: photo, account, now: now) {
+                merge.changed.append(news.photo)
+                if news.isOtherLike { merge.relikes.append(news.photo) }
+            }
             let position = try position(of: photo.photo.id, in: source.key)
             // The user has just unliked it, and the list is from before.
             if isExact, position == nil, try isUnliked(photo.photo.id, account, now: now) {
@@ -50,25 +55,43 @@ nonisolated extension FeedTables {
             }
             items.append(Item(id: photo.photo.id, position: position))
         }
-        try keepAnchors(&items, in: source.key, below: gap)
+        // Without another gap above, all that is new belongs below this one, whatever shows once more.
+        if let gap, !gap.placeLasts, try hasGap(in: source.key, above: gap.position) {
+            let reach = try placeAbove(&items, in: source.key, gap.position, &merge)
+            let isElsewhere = reach == .elsewhere || reach == .unknown && gap.isDoubtful
+            if isElsewhere {
+                // It may be from up there as well: what lies below has lost its place.
+                try dropTail(of: source.key, below: gap.position, account, now: now)
+                merge.isLost = true
+                return merge
+            }
+        }
+        // A page of nothing but what was left out says nothing about the top.
+        if gap == nil, items.isEmpty, page.next != nil, try highest(source.key, below: .max) != nil
+        {
+            return merge
+        }
+        let start = gap?.position
+        try keepAnchors(&items, in: source.key, below: start)
         // A page without photos has left a gap at the very top: what comes below it begins the source.
-        let top = gap == .max ? nil : gap
+        let top = start == .max ? nil : start
         let end = try place(items, in: source.key, below: top, &merge)
         if isExact, let end = page.next == nil ? Int64.min : end {
-            merge.hasLosses = try removeMissing(
-                seen, from: source.key, account, between: end, and: gap ?? .max, now: now,
-                &merge.changed)
+            try removeMissing(
+                seen, from: source.key, account, between: end, and: start ?? .max, now: now, &merge)
         }
         let isApart = gap == nil && !items.contains { $0.position != nil }
         if page.next == nil, !isExact {
             // The service has no more: nor have we.
             let missing = try entries(
-                of: source.key, between: .min, and: end ?? gap ?? .max, except: seen)
+                of: source.key, between: .min, and: end ?? start ?? .max, except: seen)
             for entry in missing { try remove(source.key, at: entry.position) }
+            try sweep(missing.map(\.photo), account, now: now)
             merge.hasLosses = !missing.isEmpty
         }
-        try join(source.key, from: gap ?? .max, to: end, next: page.next, isApart: isApart)
-        try trim(source.key)
+        try join(
+            source.key, from: start ?? .max, to: end, next: page.next, isApart: isApart, now: now)
+        try trim(source.key, account, now: now)
         return merge
     }
 
@@ -94,7 +117,7 @@ nonisolated extension FeedTables {
         _ id: PhotoID, _ account: AccountID, now: Timestamp
     ) throws(StorageError) -> Bool {
         guard let known = try photo(account, id) else { return false }
-        return !known.photo.isLiked && now < known.likeConfirmed + Self.likeOverlay
+        return !known.photo.isLiked && known.isLikeFresh(now: now)
     }
 
     // MARK: Placing
@@ -103,6 +126,46 @@ nonisolated extension FeedTables {
         let id: PhotoID
         /// Where the source has it already.
         let position: Int64?
+    }
+
+    /// Where a page lies that was asked for a gap.
+    private enum Reach {
+        /// It begins with what is known right above the gap, or further up without another gap.
+        case adjacent
+        /// It begins with what is known above another gap.
+        case elsewhere
+        /// It has nothing that is known above.
+        case unknown
+    }
+
+    /// Takes what lies above a gap out of a page that was asked for it, since the rest of the source has moved
+    /// down meanwhile. What is new between known neighbours up there takes its place.
+    private func placeAbove(
+        _ items: inout [Item], in source: Int64, _ gap: Int64, _ merge: inout Merge
+    ) throws(StorageError) -> Reach {
+        let lastAbove = items.lastIndex { item in item.position.map { $0 >= gap } ?? false }
+        guard let lastAbove else { return .unknown }
+        let above = items[...lastAbove]
+        items.removeSubrange(...lastAbove)
+        let anchors = Set(Self.longestDescent(above.compactMap(\.position)))
+        var upper: Int64?
+        var run: [PhotoID] = []
+        for item in above {
+            if item.position == nil {
+                run.append(item.id)
+            } else if let position = item.position, anchors.contains(position) {
+                // What comes before the first neighbour may belong anywhere further up.
+                if let upper, !run.isEmpty,
+                    try !hasGap(in: source, above: position, below: upper + 1)
+                {
+                    try place(run, in: source, below: upper, isKnownBelow: true, &merge)
+                }
+                run = []
+                upper = position
+            }
+        }
+        guard let upper else { return .unknown }
+        return try hasGap(in: source, above: gap, below: upper + 1) ? .elsewhere : .adjacent
     }
 
     /// Drops known photos that the service has moved, so that the others say where the page belongs.
@@ -116,11 +179,7 @@ nonisolated extension FeedTables {
         var anchors = Self.longestDescent(known)
         if let first = anchors.first, items.contains(where: { $0.position == nil }) {
             // Beyond another gap nobody knows what lies between: the page is put above it.
-            let jumps = try database.first(
-                "SELECT count(*) FROM gap WHERE source = ? AND position > ? AND position < ?",
-                [.integer(source), .integer(first), .integer(start ?? .max)]
-            ) { $0.integer(0) }
-            if jumps ?? 0 > 0 { anchors = [] }
+            if try hasGap(in: source, above: first, below: start ?? .max) { anchors = [] }
         }
         let kept = Set(anchors)
         items.removeAll { item in item.position.map { !kept.contains($0) } ?? false }
@@ -214,7 +273,8 @@ nonisolated extension FeedTables {
     ///
     /// `isApart` says that nothing in the page was known.
     private func join(
-        _ source: Int64, from start: Int64, to end: Int64?, next: String?, isApart: Bool
+        _ source: Int64, from start: Int64, to end: Int64?, next: String?, isApart: Bool,
+        now: Timestamp
     ) throws(StorageError) {
         let end = end ?? start
         guard let next else {
@@ -231,51 +291,37 @@ nonisolated extension FeedTables {
         let lower = try highest(source, below: end)
         guard crossed || isApart || lower == nil else { return }
         try database.query(
-            "INSERT INTO gap VALUES (?, ?, ?)", [.integer(source), .integer(end), .text(next)])
-    }
-
-    /// Drops what is over the limit; the source then ends there.
-    private func trim(_ source: Int64) throws(StorageError) {
-        let lowest = try database.first(
-            """
-            SELECT position FROM entry WHERE source = ? ORDER BY position DESC
-            LIMIT 1 OFFSET \(Self.sourceLimit - 1)
-            """, [.integer(source)]
-        ) { $0.integer(0) }
-        guard let lowest else { return }
-        for table in ["entry", "gap"] {
-            try database.query(
-                "DELETE FROM \(table) WHERE source = ? AND position \(table == "gap" ? "<=" : "<") ?",
-                [.integer(source), .integer(lowest)])
-        }
+            "INSERT INTO gap VALUES (?, ?, ?, ?)",
+            [
+                .integer(source), .integer(end), .text(next), .integer(now.secondsSince1970),
+            ])
     }
 
     /// Takes photos out that are no longer where they were, and notes that they are not liked any more.
     private func removeMissing(
         _ present: Set<PhotoID>, from source: Int64, _ account: AccountID, between end: Int64,
-        and start: Int64, now: Timestamp, _ changed: inout [Photo]
-    ) throws(StorageError) -> Bool {
+        and start: Int64, now: Timestamp, _ merge: inout Merge
+    ) throws(StorageError) {
         let missing = try entries(of: source, between: end, and: start, except: present)
-        var hasLosses = false
         for (position, id) in missing {
             let known = try photo(account, id)
             // We know better than a list that may be from a while ago.
-            if let known, now < known.likeConfirmed + Self.likeOverlay { continue }
+            if let known, known.isLikeFresh(now: now) { continue }
             try remove(source, at: position)
-            hasLosses = true
+            merge.hasLosses = true
             if let known, known.photo.isLiked,
                 let photo = try setLiked(
                     account, id, false, likes: nil, confirmed: known.likeConfirmed)
             {
-                changed.append(photo)
+                merge.changed.append(photo)
+                merge.relikes.append(photo)
             }
         }
-        return hasLosses
     }
 
     // MARK: Entries
 
-    private func entries(
+    func entries(
         of source: Int64, between end: Int64, and start: Int64, except present: Set<PhotoID>
     ) throws(StorageError) -> [(position: Int64, photo: PhotoID)] {
         var entries: [(position: Int64, photo: PhotoID)] = []
@@ -289,14 +335,14 @@ nonisolated extension FeedTables {
         return entries
     }
 
-    private func position(of photo: PhotoID, in source: Int64) throws(StorageError) -> Int64? {
+    func position(of photo: PhotoID, in source: Int64) throws(StorageError) -> Int64? {
         try database.first(
             "SELECT position FROM entry WHERE source = ? AND photo = ?",
             [.integer(source), .text(photo.text)]
         ) { $0.integer(0) }
     }
 
-    private func highest(_ source: Int64, below position: Int64) throws(StorageError) -> Int64? {
+    func highest(_ source: Int64, below position: Int64) throws(StorageError) -> Int64? {
         try database.first(
             """
             SELECT position FROM entry WHERE source = ? AND position < ?

@@ -8,6 +8,12 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
     var likeConfirmed = Timestamp(secondsSince1970: 0)
 
     var photo: Photo { remote.photo }
+
+    /// Whether what the user thinks of it was confirmed so lately that lists may not have heard of it. A moment
+    /// in the future was before the clock was set back.
+    func isLikeFresh(now: Timestamp) -> Bool {
+        likeConfirmed <= now && now < likeConfirmed + FeedTables.likeOverlay
+    }
 }
 
 /// One row per photo.
@@ -60,23 +66,25 @@ nonisolated extension FeedTables {
 
     /// Takes over what a service tells of a photo.
     ///
-    /// - Returns: The photo as it is now, if it was known and something about it has changed.
+    /// - Returns: The photo as it is now, if it was known and something about it has changed; and whether that
+    ///   is what the user thinks of it.
     func heard(
         of remote: RemotePhoto, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) -> Photo? {
+    ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(account, remote.photo.id)
         var new = CachedPhoto(remote: remote)
         new.remote.saysWhetherLiked = true
         if let known {
             new.likeConfirmed = known.likeConfirmed
-            if !remote.saysWhetherLiked || now < known.likeConfirmed + Self.likeOverlay {
+            if !remote.saysWhetherLiked || known.isLikeFresh(now: now) {
                 new.remote.photo.isLiked = known.photo.isLiked
                 new.remote.photo.likes = known.photo.likes
             }
             guard new != known else { return nil }
         }
         try write(new, account)
-        return known.map(\.photo) == new.photo ? nil : known.map { _ in new.photo }
+        guard let known, known.photo != new.photo else { return nil }
+        return (new.photo, known.photo.isLiked != new.photo.isLiked)
     }
 
     /// Notes what the user thinks of a photo.
@@ -125,13 +133,6 @@ nonisolated extension FeedTables {
             """, [.text(account.text), .text(beginning), .text(id.text)]
         ) { row throws(StorageError) in ids.append(PhotoID(row.text(0))) }
         return ids
-    }
-
-    /// How many photos are known to be liked.
-    func likedCount(_ account: AccountID) throws(StorageError) -> Int {
-        try database.first(
-            "SELECT count(*) FROM photo WHERE account = ? AND is_liked", [.text(account.text)]
-        ) { Int($0.integer(0)) } ?? 0
     }
 
     /// Forgets a photo that is gone. It leaves every source.

@@ -14,18 +14,20 @@ nonisolated struct FeedTables {
         /// When its top was asked for last.
         let fetched: Timestamp
         let total: Int?
+        /// Who stands here or further down has lost their place; nil as long as nothing was dropped.
+        let floor: Int64?
     }
 
     /// The source, if it was ever asked for.
     func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
-            "SELECT key, epoch, fetched, total FROM source WHERE account = ? AND id = ?",
+            "SELECT key, epoch, fetched, total, floor FROM source WHERE account = ? AND id = ?",
             [.text(account.text), .text(id.text)]
         ) { row in
             SourceState(
                 key: row.integer(0), epoch: row.integer(1),
                 fetched: Timestamp(secondsSince1970: row.integer(2)),
-                total: row.optionalInteger(3).map(Int.init))
+                total: row.optionalInteger(3).map(Int.init), floor: row.optionalInteger(4))
         }
     }
 
@@ -68,9 +70,22 @@ nonisolated struct FeedTables {
     enum Following: Sendable {
         /// More photos that are known.
         case photos
-        /// The photos after this position are to be asked for, at that place.
-        case gap(Int64, place: String)
+        case gap(Gap)
         case end
+    }
+
+    /// Photos that are to be asked for.
+    struct Gap: Sendable {
+        /// They follow what is at this position.
+        let position: Int64
+        /// Where the service has them, in the provider's own words.
+        let place: String
+        /// When the service said so.
+        let told: Timestamp
+        /// Whether the place stays the same whatever comes and goes.
+        var placeLasts = false
+        /// Whether the place may be another one by now.
+        var isDoubtful = false
     }
 
     /// The photos below a position, as far as they are known without a gap.
@@ -102,7 +117,7 @@ nonisolated struct FeedTables {
         if isMore {
             slice.following = .photos
         } else if let gap {
-            slice.following = .gap(gap.position, place: gap.place)
+            slice.following = .gap(gap)
         }
         return slice
     }
@@ -110,13 +125,17 @@ nonisolated struct FeedTables {
     /// The nearest gap that somebody who walks down from `position` comes to.
     private func gap(
         of source: Int64, atOrBelow position: Int64
-    ) throws(StorageError) -> (position: Int64, place: String)? {
+    ) throws(StorageError) -> Gap? {
         try database.first(
             """
-            SELECT position, place FROM gap WHERE source = ? AND position <= ?
+            SELECT position, place, told FROM gap WHERE source = ? AND position <= ?
             ORDER BY position DESC LIMIT 1
             """, [.integer(source), .integer(position)]
-        ) { ($0.integer(0), $0.text(1)) }
+        ) { row in
+            Gap(
+                position: row.integer(0), place: row.text(1),
+                told: Timestamp(secondsSince1970: row.integer(2)))
+        }
     }
 
     // MARK: Listed sources
@@ -150,38 +169,5 @@ nonisolated struct FeedTables {
                     .text(source.cover?.text),
                 ])
         }
-    }
-
-    // MARK: Profiles
-
-    func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
-        try database.first(
-            """
-            SELECT username, name, bio, location, url, avatar, avatar_url, likes, fetched
-            FROM profile WHERE account = ?
-            """, [.text(account.text)]
-        ) { row in
-            var profile = Profile(username: row.text(0), name: row.text(1))
-            profile.bio = row.text(2)
-            profile.location = row.text(3)
-            profile.url = row.text(4)
-            profile.avatar = row.text(5)
-            profile.avatarURL = row.text(6)
-            profile.likes = row.optionalInteger(7).map(Int.init)
-            return (profile, Timestamp(secondsSince1970: row.integer(8)))
-        }
-    }
-
-    func setProfile(
-        _ account: AccountID, _ profile: Profile, fetched: Timestamp
-    ) throws(StorageError) {
-        try database.query(
-            "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                .text(account.text), .integer(fetched.secondsSince1970), .text(profile.username),
-                .text(profile.name), .text(profile.bio), .text(profile.location),
-                .text(profile.url), .text(profile.avatar), .text(profile.avatarURL),
-                .integer(profile.likes),
-            ])
     }
 }

@@ -11,8 +11,8 @@ nonisolated struct LikeWish: Hashable, Sendable {
 nonisolated struct LikeRecords: Sendable {
     /// What is to be sent, in its order.
     var wishes: [LikeWish] = []
-    /// Photos that are liked here alone, the latest last, since the service offers no likes.
-    var local: [PhotoID] = []
+    /// What counts here alone, the latest last, since the service offers no likes.
+    var local: [LikeWish] = []
     /// When the service was asked last whether it offers likes; nil if it does.
     var unavailableSince: Timestamp?
 }
@@ -41,6 +41,11 @@ nonisolated struct LikeStore: Sendable {
         ) WITHOUT ROWID;
         """
 
+    /// What was kept of likes alone is kept of their ends, too.
+    static let secondMigration = """
+        ALTER TABLE local_like ADD COLUMN is_wanted INTEGER NOT NULL DEFAULT 1;
+        """
+
     let database: DatabaseQueue
     let account: AccountID
 
@@ -55,9 +60,12 @@ nonisolated struct LikeStore: Sendable {
                     LikeWish(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
             }
             try database.query(
-                "SELECT photo FROM local_like WHERE account = ? ORDER BY number",
+                "SELECT photo, is_wanted FROM local_like WHERE account = ? ORDER BY number",
                 [.text(account.text)]
-            ) { row throws(StorageError) in records.local.append(PhotoID(row.text(0))) }
+            ) { row throws(StorageError) in
+                records.local.append(
+                    LikeWish(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
+            }
             records.unavailableSince = try database.first(
                 "SELECT asked FROM likes_unavailable WHERE account = ?", [.text(account.text)]
             ) { Timestamp(secondsSince1970: $0.integer(0)) }
@@ -83,7 +91,8 @@ nonisolated struct LikeStore: Sendable {
         }
     }
 
-    /// Turns a wish into what counts here alone, since the service offers no likes.
+    /// Turns a wish into what counts here alone, since the service offers no likes. What the opposite one has
+    /// changed here is as it was then.
     func settleLocally(_ wish: LikeWish, asked: Timestamp) async throws {
         try await database.run { [account] database in
             try database.transaction { () throws(StorageError) in
@@ -91,10 +100,16 @@ nonisolated struct LikeStore: Sendable {
                     "DELETE FROM like_wish WHERE account = ? AND photo = ?",
                     [.text(account.text), .text(wish.photo.text)])
                 try database.query(
-                    wish.isWanted
-                        ? "INSERT OR IGNORE INTO local_like (account, photo) VALUES (?, ?)"
-                        : "DELETE FROM local_like WHERE account = ? AND photo = ?",
-                    [.text(account.text), .text(wish.photo.text)])
+                    "DELETE FROM local_like WHERE account = ? AND photo = ? AND is_wanted = ?",
+                    [.text(account.text), .text(wish.photo.text), .bool(!wish.isWanted)])
+                if database.changedRows == 0 {
+                    try database.query(
+                        """
+                        INSERT OR IGNORE INTO local_like (account, photo, is_wanted)
+                            VALUES (?, ?, ?)
+                        """,
+                        [.text(account.text), .text(wish.photo.text), .bool(wish.isWanted)])
+                }
                 try database.query(
                     "INSERT OR REPLACE INTO likes_unavailable VALUES (?, ?)",
                     [.text(account.text), .integer(asked.secondsSince1970)])
@@ -109,7 +124,8 @@ nonisolated struct LikeStore: Sendable {
                 try database.query(
                     """
                     INSERT OR IGNORE INTO like_wish (account, photo, is_wanted)
-                        SELECT account, photo, 1 FROM local_like WHERE account = ? ORDER BY number
+                        SELECT account, photo, is_wanted FROM local_like
+                        WHERE account = ? ORDER BY number
                     """, [.text(account.text)])
                 for table in ["local_like", "likes_unavailable"] {
                     try database.query(

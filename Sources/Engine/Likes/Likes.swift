@@ -18,27 +18,33 @@ final class Likes {
     /// How long a service that offered no likes is not asked again.
     static let unavailablePause = Duration.seconds(86_400)
 
-    private let session: any RemoteLikes
-    private let feed: CachedFeed
-    private let store: LikeStore
-    private let owner: any LikesOwner
-    private var wishes: [LikeWish] = []
-    private var local: [PhotoID] = []
-    private var unavailableSince: Timestamp?
-    private var loading: Task<Void, any Error>?
-    private var sending: Task<Void, Never>?
-    private var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
+    let session: any RemoteLikes
+    let feed: CachedFeed
+    let store: LikeStore
+    let owner: any LikesOwner
+    var wishes: [LikeWish] = []
+    var local: [LikeWish] = []
+    var unavailableSince: Timestamp?
+    /// What counted here alone until the service was asked again: counted once is enough.
+    var resumed: Set<LikeWish> = []
+    var loading: Task<Void, any Error>?
+    var sending: Task<Void, Never>?
+    var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
     /// What the service may know more of than it has confirmed, by ``likeable(_:)``: something was sent, and no
     /// answer came.
-    private var unanswered: Set<String> = []
+    var unanswered: Set<String> = []
+    /// What the service has confirmed, and the disk could not be told yet; with how many like the photo now.
+    var confirmed: [LikeWish: Int?] = [:]
+    /// What was confirmed, by ``likeable(_:)``, and the cache could not be told: its photos say otherwise.
+    var unwritten: [String: Bool] = [:]
     /// What is to become of a wish is decided for one at a time.
     private let decisions = ChangeQueue()
     /// Counts the wishes that are done with.
-    private var settled = 0
-    private var isClosed = false
+    var settled = 0
+    var isClosed = false
     /// How often in a row sending has come to a halt at a wish that stays queued. Of all that callers send
     /// only the first counts, of the tries by themselves each.
-    private(set) var halts = 0
+    var halts = 0
 
     init(
         _ session: any RemoteLikes, _ feed: CachedFeed, _ store: LikeStore, owner: any LikesOwner
@@ -49,17 +55,23 @@ final class Likes {
         self.owner = owner
     }
 
+    /// Whether what was left to do is known.
+    private(set) var isLoaded = false
+
     /// Photos whose like or unlike is on its way or queued.
     var pending: [PhotoID] { wishes.map(\.photo) }
 
-    /// What is liked here alone, the latest first; nil as long as the service offers likes.
-    var localPhotos: [PhotoID]? { unavailableSince == nil ? nil : local.reversed() }
+    /// What counts here alone, the latest first; nil as long as the service offers likes.
+    var localWishes: [LikeWish]? { unavailableSince == nil ? nil : local.reversed() }
 
     /// A photo as the user is to see it.
     func decorate(_ photo: Photo) -> Photo {
-        guard !wishes.isEmpty || !local.isEmpty else { return photo }
+        guard !wishes.isEmpty || !local.isEmpty || !unwritten.isEmpty else { return photo }
         var photo = photo
-        if local.contains(where: { isOne($0, photo.id) }) { photo.isLiked = true }
+        if let isLiked = unwritten[likeable(photo.id)] { photo.isLiked = isLiked }
+        if let wish = local.first(where: { isOne($0.photo, photo.id) }) {
+            photo.isLiked = wish.isWanted
+        }
         photo.isPending = wishes.contains {
             isOne($0.photo, photo.id) && $0.isWanted != photo.isLiked
         }
@@ -67,7 +79,7 @@ final class Likes {
     }
 
     /// What is liked with a photo: itself, or all that are liked as one.
-    private func likeable(_ id: PhotoID) -> String { session.likedTogether(id) ?? id.text }
+    func likeable(_ id: PhotoID) -> String { session.likedTogether(id) ?? id.text }
 
     private func isOne(_ left: PhotoID, _ right: PhotoID) -> Bool {
         left == right || likeable(left) == likeable(right)
@@ -80,24 +92,34 @@ final class Likes {
     /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the
     ///   service; what the disk says.
     func set(_ id: PhotoID, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await change(id) { _ in isWanted }.outcome
+        try await change(id, unseen: isWanted) { _ in isWanted }.outcome
     }
 
     /// Likes what is not liked, unlikes what is. What is on its way counts as arrived.
     func toggle(_ id: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await change(id) { !$0 }
+        try await change(id, unseen: nil) { !$0 }
     }
 
     /// Does what `wanted` makes of whether the photo is liked, or about to be.
+    ///
+    /// `unseen` is what is wanted whatever the photo is like: if it is not known, and nobody can be asked now.
     private func change(
-        _ id: PhotoID, _ wanted: @escaping @MainActor (Bool) -> Bool
+        _ id: PhotoID, unseen: Bool?, _ wanted: @escaping @MainActor (Bool) -> Bool
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         let progress = Progress()
         return try await withTimeLimit(Self.patience, owner.clock) { [self] in
             try await load()
-            // One that has to be asked for keeps nobody else waiting.
-            _ = try await feed.photo(id)
-            let (wish, settled) = try await decisions.run { try await decide(id, wanted) }
+            var isUnseen = false
+            do {
+                // One that has to be asked for keeps nobody else waiting.
+                _ = try await feed.photo(id)
+            } catch  where unseen != nil && Self.mayPass(error) {
+                isUnseen = true
+            }
+            let (wish, settled) = try await decisions.run {
+                if isUnseen, let unseen { return try await decideUnseen(id, unseen) }
+                return try await decide(id, wanted)
+            }
             if let settled { return (wish.isWanted, settled) }
             progress.wish = wish
             return (wish.isWanted, try await outcome(of: wish))
@@ -131,13 +153,9 @@ final class Likes {
             // What was settled while it was read, it may not say.
         } while settled != before
         let photo = decorate(known)
-        guard !isClosed else {
-            throw EngineError.cancelled("The account was closed meanwhile; try again.")
-        }
+        try checkOpen()
         let earlier = wishes.first { isOne($0.photo, id) }
-        // One of those that are liked as one stands for all.
-        let name = earlier?.photo ?? local.first { isOne($0, id) } ?? id
-        let wish = LikeWish(photo: name, isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
+        let wish = LikeWish(photo: name(id), isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
         if unavailableSince != nil {
             if photo.isLiked != wish.isWanted { try await settleLocally(wish) }
             return (wish, .local)
@@ -148,15 +166,55 @@ final class Likes {
             if let earlier { try await takeBack(earlier) }
             return (wish, .done)
         }
+        try await keep(wish)
+        owner.likesPendingChanged()
+        noteChange(id)
+        return (wish, nil)
+    }
+
+    /// Writes down what is wanted of a photo that nobody has seen here, and that nobody can be asked about now.
+    private func decideUnseen(
+        _ id: PhotoID, _ isWanted: Bool
+    ) async throws -> (LikeWish, LikeOutcome?) {
+        if mayOfferLikesAgain { try await resumeSending() }
+        try checkOpen()
+        let wish = LikeWish(photo: name(id), isWanted: isWanted)
+        if unavailableSince != nil {
+            try await settleLocally(wish)
+            return (wish, .local)
+        }
+        guard !wishes.contains(wish) else { return (wish, nil) }
+        // What the service knows of it is not known: it is to be told.
+        unanswered.insert(likeable(id))
+        try await keep(wish)
+        owner.likesPendingChanged()
+        return (wish, nil)
+    }
+
+    /// One of the photos that are liked as one stands for all.
+    private func name(_ id: PhotoID) -> PhotoID {
+        wishes.first { isOne($0.photo, id) }?.photo ?? local.first { isOne($0.photo, id) }?.photo
+            ?? id
+    }
+
+    private func checkOpen() throws {
+        guard !isClosed else {
+            throw EngineError.cancelled("The account was closed meanwhile; try again.")
+        }
+    }
+
+    /// Writes a wish down, in the place of an earlier one for the photo.
+    private func keep(_ wish: LikeWish) async throws {
         try await store.add(wish)
-        if let index = wishes.firstIndex(where: { $0.photo == name }) {
+        // It may be wanted anew.
+        for isWanted in [false, true] {
+            confirmed[LikeWish(photo: wish.photo, isWanted: isWanted)] = nil
+        }
+        if let index = wishes.firstIndex(where: { $0.photo == wish.photo }) {
             wishes[index] = wish
         } else {
             wishes.append(wish)
         }
-        owner.likesPendingChanged()
-        noteChange(id)
-        return (wish, nil)
     }
 
     /// Drops a wish of which nothing was sent.
@@ -194,6 +252,7 @@ final class Likes {
                 unanswered.formUnion(wishes.map { likeable($0.photo) })
                 local = records.local
                 unavailableSince = records.unavailableSince
+                isLoaded = true
                 if !wishes.isEmpty { owner.likesPendingChanged() }
             }
         }
@@ -216,157 +275,9 @@ final class Likes {
         try await store.clear()
     }
 
-    // MARK: Sending
-
-    /// Sends what is queued, if the service may be asked. Called again whenever that may have changed.
-    func send() {
-        guard sending == nil, !isClosed else { return }
-        sending = Task {
-            let before = halts
-            await sendAll()
-            sending = nil
-            if halts > 0 || before > 0 { owner.likesHaltsChanged() }
-        }
-    }
-
-    /// Takes note of a try by itself: if it fails, too, the next one is further away.
-    func noteTry() {
-        if halts > 0 { halts += 1 }
-    }
-
-    private func sendAll() async {
-        while let wish = wishes.first, !isClosed {
-            let likeable = likeable(wish.photo)
-            let wasUnanswered = unanswered.contains(likeable)
-            do {
-                let known = try await feed.photo(wish.photo).photo
-                // Somebody may have changed their mind.
-                guard wishes.contains(wish), !isClosed else { continue }
-                let isSettled =
-                    known.isLiked == wish.isWanted && !unanswered.contains(likeable)
-                let likes =
-                    isSettled
-                    ? known.likes
-                    : try await owner.ask { [self] in
-                        unanswered.insert(likeable)
-                        return try await session.setLiked(wish.photo, wish.isWanted)
-                    }
-                try await confirm(wish, likes: likes)
-                unanswered.remove(likeable)
-                halts = 0
-            } catch {
-                let isDone = await handle(error, wish)
-                if isDone || Self.isAnswer(error) && !wasUnanswered {
-                    unanswered.remove(likeable)
-                }
-                guard isDone else {
-                    halts = max(halts, 1)
-                    break
-                }
-            }
-        }
-        if wishes.isEmpty { halts = 0 }
-        // Whoever waits for a wish that did not go out is told that it is kept.
-        for wish in waiters.keys { resolve(wish, .success(.queued)) }
-    }
-
-    /// Whether an error says that the service has changed nothing.
-    private static func isAnswer(_ error: any Error) -> Bool {
-        switch error {
-        case ProviderError.failed: false
-        default: error is ProviderError || error is EngineError || error is SecretStoreError
-        }
-    }
-
-    private func confirm(_ wish: LikeWish, likes: Int?) async throws {
-        let photos = try await feed.setLiked(wish.photo, wish.isWanted, likes: likes)
-        try await store.remove(wish)
-        settle(wish)
-        tell(wish, photos, likes: likes)
-        resolve(wish, .success(.done))
-    }
-
-    /// Tells of what is settled, for each photo that it is settled for.
-    private func tell(_ wish: LikeWish, _ photos: [Photo], likes: Int?) {
-        if photos.isEmpty { owner.likeConfirmed(wish.photo, wish.isWanted, likes: likes ?? 0) }
-        for photo in photos {
-            owner.likeConfirmed(photo.id, wish.isWanted, likes: photo.likes ?? likes ?? 0)
-        }
-    }
-
-    /// Takes note that a wish is done with, unless another has taken its place meanwhile.
-    private func settle(_ wish: LikeWish) {
-        settled += 1
-        wishes.removeAll { $0 == wish }
-        owner.likesPendingChanged()
-        noteChange(wish.photo)
-    }
-
-    /// - Returns: Whether to go on with the next wish.
-    private func handle(_ error: any Error, _ wish: LikeWish) async -> Bool {
-        do {
-            switch error {
-            case ProviderError.notFound:
-                // Is it the photo that is gone, or the likes?
-                _ = try await feed.fetchPhoto(wish.photo)
-                try await settleLocally(wish)
-            case ProviderError.denied:
-                try await settleLocally(wish)
-            case ProviderError.invalidArgument, ProviderError.notSupported:
-                try await refuse(wish, error)
-            default:
-                return false
-            }
-            return true
-        } catch {
-            if case ProviderError.notFound = error {
-                do { try await refuse(wish, error) } catch { return false }
-                return true
-            }
-            return false
-        }
-    }
-
-    private func refuse(_ wish: LikeWish, _ error: any Error) async throws {
-        try await store.remove(wish)
-        settle(wish)
-        owner.likeFailed(wish.photo, wish.isWanted, error)
-        resolve(wish, .failure(error))
-    }
-
-    private func resolve(_ wish: LikeWish, _ result: Result<LikeOutcome, any Error>) {
-        for waiter in waiters.removeValue(forKey: wish) ?? [] { waiter.resume(with: result) }
-    }
-
-    // MARK: A service without likes
-
-    private var mayOfferLikesAgain: Bool {
-        // A clock that was set back makes it long ago, rather than in years.
-        unavailableSince.map { owner.now >= $0 + Self.unavailablePause || owner.now < $0 } ?? false
-    }
-
-    private func settleLocally(_ wish: LikeWish) async throws {
-        let asked = unavailableSince ?? owner.now
-        try await store.settleLocally(wish, asked: asked)
-        unavailableSince = asked
-        local.removeAll { $0 == wish.photo }
-        if wish.isWanted { local.append(wish.photo) }
-        let photos = try await feed.setLiked(wish.photo, wish.isWanted, likes: nil)
-        settle(wish)
-        tell(wish, photos, likes: nil)
-        resolve(wish, .success(.local))
-    }
-
-    private func resumeSending() async throws {
-        try await store.resumeSending()
-        loading = nil
-        try await load()
-        send()
-    }
-
     // MARK: Telling
 
-    private func noteChange(_ id: PhotoID) {
+    func noteChange(_ id: PhotoID) {
         Task {
             if let photos = try? await feed.companions(of: id), !photos.isEmpty {
                 owner.photosChanged(photos)
@@ -382,8 +293,9 @@ protocol LikesOwner: CachedFeedOwner {
     func likesPendingChanged()
     /// Something stays queued that could not be sent, or goes on after all.
     func likesHaltsChanged()
-    /// The service, or the user in its place, has settled whether a photo is liked.
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
+    /// The service, or the user in its place, has settled whether a photo is liked. `isCertain` tells whether
+    /// that was not settled before already, without anybody hearing of it.
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int, isCertain: Bool)
     /// The service has refused; the old state stands.
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
 }

@@ -4,6 +4,8 @@ internal import Storage
 
 /// An account at a service of the network: its credentials, how the service is doing, its photos and likes.
 final class RemoteService: PhotoService {
+    /// How young a profile is that is not asked for again, unless somebody has logged in.
+    static let profileFreshness = Duration.seconds(180)
     /// How long a client waits for something that has to be asked for.
     static let patience = Duration.seconds(18)
 
@@ -14,22 +16,26 @@ final class RemoteService: PhotoService {
     let account: AccountID
     /// Where its requests go, to tell those that share it.
     private let host: String
-    private let credentials: Credentials
+    let credentials: Credentials
     private let ports: EnginePorts
     let stores: RemoteStores
-    private weak var owner: (any RemoteServiceOwner)?
+    weak var owner: (any RemoteServiceOwner)?
     let allowsLoopback: Bool
     private var health = ServiceHealth()
     private var isLoading = true
     /// Why the session says that it cannot work.
     private var brokenSession: String?
     private var retry: Task<Void, Never>?
-    private var isClosed = false
+    var isClosed = false
     /// Whether what still comes in is not to be kept.
-    private var isForgotten = false
-    /// Whether the service was not asked yet who the user is.
-    private var isProfileDue = true
-    private var feed: CachedFeed?
+    var isForgotten = false
+    /// Whether the service is to be asked who the user is.
+    var isProfileDue = true
+    /// When it was asked last, and has answered.
+    var profileFetched: Timestamp?
+    /// Waits for the day on which a service without likes is asked again.
+    private var daily: (due: Timestamp, task: Task<Void, Never>)?
+    private(set) var feed: CachedFeed?
     private(set) var likes: Likes?
 
     /// - Parameters:
@@ -80,7 +86,7 @@ final class RemoteService: PhotoService {
     }
 
     /// How many photos the user likes: what the service says and what was settled since, else what is known.
-    private(set) var likeCount = 0
+    var likeCount = 0
 
     func start() {
         Task {
@@ -90,6 +96,8 @@ final class RemoteService: PhotoService {
             isLoading = false
             owner?.serviceChanged()
             await bringProfile()
+            await likes?.askAgain()
+            scheduleQuestion()
             likes?.send()
         }
     }
@@ -97,6 +105,7 @@ final class RemoteService: PhotoService {
     func close() {
         isClosed = true
         retry?.cancel()
+        daily?.task.cancel()
         likes?.close()
         session.close()
         // They hold us as long as something of theirs is under way.
@@ -121,9 +130,8 @@ final class RemoteService: PhotoService {
     func tryAgain() {
         guard !isClosed else { return }
         Task { await credentials.saveAgain() }
-        guard state != .ready || health.wantsRetry || likes?.pending.isEmpty == false else {
-            return
-        }
+        let hasLikes = likes?.pending.isEmpty == false || likes?.mayOfferLikesAgain == true
+        guard state != .ready || health.wantsRetry || hasLikes else { return }
         if case .rateLimited = health.trouble(now: now) { return }
         Task {
             do {
@@ -151,11 +159,13 @@ final class RemoteService: PhotoService {
             // Nothing else would go through either; there will be another try.
             guard !health.wantsRetry else { return }
         }
+        feed?.tryAgain()
+        await likes?.askAgain()
         likes?.send()
     }
 
     /// Asks who the user is, to see whether the service is there and takes the token.
-    private func probe() async {
+    func probe() async {
         let verdict = await stores.probes.probe(host) { [weak self] in
             // By the time it is our turn, we may have asked.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
@@ -192,7 +202,10 @@ final class RemoteService: PhotoService {
         let trouble = health.trouble(now: now)
         if trouble != before || retryAt != retryBefore { owner?.serviceChanged() }
         // What was queued goes out with the first answer.
-        if before != nil, trouble == nil { likes?.send() }
+        if before != nil, trouble == nil {
+            feed?.tryAgain()
+            likes?.send()
+        }
     }
 
     /// Sets out for the next try by itself, if one makes sense.
@@ -219,6 +232,25 @@ final class RemoteService: PhotoService {
         }
     }
 
+    /// Sets out for the next time that a service without likes is asked whether it has some.
+    private func scheduleQuestion() {
+        let due = isClosed ? nil : likes?.nextQuestion
+        guard due != daily?.due else { return }
+        daily?.task.cancel()
+        daily = due.map { due in
+            let pause = Duration.seconds(max(1, due.secondsSince1970 - now.secondsSince1970))
+            return (
+                due,
+                Task { [weak self, clock] in
+                    do { try await clock.sleep(for: pause) } catch { return }
+                    self?.daily = nil
+                    await self?.likes?.askAgain()
+                    self?.scheduleQuestion()
+                }
+            )
+        }
+    }
+
     private func cancelRetry() {
         retry?.cancel()
         retry = nil
@@ -235,93 +267,6 @@ final class RemoteService: PhotoService {
         health.rateLimitEnded()
         owner?.serviceChanged()
         await goOn()
-    }
-
-    // MARK: Photos
-
-    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let feed = try photos()
-        return try await patiently { [self] in
-            let page = try await feed.page(source, after: cursor, count: count)
-            return Page(photos: page.photos.map(decorate), next: page.next)
-        }
-    }
-
-    func photo(_ id: PhotoID) async throws -> Photo {
-        let feed = try photos()
-        return try await patiently { [self] in decorate(try await feed.photo(id).photo) }
-    }
-
-    func sources() async throws -> [Source] {
-        let feed = try photos()
-        return try await patiently { try await feed.sources() }
-    }
-
-    func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
-
-    func refresh(_ source: SourceID) async throws -> Int {
-        let feed = try photos()
-        return try await patiently { try await feed.refresh(source) }
-    }
-
-    func photos() throws -> CachedFeed {
-        guard let feed else {
-            throw EngineError.notSupported("This service has no photos to show.")
-        }
-        return feed
-    }
-
-    private func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
-
-    func patiently<Value: Sendable>(
-        _ body: @escaping @MainActor () async throws -> Value
-    ) async throws -> Value {
-        try await withTimeLimit(Self.patience, clock, body) {
-            throw ProviderError.failed("The service takes too long to answer; try again later.")
-        }
-    }
-
-    // MARK: Profile
-
-    /// Shows the profile as it was, and asks for it again: that tells as well whether the service is there
-    /// and takes the token.
-    private func bringProfile() async {
-        let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.profile(account)
-        }
-        if let (profile, _) = kept ?? nil {
-            await count(profile)
-            owner?.profileKnown(profile)
-        }
-        guard credentials.trouble == nil, !isClosed else { return }
-        await probe()
-    }
-
-    func profile() async throws -> Profile? {
-        guard let session = session as? any ProfileSession else { return nil }
-        var profile = try await ask { try await session.profile() }
-        if !profile.avatarURL.isEmpty {
-            let key = ImageStore.Key(
-                account: account, photo: PhotoID("avatar"), size: .thumb, url: profile.avatarURL)
-            // Without its picture it is a profile still.
-            profile.avatar = (try? await image(key)) ?? ""
-        }
-        isProfileDue = false
-        await count(profile)
-        guard !isForgotten else { throw CancellationError() }
-        let kept = profile
-        let now = now
-        try await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.setProfile(account, kept, fetched: now)
-        }
-        return profile
-    }
-
-    private func count(_ profile: Profile) async {
-        let known = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.likedCount(account)
-        }
-        likeCount = profile.likes ?? known ?? likeCount
     }
 
     // MARK: Logging out
@@ -349,7 +294,7 @@ final class RemoteService: PhotoService {
 extension RemoteService: LikesOwner, CredentialsOwner {
     var now: Timestamp { ports.now() }
     var clock: any Clock<Duration> { ports.clock }
-    var localLikes: [PhotoID]? { likes?.localPhotos }
+    var localLikes: [LikeWish]? { likes?.localWishes }
     var savesData: Bool { owner?.savesData ?? false }
 
     func ask<Value: Sendable>(
@@ -384,7 +329,17 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func feedGrew() { owner?.feedGrew() }
     func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }
     func photosRemoved(_ photos: [PhotoID]) { owner?.photosRemoved(photos) }
-    func likesPendingChanged() { owner?.likesChanged() }
+    func likesPendingChanged() {
+        scheduleQuestion()
+        owner?.likesChanged()
+    }
+
+    func likesObserved(_ photos: [Photo]) {
+        for photo in photos {
+            likes?.noteObserved(photo.id)
+            owner?.likeConfirmed(photo.id, photo.isLiked, likes: photo.likes ?? 0)
+        }
+    }
 
     func likesHaltsChanged() {
         let before = retryAt
@@ -392,8 +347,13 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         if retryAt != before { owner?.serviceChanged() }
     }
 
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
-        likeCount = max(0, likeCount + (isLiked ? 1 : -1))
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int, isCertain: Bool) {
+        if isCertain {
+            likeCount = max(0, likeCount + (isLiked ? 1 : -1))
+        } else {
+            // Only the service can tell whether it has counted it before.
+            isProfileDue = true
+        }
         owner?.likeConfirmed(photo, isLiked, likes: likes)
     }
 

@@ -65,6 +65,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     // MARK: Photos
 
+    /// A place names the status that comes before it.
+    var placesLast: Bool { true }
+
     /// Most statuses have no photo: it asks on until there is one, within bounds.
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         let client = try client.get()

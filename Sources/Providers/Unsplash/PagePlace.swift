@@ -4,8 +4,9 @@ internal import ProviderKit
 /// when the page before was fetched.
 ///
 /// Unsplash counts pages from the top. What arrives at the top moves the rest down, and a page repeats
-/// photos; that is harmless. What leaves moves the rest up, and the next page would skip as many: then the
-/// total has become smaller, and the page before has to be read again.
+/// photos; that is harmless, and where it is whole pages, they are passed over. What leaves moves the rest up,
+/// and the next page would skip as many: then the total has become smaller, and the pages before have to be
+/// read again.
 struct PagePlace: Hashable, Sendable {
     /// From 1.
     var number: Int
@@ -14,6 +15,9 @@ struct PagePlace: Hashable, Sendable {
 
     /// The top.
     static let top = PagePlace(number: 1)
+
+    /// So many pages are read again at most.
+    private static let maximumShift = 10
 
     /// A walk that is longer than this goes round in circles.
     static let maximumNumber = 1_000_000
@@ -39,6 +43,23 @@ struct PagePlace: Hashable, Sendable {
             1...Self.maximumNumber ~= numbers[0]
         else { throw .invalidArgument("There is no such place in a source of Unsplash.") }
         self.init(number: numbers[0], total: numbers.count == 2 ? numbers[1] : nil)
+    }
+
+    /// The pages before this one, from the last one up, on which there may be photos by now that were on this
+    /// one or after it.
+    func before(total now: Int, perPage: Int) -> ReversedCollection<Range<Int>> {
+        let left = min(max(0, (total ?? now) - now), Self.maximumShift * perPage)
+        let count = min((left + perPage - 1) / perPage, number - 1)
+        return (number - count..<number).reversed()
+    }
+
+    /// Where the photos are by now that were on this page, if those before them have filled whole pages; nil
+    /// if they have not.
+    func after(total now: Int, perPage: Int) -> PagePlace? {
+        guard let total, number > 1, case let count = (now - total) / perPage, count > 0,
+            number + count <= Self.maximumNumber
+        else { return nil }
+        return PagePlace(number: number + count, total: now)
     }
 
     /// The number of the next page; nil at the end.

@@ -97,7 +97,7 @@ struct Refusal {
     }
 
     /// Whether the body is HTML.
-    private var isPage: Bool {
+    var isPage: Bool {
         if response.headers["Content-Type"]?.lowercased().contains("html") == true { return true }
         return response.body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }

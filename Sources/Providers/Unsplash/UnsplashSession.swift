@@ -116,19 +116,22 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
     }
 
-    /// A page, and the one before it again if photos left the source since that was read.
+    /// A page, where it is by now: what has left the source since the page before was read has moved it up, and
+    /// what has arrived at the top has moved it down.
     private func walk(
         _ source: UnsplashSource, _ place: PagePlace, _ client: UnsplashClient,
         username: String = ""
     ) async throws -> RemotePage {
         var page = try await read(source, place.number, client, username)
-        if source.hasExactTotal, place.number > 1, let before = place.total, let now = page.total,
-            now < before
-        {
-            let missed = try await read(source, place.number - 1, client, username)
+        guard source.hasExactTotal, let total = page.total else { return page }
+        for number in place.before(total: total, perPage: Self.photosPerPage) {
+            let missed = try await read(source, number, client, username)
             page.photos = missed.photos + page.photos
         }
-        return page
+        guard source.growsAtTop,
+            let next = place.after(total: total, perPage: Self.photosPerPage)
+        else { return page }
+        return try await walk(source, next, client, username: username)
     }
 
     private func read(
@@ -189,6 +192,10 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
+        // A page for people comes from somebody in between.
+        guard !Refusal(response: response, subject: .like(photo), now: now()).isPage else {
+            throw Refusal.nonsense("a page for people")
+        }
         // It is done, whatever the answer says.
         let record = try? client.decode(LikeRecord.self, response)
         return Translation.count(record?.likes)

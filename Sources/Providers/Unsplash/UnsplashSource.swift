@@ -50,6 +50,14 @@ enum UnsplashSource: Hashable, Sendable {
         if case .search = self { false } else { true }
     }
 
+    /// Whether photos arrive at the top alone. Into topics and collections they are put by people.
+    var growsAtTop: Bool {
+        switch self {
+        case .editorial, .likes, .user: true
+        case .topic, .collection, .search: false
+        }
+    }
+
     /// What is asked of the API.
     ///
     /// - Parameter username: The name that the account's user has now.

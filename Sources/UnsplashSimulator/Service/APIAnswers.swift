@@ -28,7 +28,7 @@ extension ServiceState {
         case ("POST", "photos", let id, "like"), ("DELETE", "photos", let id, "like"):
             return like(id, request.method == "POST", caller)
         case ("GET", "photos", "", ""):
-            return list(catalogue.photos(catalogue.feed), request, writer)
+            return list(catalogue.feed, request, writer)
         case ("GET", "photos", "random", ""): return random(request, writer)
         case ("GET", "photos", let id, ""):
             guard let photo = catalogue.photo(id) else {
@@ -166,6 +166,20 @@ extension ServiceState {
                     "The tags property in this endpoint is deprecated. https://changelog.unsplash.com/deprecations/2021/07/12/tags-search-deprecation.html"
                 ),
             ]
+        }
+    }
+
+    /// The photos of ids: those of one page alone are looked up.
+    private func list(
+        _ ids: [SimulatedPhoto.ID], _ request: RecordedRequest, _ writer: DocumentWriter
+    ) -> Reply {
+        Listing(ids, request, origin: origins.api).reply { items, _ in
+            .array(
+                items.compactMap { item in
+                    catalogue.photos[item.element].map {
+                        writer.listed($0, .list(position: item.offset + 1))
+                    }
+                })
         }
     }
 

@@ -31,11 +31,13 @@ struct Listing<Element> {
         let pages = (elements.count + perPage - 1) / perPage
         // A page of any number: beyond the end there is nothing.
         let start = page > pages ? elements.count : (page - 1) * perPage
-        let items = Array(elements.enumerated().dropFirst(start).prefix(perPage))
+        let items = elements.indices.dropFirst(start).prefix(perPage).map {
+            (offset: $0, element: elements[$0])
+        }
         var links: [String] = []
         if page > 1 { links += [link(1, "first"), link(page - 1, "prev")] }
         if page < pages { links += [link(pages, "last"), link(page + 1, "next")] }
-        var reply = Reply(200, json: body(items.map { ($0.offset, $0.element) }, pages))
+        var reply = Reply(200, json: body(items, pages))
         reply.headers += headers()
         if !links.isEmpty { reply.set("Link", links.joined(separator: ", ")) }
         reply.set("X-Total", "\(elements.count)")

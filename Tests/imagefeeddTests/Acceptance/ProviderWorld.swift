@@ -85,7 +85,9 @@ extension ProviderWorld {
     static var arguments: [String] { ["--log-level", "trace"] }
 
     /// Starts the daemon again, after its end.
-    func start() async throws { daemon = try await RunningDaemon(Self.arguments) }
+    func start(launcher: [String] = []) async throws {
+        daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
+    }
 
     // MARK: Logging in
 

@@ -1,0 +1,64 @@
+internal import ProviderKit
+internal import Storage
+
+/// Who the user of an account is, as the service told last.
+nonisolated extension FeedTables {
+    func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
+        try database.first(
+            """
+            SELECT username, name, bio, location, url, avatar, avatar_url, likes, fetched
+            FROM profile WHERE account = ?
+            """, [.text(account.text)]
+        ) { row in
+            var profile = Profile(username: row.text(0), name: row.text(1))
+            profile.bio = row.text(2)
+            profile.location = row.text(3)
+            profile.url = row.text(4)
+            profile.avatar = row.text(5)
+            profile.avatarURL = row.text(6)
+            profile.likes = row.optionalInteger(7).map(Int.init)
+            return (profile, Timestamp(secondsSince1970: row.integer(8)))
+        }
+    }
+
+    /// Stores a profile. How many photos the user likes stays as it was counted here, if a like was confirmed
+    /// so lately that the service may not have counted it.
+    func setProfile(
+        _ account: AccountID, _ profile: Profile, fetched: Timestamp
+    ) throws(StorageError) {
+        try database.query(
+            """
+            INSERT INTO profile (account, fetched, username, name, bio, location, url, avatar,
+                avatar_url, likes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            ON CONFLICT (account) DO UPDATE SET fetched = ?2, username = ?3, name = ?4, bio = ?5,
+                location = ?6, url = ?7, avatar = ?8, avatar_url = ?9,
+                likes = CASE WHEN likes NOT NULL AND likes_changed <= ?2
+                    AND ?2 < likes_changed + \(Self.likeOverlay.components.seconds)
+                    THEN likes ELSE ?10 END
+            """,
+            [
+                .text(account.text), .integer(fetched.secondsSince1970), .text(profile.username),
+                .text(profile.name), .text(profile.bio), .text(profile.location),
+                .text(profile.url), .text(profile.avatar), .text(profile.avatarURL),
+                .integer(profile.likes),
+            ])
+    }
+
+    /// Counts a like, or the end of one, that was confirmed.
+    func countLike(_ account: AccountID, _ isLiked: Bool, now: Timestamp) throws(StorageError) {
+        try database.query(
+            """
+            UPDATE profile SET likes = max(0, likes + ?2), likes_changed = ?3
+            WHERE account = ?1 AND likes NOT NULL
+            """,
+            [.text(account.text), .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970)])
+    }
+
+    /// How many photos the user likes: as the service counts, else those that are known to be liked.
+    func likeCount(_ account: AccountID) throws(StorageError) -> Int {
+        if let likes = try profile(account)?.0.likes { return likes }
+        return try database.first(
+            "SELECT count(*) FROM photo WHERE account = ? AND is_liked", [.text(account.text)]
+        ) { Int($0.integer(0)) } ?? 0
+    }
+}

@@ -1,0 +1,64 @@
+internal import ProviderKit
+
+// The photos of an account, and what is on its way about them.
+extension RemoteService {
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        let feed = try photos()
+        return try await patiently { [self] in
+            // What is on its way shows from the first page on.
+            try? await likes?.load()
+            let page = try await settled {
+                try await feed.page(source, after: cursor, count: count)
+            }
+            return Page(photos: page.photos.map(decorate), next: page.next)
+        }
+    }
+
+    func photo(_ id: PhotoID) async throws -> Photo {
+        let feed = try photos()
+        return try await patiently { [self] in
+            try? await likes?.load()
+            return decorate(try await settled { try await feed.photo(id).photo })
+        }
+    }
+
+    /// Reads something anew of which a like was settled while it was read: it may not say so, and what is on its
+    /// way does not any more.
+    private func settled<Value>(_ read: () async throws -> Value) async throws -> Value {
+        while true {
+            let before = likes?.settled
+            let value = try await read()
+            if likes?.settled == before { return value }
+        }
+    }
+
+    func sources() async throws -> [Source] {
+        let feed = try photos()
+        return try await patiently { try await feed.sources() }
+    }
+
+    func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
+
+    func refresh(_ source: SourceID) async throws -> Int {
+        let feed = try photos()
+        return try await patiently { try await feed.refresh(source) }
+    }
+
+    func photos() throws -> CachedFeed {
+        guard let feed else {
+            throw EngineError.notSupported("This service has no photos to show.")
+        }
+        return feed
+    }
+
+    /// A photo as the user is to see it.
+    func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
+
+    func patiently<Value: Sendable>(
+        _ body: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeLimit(Self.patience, clock, body) {
+            throw ProviderError.failed("The service takes too long to answer; try again later.")
+        }
+    }
+}

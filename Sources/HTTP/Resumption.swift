@@ -1,0 +1,74 @@
+internal import ProviderKit
+
+/// How a download that has broken off goes on where it was.
+///
+/// A value that decides: it asks nobody.
+///
+/// Source: RFC 9110 §13.1.5, §14.
+struct Resumption {
+    /// The pauses before the tries that bring nothing, one after the other.
+    private static let pauses: [Duration] = [.zero, .seconds(1), .seconds(3)]
+    /// How often it may break off in all.
+    private static let limit = 10
+
+    /// The answer that came first.
+    let head: ResponseHead
+    /// How long the file will be; nil where nobody has said.
+    let length: Int?
+    /// Tells what the file was from what it may be by now; nil where it cannot be told.
+    private let validator: String?
+    private var tries = 0
+    private var triesWithoutBytes = 0
+    private var lastReceived = 0
+
+    /// - Parameter head: The answer whose body has begun.
+    init(_ head: ResponseHead) {
+        self.head = head
+        length = head.bodyLength
+        let tag = head.headers["ETag"].flatMap { $0.hasPrefix("\"") ? $0 : nil }
+        let isPlain = head.headers["Content-Encoding"] == nil && head.status == 200
+        let isAllowed = head.headers["Accept-Ranges"]?.lowercased() != "none"
+        validator = isPlain && isAllowed ? tag ?? head.headers["Last-Modified"] : nil
+    }
+
+    /// Takes note that it has broken off.
+    ///
+    /// - Parameters:
+    ///   - received: How many bytes have come so far.
+    ///   - error: Why no more do.
+    /// - Returns: How long to wait before the next try; nil for none.
+    mutating func nextPause(received: Int, _ error: HTTPError) -> Duration? {
+        switch error {
+        case .failed, .unreachable: break
+        default: return nil
+        }
+        guard validator != nil, received > 0, tries < Self.limit else { return nil }
+        triesWithoutBytes = received > lastReceived ? 0 : triesWithoutBytes + 1
+        lastReceived = received
+        tries += 1
+        return triesWithoutBytes < Self.pauses.count ? Self.pauses[triesWithoutBytes] : nil
+    }
+
+    /// Asks for what is missing.
+    func hop(_ hop: Hop, at received: Int) -> Hop {
+        var headers = HTTPHeaders()
+        for field in hop.headers.fields
+        where !["range", "if-range"].contains(field.name.lowercased()) {
+            headers.append(field.name, field.value)
+        }
+        headers.append("Range", "bytes=\(received)-")
+        headers.append("If-Range", validator ?? "")
+        return hop.with(headers)
+    }
+
+    /// Makes sure that an answer is the rest of the file.
+    ///
+    /// - Throws: ``HTTPError/failed(_:)``.
+    func check(_ head: ResponseHead, at received: Int) throws(HTTPError) {
+        let range = head.headers["Content-Range"] ?? ""
+        guard head.status == 206, head.headers["Content-Encoding"] == nil,
+            range.hasPrefix("bytes \(received)-"), let total = range.split(separator: "/").last,
+            length == nil || total == "*" || Int(total) == length
+        else { throw .failed("the download broke off, and the server does not go on with it") }
+    }
+}

@@ -1,0 +1,65 @@
+internal import CSQLite
+
+extension Database {
+    /// Takes over all that is in a file which cannot be written, as of the last time that its log was worked
+    /// in. What was here is gone.
+    ///
+    /// - Parameters:
+    ///   - path: Of a file that nobody writes meanwhile.
+    ///   - maximumBytes: How large it may be.
+    /// - Throws: ``StorageError``; then what is here is of no use.
+    ///
+    /// The corresponding C functions are `sqlite3_backup_init` and its kin.
+    package func copy(from path: String, maximumBytes: Int = 32 << 20) throws(StorageError) {
+        let source = try ReadOnlyFile(path)
+        guard source.bytes <= maximumBytes else { throw .cannotOpen(path, "it is too large") }
+        guard let backup = sqlite3_backup_init(raw, "main", source.raw, "main") else {
+            throw .failed(code: sqlite3_errcode(raw), message: String(cString: sqlite3_errmsg(raw)))
+        }
+        sqlite3_backup_step(backup, -1)
+        try check(sqlite3_backup_finish(backup))
+        let report = try first("PRAGMA quick_check(1)") { $0.text(0) }
+        guard report == "ok" else { throw .damaged(path) }
+    }
+}
+
+/// A database file that is read without a lock and without its log.
+private struct ReadOnlyFile: ~Copyable {
+    let raw: OpaquePointer
+    let bytes: Int
+
+    init(_ path: String) throws(StorageError) {
+        var raw: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2("file:\(Self.escape(path))?immutable=1", &raw, flags, nil)
+        guard let raw, code == SQLITE_OK else {
+            sqlite3_close_v2(raw)
+            throw .cannotOpen(path, "it cannot be read")
+        }
+        self.raw = raw
+        bytes = Self.number("PRAGMA page_count", raw) * Self.number("PRAGMA page_size", raw)
+    }
+
+    deinit { sqlite3_close_v2(raw) }
+
+    private static func number(_ sql: String, _ raw: OpaquePointer) -> Int {
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(raw, sql, -1, &statement, nil)
+        defer { sqlite3_finalize(statement) }
+        return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
+    }
+
+    /// All but the most harmless bytes are written in hexadecimal digits.
+    ///
+    /// Source: sqlite.org/uri.html.
+    private static func escape(_ path: String) -> String {
+        path.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
+                String(Unicode.Scalar(byte))
+            default: (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
+            }
+        }.joined()
+    }
+}

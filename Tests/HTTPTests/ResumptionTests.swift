@@ -1,0 +1,164 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// Downloads whose connection drops.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct ResumptionTests {
+    private let directory: TemporaryDirectory
+    private let file: Int32
+    nonisolated private static let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(file >= 0)
+    }
+
+    private func contents() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        let count = pread(file, &bytes, bytes.count, 0)
+        return Array(bytes.prefix(max(0, count)))
+    }
+
+    /// Whether all of it is there. Where it is not, nobody wants to see each byte.
+    private var isWhole: Bool { contents() == Self.bytes }
+
+    /// A server that breaks off after so many bytes, and again, until it has been asked so often.
+    private func server(
+        breaking: Int, after count: Int = 100_000,
+        headers: [(String, String)] = [("ETag", "\"a\"")],
+        end: LoopbackResponse.Step = .reset,
+        change: @escaping @Sendable (Int, inout LoopbackResponse) -> Void = { _, _ in }
+    ) throws -> LoopbackServer {
+        let asked = Observed(0)
+        return try LoopbackServer { request in
+            let number = asked.value
+            asked.update { $0 += 1 }
+            let start = request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+            let rest = Array(Self.bytes[start...])
+            let total = Self.bytes.count
+            let range = ("Content-Range", "bytes \(start)-\(total - 1)/\(total)")
+            let status = start > 0 ? 206 : 200
+            let fields = headers + (start > 0 ? [range] : [])
+            var response =
+                number < breaking
+                ? LoopbackResponse.truncated(
+                    status, headers: fields, body: Array(rest.prefix(count)), promised: rest.count,
+                    end: end)
+                : LoopbackResponse(status, headers: fields, body: rest)
+            change(number, &response)
+            return response
+        }
+    }
+
+    private func download(_ server: LoopbackServer, _ client: CurlClient? = nil) async throws
+        -> (response: HTTPResponse, progress: [HTTPProgress])
+    {
+        let progress = Observed<[HTTPProgress]>()
+        let response = try await (client ?? makeClient()).download(
+            HTTPRequest(.get, server.origin), into: file
+        ) { progress.append($0) }
+        return (response, progress.value)
+    }
+
+    @Test(arguments: [
+        [("ETag", "\"a\"")], [("Last-Modified", "Sat, 07 Nov 2026 09:00:00 GMT")],
+        [("ETag", "W/\"a\""), ("Last-Modified", "Sat, 07 Nov 2026 09:00:00 GMT")],
+    ])
+    func `a download goes on where it was`(headers: [(String, String)]) async throws {
+        defer { close(file) }
+        let server = try server(breaking: 2, headers: headers)
+        let (response, progress) = try await download(server)
+        #expect(isWhole)
+        #expect(response.status == 200)
+        let total = Self.bytes.count
+        #expect(progress.last == HTTPProgress(received: total, total: total))
+        #expect(progress.map(\.received) == progress.map(\.received).sorted())
+        let requests = server.requests.value
+        #expect(requests.count == 3)
+        #expect(requests[0]["Range"] == nil)
+        for request in requests.dropFirst() {
+            #expect(request["Range"]?.hasPrefix("bytes=") == true)
+            #expect(request["If-Range"] == headers.last?.1)
+        }
+    }
+
+    @Test func `a server that falls silent is asked again`() async throws {
+        defer { close(file) }
+        let server = try server(breaking: 1, end: .silence)
+        let client = makeClient(makeLimits { $0.silence = .seconds(1) })
+        _ = try await download(server, client)
+        #expect(isWhole)
+    }
+
+    @Test(arguments: [
+        [], [("ETag", "W/\"a\"")], [("ETag", "\"a\""), ("Accept-Ranges", "none")],
+    ])
+    func `what cannot be told from another is not put together`(
+        headers: [(String, String)]
+    ) async throws {
+        defer { close(file) }
+        let server = try server(breaking: 1, headers: headers)
+        await #expect(throws: HTTPError.self) { try await download(server) }
+        #expect(server.requests.value.count == 1)
+    }
+
+    @Test(arguments: [
+        LoopbackResponse(200, text: "another"), LoopbackResponse(416, text: ""),
+        LoopbackResponse(206, headers: [("Content-Range", "bytes 5-9/10")], text: "other"),
+        LoopbackResponse(404, text: "gone"),
+    ])
+    func `what does not go on is a failure`(other: LoopbackResponse) async throws {
+        defer { close(file) }
+        let server = try server(breaking: 1) { number, response in
+            if number > 0 { response = other }
+        }
+        await #expect(throws: HTTPError.self) { try await download(server) }
+        let isBeginning = Self.bytes.starts(with: contents())
+        #expect(isBeginning)
+    }
+
+    @Test func `a server that always breaks off is given up`() async throws {
+        defer { close(file) }
+        let server = try server(breaking: .max, after: 10, end: .close)
+        await #expect(throws: HTTPError.self) { try await download(server) }
+        #expect(server.requests.value.count == 11)
+    }
+
+    @Test func `a download that waits for the next try can be cancelled`() async throws {
+        let server = try server(breaking: 1)
+        let client = makeClient()
+        let running = Task { try await download(server, client) }
+        _ = try await server.requests.elements(1)
+        server.stop()
+        running.cancel()
+        await #expect(throws: (any Error).self) { try await running.value }
+        close(file)
+    }
+
+    @Test func `what may have been done is not sent again by itself`() async throws {
+        defer { close(file) }
+        let server = try LoopbackServer { request in
+            request.path == "/first"
+                ? LoopbackResponse(text: "ok") : LoopbackResponse(steps: [.close])
+        }
+        let client = makeClient()
+        #expect(try await client.text("\(server.origin)/first") == "ok")
+        // On a connection that was good before.
+        await #expect(throws: HTTPError.self) {
+            try await client.send(HTTPRequest(.post, "\(server.origin)/like"))
+        }
+        #expect(server.requests.value.count { $0.path == "/like" } == 1)
+        #expect(try await client.text("\(server.origin)/first") == "ok")
+        // Asking does no harm.
+        await #expect(throws: HTTPError.self) {
+            try await client.send(HTTPRequest(.get, "\(server.origin)/page"))
+        }
+        #expect(server.requests.value.count { $0.path == "/page" } > 1)
+    }
+}

@@ -1,0 +1,194 @@
+import BusAPI
+import DBus
+import Glibc
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// What a large cache costs, next to a small one.
+///
+/// `dist/benchmark --cache` tries a hundred thousand photos, with the daemon as it is installed.
+@Suite(.privateBus, .timeLimit(.minutes(5))) @MainActor
+struct CacheSizeTests {
+    private static let accounts = 20
+    private static let photos =
+        getenv("IMAGEFEED_CACHED_PHOTOS").flatMap { Int(String(cString: $0)) } ?? 10_000
+    private static let rounds = 7
+    /// How much more than with ten photos; other tests run beside this one.
+    private static let limit = RunningDaemon.isInstalled ? 1.2 : 2
+    private static let pageLimit = RunningDaemon.isInstalled ? 1.5 : 2.5
+
+    private struct Figures {
+        var starts: [Duration] = []
+        var memory: [Int] = []
+    }
+
+    @Test func `pages, the start and memory do not depend on how much is cached`() async throws {
+        try await addAccounts()
+        try fill("small", total: 10)
+        try fill("large", total: Self.photos)
+        var (small, large) = (Figures(), Figures())
+        for _ in 0..<Self.rounds {
+            try await measure("small", &small)
+            try await measure("large", &large)
+        }
+        let (first, last) = try await pages()
+        let (start, before) = (large.starts.median, small.starts.median)
+        let (memory, memoryBefore) = (large.memory.sorted()[3], small.memory.sorted()[3])
+        print(
+            """
+            \(Self.photos) cached photos next to 10: start-up \(start) and \(before), \
+            private memory \(memory) KiB and \(memoryBefore) KiB; last page \(last), first \(first), \
+            ratio \(last / first)
+            """)
+        #expect(start < before * Self.limit + .milliseconds(2))
+        #expect(Double(memory) < Double(memoryBefore) * (RunningDaemon.isInstalled ? 1.2 : 1.3))
+        #expect(last < first * Self.pageLimit && first < last * Self.pageLimit)
+    }
+
+    // MARK: What there is
+
+    private static func account(_ number: Int) -> AccountID {
+        AccountID(stored: "unsplash_u\(number)")
+    }
+
+    private func addAccounts() async throws {
+        let directory = try PrivateBus.current.directory
+        try directory.write(
+            "[Provider unsplash]\nClientId=none\nApiUrl=http://127.0.0.1:9\nWebUrl=http://127.0.0.1:9\n",
+            to: "home/.config/imagefeed/imagefeed.conf")
+        let (store, _) = try AccountStore.open(
+            folder: directory.appending("home/.local/share/imagefeed"))
+        for number in 0..<Self.accounts {
+            try await store.save(
+                AccountRecord(
+                    id: Self.account(number), provider: "unsplash",
+                    identity: AccountIdentity(username: "u\(number)"), label: "u\(number)",
+                    isLoggedIn: true),
+                defaultAccount: nil)
+        }
+        store.close()
+    }
+
+    /// Makes a cache with so many photos of all accounts.
+    private func fill(_ name: String, total: Int) throws {
+        let folder = try PrivateBus.current.directory.appending("caches")
+        mkdir(folder, 0o700)
+        mkdir("\(folder)/\(name)", 0o700)
+        let database = try Database(
+            path: "\(folder)/\(name)/feeds.sqlite", durability: .process, cacheKibibytes: 8_192)
+        try database.migrate(FeedStore.migrations)
+        try database.transaction { () throws(StorageError) in
+            for number in 0..<Self.accounts {
+                let count = total / Self.accounts + (number < total % Self.accounts ? 1 : 0)
+                let account = SQLValue.text(Self.account(number).text)
+                try database.query(
+                    "INSERT INTO source (account, id, epoch, fetched) VALUES (?, 'editorial', 7, ?)",
+                    [account, .integer(time(nil))])
+                try database.query(
+                    """
+                    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
+                    INSERT INTO photo SELECT ?1, 'photo-' || i, 1700000000 + i, NULL, 5472, 3648,
+                        '#a0b1c2', 'LOEn^cr?o}xt~VR*xuof-;R*t7of', 'Photo ' || i,
+                        'a mountain with a lake below it, and some trees', 'Ada Lovelace', 'ada',
+                        'https://unsplash.com/@ada?utm_source=image_feed&utm_medium=referral',
+                        'https://unsplash.com/photos/photo-' || i || '?utm_source=image_feed',
+                        i % 900, i % 50 = 0, NULL, 'image/jpeg',
+                        'https://images.unsplash.com/photo-' || i || '?ixid=M3w0&w=200',
+                        'https://images.unsplash.com/photo-' || i || '?ixid=M3w0&w=400',
+                        'https://images.unsplash.com/photo-' || i || '?ixid=M3w0&w=1080',
+                        'https://images.unsplash.com/photo-' || i || '?ixid=M3w0',
+                        'https://api.unsplash.com/photos/photo-' || i || '/download?ixid=M3w0', 0, NULL, NULL
+                    FROM n WHERE ?2 > 0
+                    """, [account, .integer(count)])
+                try database.query(
+                    """
+                    INSERT INTO entry SELECT source.key, photo.created * 1048576, photo.id
+                    FROM source JOIN photo ON photo.account = source.account
+                    WHERE source.account = ?
+                    """, [account])
+            }
+        }
+    }
+
+    // MARK: What it costs
+
+    /// Starts the daemon with a cache, and asks for a page.
+    private func measure(_ name: String, _ figures: inout Figures) async throws {
+        try use(name)
+        let daemon = try await RunningDaemon()
+        figures.starts.append(daemon.startUp)
+        let page = try await account.page("", cursor: "", count: 10)
+        #expect(!page.photos.isEmpty)
+        try await TestClient().wait(account.path, .account, "State", .string("locked"))
+        figures.memory.append(try privateMemory(of: daemon.process.id))
+        try await daemon.stop()
+        try use(nil)
+    }
+
+    private var account: AccountClient {
+        get throws {
+            try TestClient().service.account(
+                ServiceName.accounts.appending(Self.account(0).text))
+        }
+    }
+
+    /// Puts a cache where the daemon looks for it, or takes it away.
+    private func use(_ name: String?) throws {
+        let directory = try PrivateBus.current.directory
+        let place = directory.appending("home/.cache/imagefeed")
+        guard let name else {
+            let mark = try #require(Self.used)
+            #expect(rename(place, directory.appending("caches/\(mark)")) == 0)
+            return Self.used = nil
+        }
+        rmdir(place)
+        #expect(rename(directory.appending("caches/\(name)"), place) == 0)
+        Self.used = name
+    }
+    private static var used: String?
+
+    /// How long the first and the last page take, half of the times. None is one that the daemon has kept.
+    private func pages() async throws -> (first: Duration, last: Duration) {
+        try use("large")
+        let daemon = try await RunningDaemon()
+        let account = try account
+        let length = Self.photos / Self.accounts
+        var (cursor, seen) = ("", 0)
+        while seen < length - 60 {
+            let page = try await account.page(
+                "", cursor: cursor, count: UInt32(min(100, length - 60 - seen)))
+            seen += page.photos.count
+            cursor = page.next
+        }
+        var (first, last): ([Duration], [Duration]) = ([], [])
+        for count in [UInt32](20...60) + [UInt32](20...60) {
+            for (isFirst, place) in [(true, ""), (false, cursor)] {
+                let start = ContinuousClock.now
+                let page = try await account.page("", cursor: place, count: count)
+                let time = ContinuousClock.now - start
+                #expect(page.photos.count == Int(count))
+                if isFirst { first.append(time) } else { last.append(time) }
+            }
+        }
+        try await daemon.stop()
+        try use(nil)
+        return (first.median, last.median)
+    }
+
+    /// In KiB.
+    private func privateMemory(of process: Int32) throws -> Int {
+        let path = "/proc/\(process)/smaps_rollup"
+        let text = String(
+            decoding: try Destination.read(Destination.open(path, O_RDONLY)), as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Private_Dirty:") }
+        return try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+    }
+}
+
+extension [Duration] {
+    fileprivate var median: Duration { sorted()[count / 2] }
+}

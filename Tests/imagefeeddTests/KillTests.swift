@@ -1,0 +1,105 @@
+import BusAPI
+import DBus
+import Glibc
+import ServiceSimulator
+import Storage
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// The daemon is killed at random moments while it likes, walks and downloads, and nothing is lost.
+///
+/// `dist/soak` does it a thousand times, with the daemon as it is installed.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(60))) @MainActor
+struct KillTests {
+    private static let kills = getenv("IMAGEFEED_KILLS").flatMap { Int(String(cString: $0)) } ?? 20
+    /// How soon the daemon as it is installed answers, half of the times.
+    private static let startLimit = Duration.milliseconds(50)
+
+    @Test func `what is killed at any moment loses nothing`() async throws {
+        let world = try await UnsplashWorld(photoCount: 240)
+        world.unsplash.settings.requestsPerHour = 10_000_000
+        let ada = try await world.logIn("ada")
+        let load = try await LoadUnderKills(world, ada)
+        var starts: [Duration] = []
+        for kill in 1...Self.kills {
+            load.makeTrouble()
+            let work = load.start()
+            // A random moment is what this is about.
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000)))
+            load.isEnding = true
+            try await world.daemon.kill()
+            for worker in work { await worker.value }
+            load.endTrouble()
+            if kill % 10 == 0 || kill == Self.kills { try await checkFiles() }
+            try await world.start()
+            starts.append(world.daemon.startUp)
+            try await load.compare()
+        }
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        try await load.compare()
+        load.checkService()
+        try await world.daemon.stop()
+        try await checkFiles()
+        starts.sort()
+        let median = starts[starts.count / 2]
+        print(
+            """
+            \(Self.kills) kills: \(load.report); start-up after one: median \(median), \
+            of twenty the slowest \(starts[starts.count * 19 / 20]), slowest \(starts[starts.count - 1])
+            """)
+        if RunningDaemon.isInstalled { #expect(median <= Self.startLimit) }
+    }
+
+    /// No half image under a final name, and databases that are sound.
+    private func checkFiles() async throws {
+        let directory = try PrivateBus.current.directory
+        let images = "home/.cache/imagefeed/images/unsplash_ada"
+        for name in try names(in: directory.appending(images)) where name.hasSuffix(".jpg") {
+            try checkImage("\(images)/\(name)")
+        }
+        for name in try names(in: directory.appending("downloads")) {
+            try checkImage("downloads/\(name)")
+        }
+        for path in ["home/.local/share/imagefeed/accounts", "home/.cache/imagefeed/feeds"] {
+            // A copy: looking into one that is not closed would repair it.
+            for suffix in ["", "-wal"] {
+                let source = directory.appending("\(path).sqlite\(suffix)")
+                guard access(source, F_OK) == 0 else { continue }
+                let copy = directory.appending("copy.sqlite\(suffix)")
+                unlink(copy)
+                let target = try Destination.open(copy, O_WRONLY | O_CREAT | O_TRUNC)
+                let bytes = try Destination.read(Destination.open(source, O_RDONLY))
+                #expect(write(target.rawValue, bytes, bytes.count) == bytes.count)
+            }
+            let database = try Database(
+                path: directory.appending("copy.sqlite"), durability: .process)
+            #expect(try database.first("PRAGMA integrity_check") { $0.text(0) } == "ok")
+            #expect(try database.first("SELECT 1 FROM pragma_foreign_key_check") { _ in 1 } == nil)
+            for suffix in ["", "-wal", "-shm"] {
+                unlink(directory.appending("copy.sqlite\(suffix)"))
+            }
+        }
+    }
+
+    private func checkImage(_ name: String) throws {
+        let bytes = try Destination.content(name)
+        #expect(
+            Array(bytes.prefix(2)) == [0xff, 0xd8] && Array(bytes.suffix(2)) == [0xff, 0xd9],
+            "\(name)")
+    }
+}
+
+/// The names of what is in a folder; none where there is no folder.
+private func names(in folder: String) throws -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+}

@@ -1,0 +1,206 @@
+import BusAPI
+import DBus
+import Glibc
+import ServiceSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Likes, pages and downloads, whose daemon may be killed at any moment; and what has to be true afterwards.
+@MainActor
+final class LoadUnderKills {
+    /// Whether errors are to be expected: the daemon is being killed.
+    var isEnding = false
+    private let world: UnsplashWorld
+    private let account: AccountClient
+    /// Photos that are liked and unliked; others are walked past.
+    private let photos: [String]
+    /// What was confirmed to whoever asked: that it is liked, or not, or will be. Of calls that were not
+    /// answered nobody knows.
+    private var wishes: [String: Bool] = [:]
+    private var busy: Set<String> = []
+    private var events: [Event] = []
+    private var counts = (likes: 0, unanswered: 0, pages: 0, downloads: 0, commands: 0)
+
+    /// What a client saw of a like, among the requests to the service.
+    private enum Event {
+        case asked(String, number: Int)
+        case done(String, isLiked: Bool, number: Int)
+    }
+
+    init(_ world: UnsplashWorld, _ account: AccountClient) async throws {
+        self.world = world
+        self.account = account
+        photos = Array(try await world.ids(account, count: 60))
+        for photo in photos { wishes[photo] = false }
+        #expect(mkdir(try PrivateBus.current.directory.appending("downloads"), 0o700) == 0)
+    }
+
+    var report: String {
+        """
+        \(counts.likes) likes and \(counts.unanswered) without an answer, \(counts.pages) pages, \
+        \(counts.downloads) downloads and \(counts.commands) by command, \(world.unsplash.requestCount) requests
+        """
+    }
+
+    // MARK: The service
+
+    private static let patterns: [RequestPattern] = [
+        "POST /photos/*/like", "DELETE /photos/*/like", "GET /photos", "GET /*photo-*",
+    ]
+
+    /// Lets some of the next requests fail.
+    func makeTrouble() {
+        isEnding = false
+        let faults: [Fault] = [
+            .answerLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
+        ]
+        for pattern in Self.patterns where Int.random(in: 0..<3) == 0 {
+            world.unsplash.fail(pattern, faults.randomElement() ?? .reset, times: 1)
+        }
+    }
+
+    func endTrouble() {
+        for pattern in Self.patterns { world.unsplash.recover(pattern) }
+    }
+
+    // MARK: The load
+
+    func start() -> [Task<Void, Never>] {
+        [work(like), work(like), work(like), work(walk), work(download)]
+            + (Int.random(in: 0..<4) == 0 ? [Task { await downloadByCommand() }] : [])
+    }
+
+    /// Does something again and again until the daemon is gone.
+    private func work(_ body: @escaping () async throws -> Void) -> Task<Void, Never> {
+        Task {
+            while !isEnding {
+                do {
+                    try await body()
+                } catch BusError.reply(let reply) where Self.mayBe(reply) {
+                    continue
+                } catch {
+                    if !isEnding { Issue.record(error) }
+                    return
+                }
+            }
+        }
+    }
+
+    private static func mayBe(_ reply: ErrorReply) -> Bool {
+        [ServiceError.serviceFailed, .staleCursor, .offline, .notFound].map(\.name)
+            .contains(reply.name)
+    }
+
+    private func like() async throws {
+        guard let photo = photos.filter({ !busy.contains($0) }).randomElement() else { return }
+        busy.insert(photo)
+        defer { busy.remove(photo) }
+        let isWanted = Bool.random()
+        wishes[photo] = nil
+        counts.unanswered += 1
+        events.append(.asked(photo, number: world.unsplash.requestCount))
+        let outcome = try await isWanted ? account.like(photo) : account.unlike(photo)
+        wishes[photo] = isWanted
+        counts.unanswered -= 1
+        counts.likes += 1
+        if outcome == "done" {
+            events.append(.done(photo, isLiked: isWanted, number: world.unsplash.requestCount))
+        }
+    }
+
+    private func walk() async throws {
+        let source = ["", "likes", "topic:nature", "search:fog"].randomElement() ?? ""
+        var (found, cursor): ([String], String) = ([], "")
+        for _ in 0..<4 {
+            let page = try await account.page(
+                source, cursor: cursor, count: UInt32.random(in: 5...40))
+            found += page.photos.compactMap { $0["id"]?.string }
+            counts.pages += 1
+            cursor = page.next
+            if cursor.isEmpty { break }
+        }
+        // What is liked meanwhile moves to the top.
+        if source != "likes" { #expect(found.count == Set(found).count) }
+        if Bool.random() { _ = try await account.refresh(source) }
+    }
+
+    private func download() async throws {
+        let photo = photos.randomElement() ?? ""
+        let file = try Destination.file("transfer", O_RDWR | O_CREAT | O_TRUNC)
+        let transfer = world.client.service.transfer(
+            try await account.download(photo, to: file))
+        try await transfer.wait()
+        let content = try Destination.content("transfer")
+        #expect(
+            Array(content.prefix(2)) == [0xff, 0xd8] && Array(content.suffix(2)) == [0xff, 0xd9])
+        counts.downloads += 1
+    }
+
+    private func downloadByCommand() async {
+        let photo = photos.randomElement() ?? ""
+        do {
+            let folder = try PrivateBus.current.directory.appending("downloads")
+            let result = try await Terminal.run("download", photo, "-o", folder, "--force")
+            if result.exit == .code(0) { counts.commands += 1 }
+        } catch {
+            Issue.record(error)
+        }
+    }
+
+    // MARK: What has to be true
+
+    /// What was confirmed is still so: it is liked, or on its way.
+    func compare() async throws {
+        var (photos, cursor): ([[String: Variant]], String) = ([], "")
+        repeat {
+            let page = try await account.page("", cursor: cursor, count: 100)
+            photos += page.photos
+            cursor = page.next
+        } while !cursor.isEmpty && photos.count < 60
+        let states = Dictionary(
+            photos.compactMap { photo in
+                photo["id"]?.string.map { id in
+                    (id, (photo["liked"] == .bool(true)) != (photo["pending"] == .bool(true)))
+                }
+            }, uniquingKeysWith: { $1 })
+        for photo in self.photos {
+            guard let state = states[photo] else {
+                Issue.record("\(photo) is not shown")
+                continue
+            }
+            if let wish = wishes[photo] { #expect(state == wish, "\(photo) was lost") }
+            // Of calls without an answer it is known by now.
+            wishes[photo] = state
+        }
+    }
+
+    /// The service has what is shown here, and was told of nothing that it had confirmed before.
+    func checkService() {
+        let liked = Set(world.unsplash.likes(of: "ada"))
+        for photo in photos { #expect(liked.contains(photo) == wishes[photo], "\(photo)") }
+        let requests = world.unsplash.requests("/photos/*/like")
+        var settled: [String: (method: String, number: Int)] = [:]
+        var next = events.makeIterator()
+        var event = next.next()
+        for request in requests {
+            while let current = event, Self.number(current) <= request.number {
+                switch current {
+                case .asked(let photo, _): settled[photo] = nil
+                case .done(let photo, let isLiked, let number):
+                    settled[photo] = (isLiked ? "POST" : "DELETE", number)
+                }
+                event = next.next()
+            }
+            let photo =
+                request.target.split(separator: "/").dropFirst().first.map(String.init) ?? ""
+            #expect(settled[photo] == nil, "\(request.method) \(photo) after it was done")
+        }
+    }
+
+    private static func number(_ event: Event) -> Int {
+        switch event {
+        case .asked(_, let number), .done(_, _, let number): number
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import BusAPI
+import DBus
+import Glibc
+import ServiceSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// The cache when its disk is full, or cannot be written, or is taken away.
+@Suite(
+    .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
+    .enabled(if: Disk.canMount, "mounting takes root"))
+@MainActor
+struct UnsplashDiskTests {
+    @Test func `a disk that becomes full is told, and what is known is read`() async throws {
+        let world = try await UnsplashWorld(photoCount: 2_000)
+        try await world.daemon.stop()
+        try await world.start(launcher: Disk.small(Disk.cache, kibibytes: 600))
+        let ada = try await world.logIn("ada")
+        let first = try await world.ids(ada, count: 20)
+        var cursor = ""
+        let reply = await errorReply {
+            for _ in 0..<40 { cursor = try await ada.page("", cursor: cursor, count: 100).next }
+        }
+        #expect(reply?.name == ServiceError.storageFull.name)
+        #expect(reply?.message.contains("full") == true)
+        #expect(try await world.ids(ada, count: 20) == first)
+        // Likes lie on another disk.
+        #expect(try await ada.like(first[0]) == "done")
+        #expect(try await ada.photo(first[0])["liked"] == .bool(true))
+        #expect(try await ada.unlike(first[0]) == "done")
+        #expect(try await ada.photo(first[0])["liked"] == .bool(false))
+        #expect(world.unsplash.likes(of: "ada").isEmpty)
+        let image = await errorReply { _ = try await ada.imagePath(first[1], size: "full") }
+        #expect(image?.name == ServiceError.storageFull.name)
+        try await world.daemon.stop()
+    }
+
+    @Test func `likes are refused, and not lost, on a disk that is full`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        try await world.daemon.stop()
+        try await world.start(launcher: Disk.full(Disk.data))
+        // Accounts and feeds are there.
+        #expect(try await world.ids(ada, count: 20) == ids)
+        await expectError(ServiceError.storageFull.name) { _ = try await ada.like(ids[0]) }
+        #expect(try await world.property(ada, "Label") == .string("ada"))
+        #expect(world.unsplash.requests("POST /photos/*/like").isEmpty)
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [false, true])
+    func `a cache that cannot be written is read, and what comes is kept in memory`(
+        isFull: Bool
+    ) async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        try await world.daemon.stop()
+        world.unsplash.stop()
+        try await world.start(launcher: isFull ? Disk.full(Disk.cache) : Disk.readOnly(Disk.cache))
+        #expect(try await world.ids(ada, count: 20) == ids)
+        try await world.wait(ada, "offline")
+        #expect(try await ada.like(ids[0]) == "queued")
+        try world.unsplash.resume()
+        try await world.unsplash.waitForAnswers("POST /photos/*/like")
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
+        if !isFull {
+            #expect(try await !world.ids(ada, "topic:nature").isEmpty)
+            #expect(try await world.ids(ada, count: 30).starts(with: ids))
+        }
+        try await world.daemon.stop()
+    }
+
+    @Test func `a cache that is deleted meanwhile is made again`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        let path = try await ada.imagePath(ids[0], size: "thumb")
+        let avatar = try await ada.properties(.profile)["Avatar"]?.string ?? ""
+        #expect(access(avatar, R_OK) == 0)
+        try await Disk.remove(Disk.cache)
+        #expect(try await ada.properties(.profile)["Avatar"] == .string(""))
+        #expect(try await ada.like(ids[1]) == "done")
+        #expect(try await world.ids(ada, count: 20) == ids)
+        // Its address, and with it its name, may be another one.
+        let new = try await ada.imagePath(ids[0], size: "thumb")
+        #expect(access(path, R_OK) != 0 || new == path)
+        #expect(access(new, R_OK) == 0)
+        try await world.client.wait(ada.path, .profile, "Avatar", .string(avatar))
+        #expect(access(avatar, R_OK) == 0)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a cache of garbage is set aside with a line in the log`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        try await world.daemon.stop()
+        try PrivateBus.current.directory.write(
+            String(repeating: "garbage ", count: 2_000), to: "\(Disk.cache)/feeds.sqlite")
+        try await world.start()
+        #expect(try await world.ids(ada, count: 20) == ids)
+        try await world.daemon.process.standardError.wait { output in
+            output.text.contains("set aside") ? true : nil
+        }
+        try await world.daemon.stop()
+    }
+
+    @Test func `without a network from the start, all that was seen is there`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        let path = try await ada.imagePath(ids[0], size: "regular")
+        let profile = try await ada.properties(.profile)
+        try await world.daemon.stop()
+        world.unsplash.stop()
+        try await world.start()
+        #expect(try await world.ids(ada) == ids)
+        #expect(try await ada.imagePath(ids[0], size: "regular") == path)
+        try await world.wait(ada, "offline")
+        let shown = try await ada.properties(.profile)
+        for name in ["Name", "Username", "Bio", "Avatar"] { #expect(shown[name] == profile[name]) }
+        for id in ids.prefix(10) { #expect(try await ada.like(id) == "queued") }
+        // Taken back before anything went out, or after: either way it is not liked in the end.
+        _ = try await ada.unlike(ids[3])
+        try await world.daemon.kill()
+        try await world.start()
+        #expect(try await ada.photo(ids[0])["pending"] == .bool(true))
+        try world.unsplash.resume()
+        try await world.wait(ada, "ready")
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        let sent = world.unsplash.requests("POST /photos/*/like")
+            .compactMap { $0.target.split(separator: "/").dropFirst().first.map(String.init) }
+        #expect(sent.filter { $0 != ids[3] } == ids.prefix(10).filter { $0 != ids[3] })
+        #expect(Set(world.unsplash.likes(of: "ada")) == Set(ids.prefix(10)).subtracting([ids[3]]))
+        try await world.daemon.stop()
+    }
+}
+
+/// Disks of the daemon's own: nobody else sees them.
+@MainActor
+private enum Disk {
+    static let cache = "home/.cache/imagefeed"
+    static let data = "home/.local/share/imagefeed"
+
+    nonisolated static var canMount: Bool {
+        geteuid() == 0 && access("/usr/bin/unshare", X_OK) == 0
+    }
+
+    /// Starts a program after `script`, which sees the folder as `$0`.
+    private static func launcher(_ folder: String, _ script: String) throws -> [String] {
+        let path = try PrivateBus.current.directory.appending(folder)
+        return [
+            "/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-ec",
+            "mkdir -p \"$0\"; \(script); exec \"$@\"", path,
+        ]
+    }
+
+    /// An empty one, of so much room.
+    static func small(_ folder: String, kibibytes: Int) throws -> [String] {
+        try launcher(folder, "mount -t tmpfs -o size=\(kibibytes)k none \"$0\"")
+    }
+
+    /// One with what is in the folder, and no room for more.
+    static func full(_ folder: String) throws -> [String] {
+        try launcher(
+            folder,
+            """
+            cp -a "$0" "$0.copy"; mount -t tmpfs -o size=8m none "$0"; cp -a "$0.copy/." "$0"
+            rm -r "$0.copy"; chmod 700 "$0"; head -c 20M /dev/zero > "$0/filling" 2>/dev/null || true
+            """)
+    }
+
+    static func readOnly(_ folder: String) throws -> [String] {
+        try launcher(folder, "mount --bind \"$0\" \"$0\"; mount -o remount,ro,bind \"$0\"")
+    }
+
+    static func remove(_ folder: String) async throws {
+        let directory = try PrivateBus.current.directory
+        let removal = try ChildProcess(
+            "/bin/rm", ["-r", directory.appending(folder)], environment: directory.environment)
+        #expect(try await removal.exitStatus() == .code(0))
+    }
+}

@@ -1,0 +1,61 @@
+import BusAPI
+import DBus
+import ServiceSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Somebody who walks through a feed that changes meanwhile.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(5))) @MainActor
+struct UnsplashWalkTests {
+    private static func isShown(_ photo: SimulatedPhoto) -> Bool {
+        photo.kind == .photo && !photo.isPlus
+    }
+
+    @Test func `three thousand photos while five hundred arrive and fifty vanish`() async throws {
+        let world = try await UnsplashWorld(photoCount: 3_000)
+        world.unsplash.settings.requestsPerHour = 100_000
+        let ada = try await world.logIn("ada")
+        let before = world.unsplash.feed
+        var (found, vanished): ([String], Set<String>) = ([], [])
+        var (arrivals, cursor) = (0, "")
+        repeat {
+            let (photos, next) = try await ada.page("", cursor: cursor, count: 60)
+            #expect(!photos.isEmpty || next.isEmpty)
+            found += photos.compactMap { $0["id"]?.string }
+            cursor = next
+            for _ in 0..<min(14, 500 - arrivals) {
+                world.unsplash.publish()
+                arrivals += 1
+            }
+            // From everywhere: what was shown, and what was not.
+            let step = vanished.count * 2_357 % before.count
+            for index in [step, (step + 1_499) % before.count] where vanished.count < 50 {
+                guard vanished.insert(before[index].id).inserted else { continue }
+                world.unsplash.delete(before[index].id)
+            }
+            if arrivals % 5 == 0 { _ = try await ada.refresh("") }
+        } while !cursor.isEmpty
+        #expect(arrivals == 500 && vanished.count == 50)
+        #expect(found.count == Set(found).count)
+        let expected = before.filter(Self.isShown).map(\.id).filter { !vanished.contains($0) }
+        let known = Set(expected)
+        #expect(found.filter(known.contains) == expected)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a walk that goes on after many have arrived asks for few pages`() async throws {
+        let world = try await UnsplashWorld(photoCount: 200)
+        let ada = try await world.logIn("ada")
+        let before = world.unsplash.feed.filter(Self.isShown).map(\.id)
+        let (photos, next) = try await ada.page("", cursor: "", count: 25)
+        for _ in 0..<600 { world.unsplash.publish() }
+        let count = world.requestCount
+        let (more, _) = try await ada.page("", cursor: next, count: 100)
+        let found = (photos + more).compactMap { $0["id"]?.string }
+        #expect(found == Array(before.prefix(found.count)))
+        #expect(found.count > 50)
+        #expect(world.requestCount - count <= 8)
+        try await world.daemon.stop()
+    }
+}
