@@ -55,8 +55,7 @@ struct KillTests {
     private func checkFiles() async throws {
         let directory = try PrivateBus.current.directory
         let images = "home/.cache/imagefeed/images/unsplash_ada"
-        for name in try names(in: directory.appending(images))
-        where !name.contains(".part") && !name.hasSuffix(".note") {
+        for name in try names(in: directory.appending(images)) where name.hasSuffix(".jpg") {
             try checkImage("\(images)/\(name)")
         }
         for name in try names(in: directory.appending("downloads")) {

@@ -91,8 +91,8 @@ struct UnsplashTroubleTests {
         let folder = try PrivateBus.current.directory.appending(
             "home/.cache/imagefeed/images/unsplash_ada")
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        // The avatar may be there, and what the service said of it.
-        #expect((names ?? []).filter { !$0.hasSuffix(".note") }.count <= 1, "\(names ?? [])")
+        // The avatar may be there, and what is known of it.
+        #expect((names ?? []).count { !$0.hasSuffix(".note") } <= 1, "\(names ?? [])")
         world.unsplash.recover("GET /*photo*")
         let path = try await ada.imagePath(id, size: "regular")
         let start = try Data(contentsOf: URL(filePath: path)).prefix(2)

@@ -23,8 +23,8 @@ extension CachedFeed {
         _ source: SourceID, _ gap: FeedTables.Gap, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
-        gap.lasts = session.placesLast
-        gap.isDoubtful = isOld(gap.told) && !gap.lasts
+        gap.placeLasts = session.placesLast
+        gap.isDoubtful = isOld(gap.told) && !session.placesLast
         if gap.isDoubtful, isOld(state.fetched) {
             // What has come since then would be taken for what is down there.
             _ = try await fetchTop(source)

@@ -55,13 +55,11 @@ nonisolated extension FeedTables {
             }
             items.append(Item(id: photo.photo.id, position: position))
         }
-        if let gap, gap.lasts {
-            // What is shown further up already is there a second time: a boost of what somebody else has posted.
-            items.removeAll { item in item.position.map { $0 >= gap.position } ?? false }
-        } else if let gap {
+        // Without another gap above, all that is new belongs below this one, whatever shows once more.
+        if let gap, !gap.placeLasts, try hasGap(in: source.key, above: gap.position) {
             let reach = try placeAbove(&items, in: source.key, gap.position, &merge)
             let isElsewhere = reach == .elsewhere || reach == .unknown && gap.isDoubtful
-            if isElsewhere, try hasGap(in: source.key, above: gap.position) {
+            if isElsewhere {
                 // It may be from up there as well: what lies below has lost its place.
                 try dropTail(of: source.key, below: gap.position, account, now: now)
                 merge.isLost = true
@@ -148,16 +146,15 @@ nonisolated extension FeedTables {
         let lastAbove = items.lastIndex { item in item.position.map { $0 >= gap } ?? false }
         guard let lastAbove else { return .unknown }
         let above = items[...lastAbove]
-        // What comes before the first neighbour may belong anywhere; here nobody misses it.
-        let leading = above.prefix { $0.position == nil }
-        items.replaceSubrange(...lastAbove, with: leading)
+        items.removeSubrange(...lastAbove)
         let anchors = Set(Self.longestDescent(above.compactMap(\.position)))
         var upper: Int64?
         var run: [PhotoID] = []
-        for item in above.dropFirst(leading.count) {
+        for item in above {
             if item.position == nil {
                 run.append(item.id)
             } else if let position = item.position, anchors.contains(position) {
+                // What comes before the first neighbour may belong anywhere further up.
                 if let upper, !run.isEmpty,
                     try !hasGap(in: source, above: position, below: upper + 1)
                 {

@@ -82,10 +82,10 @@ nonisolated struct FeedTables {
         let place: String
         /// When the service said so.
         let told: Timestamp
+        /// Whether the place stays the same whatever comes and goes.
+        var placeLasts = false
         /// Whether the place may be another one by now.
         var isDoubtful = false
-        /// Whether it stays the same, whatever comes and goes further up.
-        var lasts = false
     }
 
     /// The photos below a position, as far as they are known without a gap.
