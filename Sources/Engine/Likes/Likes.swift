@@ -39,6 +39,8 @@ final class Likes {
     var unwritten: [String: Bool] = [:]
     /// What is to become of a wish is decided for one at a time.
     private let decisions = ChangeQueue()
+    /// The latest call about each photo that is not decided yet.
+    private var arrivals: [PhotoID: Task<Void, Never>] = [:]
     /// Counts the wishes that are done with.
     var settled = 0
     var isClosed = false
@@ -106,6 +108,15 @@ final class Likes {
     private func change(
         _ id: PhotoID, unseen: Bool?, _ wanted: @escaping @MainActor (Bool) -> Bool
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        // Who came first decides first, however long the photo takes to be found.
+        let earlier = arrivals[id]
+        let (decided, decision) = AsyncStream<Void>.makeStream()
+        let arrival = Task { for await _ in decided {} }
+        arrivals[id] = arrival
+        defer {
+            decision.finish()
+            if arrivals[id] == arrival { arrivals[id] = nil }
+        }
         let progress = Progress()
         return try await withTimeLimit(Self.patience, owner.clock) { [self] in
             try await load()
@@ -116,7 +127,9 @@ final class Likes {
             } catch  where unseen != nil && Self.mayPass(error) {
                 isUnseen = true
             }
+            await earlier?.value
             let (wish, settled) = try await decisions.run {
+                decision.finish()
                 if isUnseen, let unseen { return try await decideUnseen(id, unseen) }
                 return try await decide(id, wanted)
             }
