@@ -21,7 +21,7 @@ final class AvatarStore: Sendable {
     private let images: any ImageWorkshop
     private let state = Mutex(State())
     /// One change at a time.
-    private let turns = Turns()
+    private let turns = ChangeQueue()
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:

@@ -34,7 +34,7 @@ final class Favourites: Sendable {
     let store: FavouriteStore
     let digests = DigestReader()
     /// One change at a time.
-    let turns = Turns()
+    let turns = ChangeQueue()
     let logger: Logger
 
     init(_ store: FavouriteStore, logger: Logger) {

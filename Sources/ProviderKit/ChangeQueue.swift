@@ -1,7 +1,9 @@
 internal import Synchronization
 
 /// Lets changes happen one after the other, in the order in which they were asked for.
-final class Turns: Sendable {
+///
+/// A change that waits for the disk is not overtaken: the next one sees what it has made of things.
+package final class ChangeQueue: Sendable {
     private struct State {
         var isBusy = false
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -9,8 +11,10 @@ final class Turns: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Runs `change` when all earlier ones are done. It is run in a task that is cancelled, too.
-    func run<Value>(_ change: () async throws -> Value) async rethrows -> Value {
+    package func run<Value>(_ change: () async throws -> Value) async rethrows -> Value {
         await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
                 guard state.isBusy else {
