@@ -106,6 +106,12 @@ public struct HTTPResponse: Sendable {
     /// Whether the status is 2xx.
     public var isSuccess: Bool { 200..<300 ~= status }
 
+    /// Whether the body is HTML: a page for people, which no API sends.
+    public var isPage: Bool {
+        if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
+        return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+    }
+
     /// How long the server asks to be left alone, as a number of seconds or a date.
     ///
     /// Source: RFC 9110 §10.2.3.

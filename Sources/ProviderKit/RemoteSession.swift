@@ -121,4 +121,19 @@ public struct RateLimit: Hashable, Sendable {
         self.limit = limit
         self.reset = reset
     }
+
+    /// Reads the numbers of `X-RateLimit-*`; the time, which every service writes in its own way, is left out.
+    ///
+    /// - Returns: nil where they are not said, or were said to somebody else: what a cache has kept has the
+    ///   numbers of the time when it was made.
+    public init?(_ headers: HTTPHeaders) {
+        // The caches in front of a service say `Age: 0` of what they did not keep.
+        guard headers["Age"] ?? "0" == "0",
+            !headers.all("X-Cache").contains(where: { $0.uppercased().contains("HIT") }),
+            let limit = headers["X-RateLimit-Limit"].flatMap({ Int($0) }),
+            let remaining = headers["X-RateLimit-Remaining"].flatMap({ Int($0) }),
+            limit > 0, limit <= Int(UInt32.max), 0...limit ~= remaining
+        else { return nil }
+        self.init(remaining: remaining, limit: limit)
+    }
 }

@@ -55,7 +55,7 @@ struct Refusal {
     }
 
     private var forbidden: ProviderError {
-        guard !isPage else { return nonsense("a refusal that is not its own") }
+        guard !response.isPage else { return nonsense("a refusal that is not its own") }
         if case .like = subject {
             // This photo alone: the login has asked for what likes need.
             return .notSupported("\(server) does not let this account like that photo\(quoted).")
@@ -65,7 +65,7 @@ struct Refusal {
 
     private var gone: ProviderError {
         // A page for people comes from something else than the API: what is gone it cannot know.
-        guard !isPage else { return nonsense("a page for people") }
+        guard !response.isPage else { return nonsense("a page for people") }
         return switch subject {
         case .photo(let id), .like(let id): .notFound("There is no photo \"\(id)\" at \(server).")
         case .source(let id): .notFound("There is no source \"\(id)\" at \(server).")
@@ -74,7 +74,7 @@ struct Refusal {
     }
 
     private var refused: ProviderError {
-        guard !isPage else { return nonsense("a page for people") }
+        guard !response.isPage else { return nonsense("a page for people") }
         return switch subject {
         case .source(let id):
             .invalidArgument("\(server) does not take the source \"\(id)\"\(quoted).")
@@ -90,12 +90,6 @@ struct Refusal {
         case .like: "like photos"
         case .user: "tell who has logged in"
         }
-    }
-
-    /// Whether the body is HTML.
-    private var isPage: Bool {
-        if response.headers["Content-Type"]?.lowercased().contains("html") == true { return true }
-        return response.body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
     /// What the server said, if it can be repeated: no address, since that may hold what is secret.
@@ -133,13 +127,7 @@ struct RateLimitHeaders {
     var reset: Timestamp? { limit.reset }
 
     init?(_ headers: HTTPHeaders, now: Timestamp) {
-        // What a cache has kept was said to somebody else.
-        guard headers["Age"] ?? "0" == "0",
-            let limit = headers["X-RateLimit-Limit"].flatMap({ Int($0) }),
-            let remaining = headers["X-RateLimit-Remaining"].flatMap({ Int($0) }),
-            limit > 0, limit <= Int(UInt32.max), 0...limit ~= remaining
-        else { return nil }
-        var rate = RateLimit(remaining: remaining, limit: limit)
+        guard var rate = RateLimit(headers) else { return nil }
         if let reset = headers["X-RateLimit-Reset"].flatMap({ Timestamp(rfc3339: $0) }) {
             // By our clock, if that is another; and its fraction was dropped.
             let date = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? now

@@ -59,7 +59,7 @@ struct Refusal {
         default: break
         }
         // A page for people comes from something else than the API: that the photo is gone it cannot know.
-        guard !isPage else { return Self.nonsense("a page for people") }
+        guard !response.isPage else { return Self.nonsense("a page for people") }
         return switch subject {
         case .photo(let id), .like(let id): .notFound("There is no photo \"\(id)\" at Unsplash.")
         case .source(let id): .notFound("There is no source \"\(id)\" at Unsplash.")
@@ -94,12 +94,6 @@ struct Refusal {
         if let pause = response.retryAfter(now: now) { return now + min(pause, .seconds(86400)) }
         let hour: Int64 = 3600
         return Timestamp(secondsSince1970: (now.secondsSince1970 / hour + 1) * hour)
-    }
-
-    /// Whether the body is HTML.
-    var isPage: Bool {
-        if response.headers["Content-Type"]?.lowercased().contains("html") == true { return true }
-        return response.body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
     private var isJSON: Bool { messages != nil }

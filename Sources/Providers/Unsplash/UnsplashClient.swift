@@ -102,24 +102,11 @@ final class UnsplashClient: Sendable {
             }
             if isNew { logger.warning("Unsplash warns", metadata: ["text": "\(text)"]) }
         }
-        guard let limit = Self.rateLimit(headers) else { return }
+        guard let limit = RateLimit(headers) else { return }
         let isNew = told.withLock { told in
             defer { told.rateLimit = limit }
             return told.rateLimit != limit
         }
         if isNew { onRateLimit(limit) }
-    }
-
-    /// How many requests are left; nil where that is not said, or was said to somebody else: an answer
-    /// that a cache kept has the numbers of the time when it was made.
-    static func rateLimit(_ headers: HTTPHeaders) -> RateLimit? {
-        // The caches in front of the service say `Age: 0` of what they did not keep.
-        guard headers["Age"] ?? "0" == "0",
-            !headers.all("X-Cache").contains(where: { $0.uppercased().contains("HIT") }),
-            let remaining = headers["X-Ratelimit-Remaining"].flatMap({ Int($0) }),
-            let limit = headers["X-Ratelimit-Limit"].flatMap({ Int($0) }),
-            limit > 0, limit <= Int(UInt32.max), 0...limit ~= remaining
-        else { return nil }
-        return RateLimit(remaining: remaining, limit: limit)
     }
 }

@@ -193,7 +193,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // A page for people comes from somebody in between.
-        guard !Refusal(response: response, subject: .like(photo), now: now()).isPage else {
+        guard !response.isPage else {
             throw Refusal.nonsense("a page for people")
         }
         // It is done, whatever the answer says.
