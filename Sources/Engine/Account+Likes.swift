@@ -21,13 +21,13 @@ extension Account {
     package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
         if let direct {
             return try await noticing(photo, isWanted ? .like : .unlike) {
-                try await settle(photo, direct) { _ in isWanted }.outcome
-            }
+                try await settle(photo, direct) { _ in isWanted }
+            }.outcome
         }
         let all = try likes()
         return try await noticing(photo, isWanted ? .like : .unlike) {
-            try await all.set(PhotoID(photo), isWanted)
-        }
+            (isWanted, try await all.set(PhotoID(photo), isWanted))
+        }.outcome
     }
 
     package func toggleLike(

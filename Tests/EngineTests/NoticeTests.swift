@@ -86,15 +86,29 @@ struct NoticeTests {
         board.press(.retry, number)
         try await fixture.base.told.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
         #expect(board.notices.value.isEmpty)
-        // The notice is put off some time after the failure is told.
         fixture.world.clock.advance(by: Notices.rest)
-        for _ in 0..<1000 where board.notices.value.isEmpty {
-            await Task.yield()
-            fixture.world.clock.advance(by: .seconds(1))
+        try await board.showing("1 like")
+    }
+
+    /// Which of the two the caller hears of, nobody can say; the user is told whatever that is.
+    @Test(arguments: [false, true])
+    func `a refusal that comes as its caller loses patience is told of`(
+        _ isFirst: Bool
+    ) async throws {
+        let fixture = try await ServiceFixture(["a"])
+        let world = fixture.world
+        _ = try await fixture.page()
+        fixture.service.state.update {
+            $0.likeError = ProviderError.notSupported("Not now.")
+            $0.isHeld = true
         }
-        withKnownIssue("A notice that is put off may get lost", isIntermittent: true) {
-            #expect(board.notices.value.count == 1)
-        }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        if isFirst { fixture.service.state.update { $0.isHeld = false } }
+        world.clock.advance(by: Likes.patience)
+        fixture.service.state.update { $0.isHeld = false }
+        _ = await like.result
+        try await world.board.showing("1 like")
     }
 
     // MARK: Tokens and keyrings

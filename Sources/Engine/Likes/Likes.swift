@@ -63,6 +63,9 @@ final class Likes {
     /// Photos whose like or unlike is on its way or queued.
     var pending: [PhotoID] { wishes.map(\.photo) }
 
+    /// Whether the like or unlike of a photo, or of one that is liked with it, is on its way or queued.
+    func isPending(_ id: PhotoID) -> Bool { wishes.contains { isOne($0.photo, id) } }
+
     /// What counts here alone, the latest first; nil as long as the service offers likes.
     var localWishes: [LikeWish]? { unavailableSince == nil ? nil : local.reversed() }
 

@@ -148,13 +148,17 @@ extension Engine {
 
 extension Account {
     /// Likes or unlikes a photo for a caller who may not look at the reply.
-    func noticing<Value>(
-        _ photo: String, _ wish: FailedLike.Wish, _ body: () async throws -> Value
-    ) async throws -> Value {
+    func noticing(
+        _ photo: String, _ wish: FailedLike.Wish,
+        _ body: () async throws -> (isLiked: Bool, outcome: LikeOutcome)
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         do {
-            let value = try await body()
-            engine.notices.settle(PhotoID(photo), about: .account(id))
-            return value
+            let result = try await body()
+            // What took too long for its caller may have been refused by now, and was told of then.
+            if result.outcome != .queued || remote?.likes?.isPending(PhotoID(photo)) == true {
+                engine.notices.settle(PhotoID(photo), about: .account(id))
+            }
+            return result
         } catch {
             noteFailedLike(PhotoID(photo), wish, error)
             throw error
