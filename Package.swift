@@ -274,11 +274,10 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "Imaging",
                 "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
-                "Configuration", "DBus", "Engine", "HTTP", "LocalProvider", "MastodonProvider",
-                "NetworkState", "Notifications", "Plugins", "ProviderKit", "Secrets", "Storage",
-                "UnsplashProvider",
+                "Configuration", "DBus", "Engine", "HTTP", "Imaging", "LocalProvider",
+                "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
+                "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
