@@ -305,8 +305,9 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
         .executableTarget(
             name: "Fuzzer",
             dependencies: [
-                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "MastodonProvider", "OAuth",
-                "ProviderKit", "UnsplashProvider",
+                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMessages",
+                "ImageMetadata", "MastodonProvider", "OAuth", "Plugins", "ProviderKit",
+                "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
     ]
