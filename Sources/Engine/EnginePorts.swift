@@ -63,7 +63,7 @@ struct RemoteStores {
         feeds = FeedStore(folder: ports.cacheFolder, disk: disk, logger: ports.logger)
         images = ImageStore(
             folder: "\(ports.cacheFolder)/images", limitBytes: ports.cacheLimitBytes,
-            http: ports.http, now: ports.now)
+            disk: disk, http: ports.http, now: ports.now)
         self.accounts = accounts
     }
 

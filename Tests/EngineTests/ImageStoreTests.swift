@@ -11,13 +11,19 @@ struct ImageStoreTests {
     private let directory: TemporaryDirectory
     private let host = ImageHost()
     private let time = Observed<Int64>(1_000_000)
+    private let disk: DiskWatch
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws {
+        directory = try TemporaryDirectory()
+        disk = DiskWatch(folder: directory.path)
+    }
 
-    private var folder: String { directory.appending("images") }
+    private var folder: String { directory.appending("a.cache/images") }
 
     private func store(limitBytes: Int = 1 << 20) -> ImageStore {
-        ImageStore(folder: folder, limitBytes: limitBytes, http: host) { [time] in
+        ImageStore(
+            folder: folder, limitBytes: limitBytes, disk: disk, http: host
+        ) { [time] in
             Timestamp(secondsSince1970: time.value)
         }
     }
@@ -53,7 +59,7 @@ struct ImageStoreTests {
     }
 
     @Test func `what a killed program left goes, what is being written stays`() async throws {
-        try directory.write("half", to: "images/service_ada/0123.part1-1")
+        try directory.write("half", to: "a.cache/images/service_ada/0123.part1-1")
         let store = store(limitBytes: 1)
         host.isHeld.update { $0 = true }
         let slow = Task { try await store.path(key("slow"), allowsLoopback: false) }
@@ -80,12 +86,49 @@ struct ImageStoreTests {
         #expect(access(b, F_OK) != 0)
     }
 
+    @Test func `what is known of an image goes with it, and nothing else does`() async throws {
+        // Named like a note, as far as the first dot.
+        let others = directory.appending("a.note")
+        try directory.write("mine", to: "a.note")
+        host.headers.update { $0 = ["ETag": "\"1\""] }
+        let store = store(limitBytes: 1)
+        _ = try await store.path(key("a"), allowsLoopback: false)
+        #expect(files().count == 2)
+        _ = try await store.path(key("b"), allowsLoopback: false)
+        #expect(files().count == 2)
+        #expect(access(others, F_OK) == 0)
+    }
+
+    @Test func `what the power left without bytes is fetched again`() async throws {
+        let store = store()
+        let path = try await store.path(key("a"), allowsLoopback: false)
+        truncate(path, 0)
+        #expect(try await store.path(key("a"), allowsLoopback: false) == path)
+        #expect(host.fetched.value.count == 2)
+    }
+
+    @Test func `a full disk is told of until there is room`() async throws {
+        var told: [Bool] = []
+        disk.onChange = { told.append($0) }
+        host.error.update { $0 = HTTPError.cannotWrite(ENOSPC) }
+        let store = store()
+        await #expect(throws: HTTPError.cannotWrite(ENOSPC)) {
+            try await store.path(key("a"), allowsLoopback: false)
+        }
+        #expect(told == [true])
+        #expect(files().isEmpty)
+        host.error.update { $0 = nil }
+        _ = try await store.path(key("a"), allowsLoopback: false)
+        #expect(told == [true, false])
+    }
+
     @Test func `a folder that is deleted is made again`() async throws {
         let store = store()
         let path = try await store.path(key("a"), allowsLoopback: false)
         unlink(path)
         rmdir("\(folder)/service_ada")
         rmdir(folder)
+        rmdir(directory.appending("a.cache"))
         let descriptor = try await store.open(key("a"), allowsLoopback: false)
         defer { close(descriptor) }
         var byte: UInt8 = 0
@@ -175,6 +218,8 @@ private final class ImageHost: HTTPClient {
     /// What came along with the last request.
     let asked = Observed<HTTPHeaders?>(nil)
     let answered = Observed(0)
+    /// What ends every download.
+    let error = Observed<HTTPError?>(nil)
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         throw HTTPError.unreachable("no network")
@@ -189,6 +234,7 @@ private final class ImageHost: HTTPClient {
         fetched.append(request.url)
         try await slow.wait { $0 == request.url ? nil : true }
         defer { answered.update { $0 += 1 } }
+        if let error = error.value { throw error }
         if let tag = request.headers["If-None-Match"], tag == headers.value["ETag"] {
             return HTTPResponse(status: 304, url: request.url)
         }

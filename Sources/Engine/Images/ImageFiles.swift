@@ -48,7 +48,10 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         for format in ImageFormat.allCases {
             let path = path(key, format.fileExtension)
             // The time of change says when it was used, since not every file system has that of reading.
-            if utimensat(AT_FDCWD, path, nil, 0) == 0 { return path }
+            guard utimensat(AT_FDCWD, path, nil, 0) == 0 else { continue }
+            // The power may have failed before its bytes were on the disk.
+            var status = stat()
+            if stat(path, &status) == 0, status.st_size > 0 { return path }
         }
         return nil
     }
@@ -135,7 +138,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     /// - Parameter kept: The image that is about to be handed out.
     func evict(keeping kept: String) {
         if let totalBytes, totalBytes <= limitBytes { return }
-        var images: [(path: String, used: (Int, Int), bytes: Int)] = []
+        var images: [(path: String, note: String, used: (Int, Int), bytes: Int)] = []
         for directory in Self.names(in: folder) {
             for name in Self.names(in: "\(folder)/\(directory)") {
                 let path = "\(folder)/\(directory)/\(name)"
@@ -146,8 +149,9 @@ nonisolated final class ImageFiles: @unchecked Sendable {
                 if Self.isPart(name) {
                     if !name.contains(Self.partMark) { unlink(path) }
                 } else if !name.hasSuffix(".\(Self.note)") {
+                    let note = "\(folder)/\(directory)/\(name.prefix { $0 != "." }).\(Self.note)"
                     let used = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-                    images.append((path, used, Int(status.st_size)))
+                    images.append((path, note, used, Int(status.st_size)))
                 }
             }
         }
@@ -158,7 +162,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
             for image in images.sorted(by: { $0.used < $1.used }) where total > goal {
                 guard image.path != kept, unlink(image.path) == 0 else { continue }
                 total -= image.bytes
-                unlink("\(image.path.prefix { $0 != "." }).\(Self.note)")
+                unlink(image.note)
             }
         }
         totalBytes = total

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import Storage
 
 /// Images of remote photos on the disk, fetched once however many ask: written beside, checked, renamed.
 ///
@@ -34,6 +35,7 @@ final class ImageStore {
     private static let maximumBytes = 64 << 20
 
     private let files: ImageFiles
+    private let disk: DiskWatch
     private let http: any HTTPClient
     private let now: () -> Timestamp
     private let queue = DispatchQueue(label: "images")
@@ -46,13 +48,15 @@ final class ImageStore {
     /// - Parameters:
     ///   - folder: Made when it is needed, one below for each account.
     ///   - limitBytes: How much is kept.
+    ///   - disk: Told when it is full.
     ///   - http: Needs no account: images are public.
     ///   - now: What time it is.
     init(
-        folder: String, limitBytes: Int, http: any HTTPClient,
+        folder: String, limitBytes: Int, disk: DiskWatch, http: any HTTPClient,
         now: @escaping () -> Timestamp = { .now }
     ) {
         files = ImageFiles(folder: folder, limitBytes: limitBytes)
+        self.disk = disk
         self.http = http
         self.now = now
     }
@@ -133,10 +137,32 @@ final class ImageStore {
         return path
     }
 
-    /// Fetches an image into the cache.
+    /// Fetches an image into the cache, and takes note of a disk that is full.
     ///
     /// - Returns: Its path; nil if it is what it was when `known` was said.
     private func ask(
+        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool,
+        _ known: ImageFiles.Validators?,
+        _ progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> String? {
+        do {
+            let path = try await download(key, through: client, allowsLoopback, known, progress)
+            if disk.isFull { disk.check() }
+            return path
+        } catch {
+            if Self.isAboutFullDisk(error) { disk.noteFull() }
+            throw error
+        }
+    }
+
+    nonisolated private static func isAboutFullDisk(_ error: any Error) -> Bool {
+        switch error {
+        case StorageError.full, HTTPError.cannotWrite(ENOSPC), HTTPError.cannotWrite(EDQUOT): true
+        default: false
+        }
+    }
+
+    private func download(
         _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool,
         _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
