@@ -21,6 +21,8 @@ nonisolated package struct AccountStore: Sendable {
         package var defaultAccount: AccountID?
         /// Photos whose like or unlike was not confirmed yet.
         package var pendingLikes: [AccountID: [PhotoID]] = [:]
+        /// What the file is called now that was damaged; nil if it was sound.
+        package var damagedFile: String?
     }
 
     private static let migrations = [
@@ -44,16 +46,16 @@ nonisolated package struct AccountStore: Sendable {
 
     private let database: DatabaseQueue
 
-    /// Opens the store in `folder`, and reads it.
+    /// Opens the store in `folder`, and reads it. A damaged one is set aside and begun anew.
     ///
     /// - Throws: ``StorageError``.
     package static func open(
         folder: String
     ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
         try PrivateFolder.create(folder)
-        let database = try Database(path: "\(folder)/accounts.sqlite", durability: .full)
-        try database.migrate(migrations)
-        let contents = try read(database)
+        var (database, contents, damaged) = try Database.open(
+            keeping: "\(folder)/accounts.sqlite", migrations, read: read)
+        contents.damagedFile = damaged
         database.releaseMemory()
         return (AccountStore(database: DatabaseQueue(database, label: "accounts")), contents)
     }

@@ -28,6 +28,8 @@ package final class Engine {
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
     private var knownSettings: [String: ProviderSettings] = [:]
+    /// What the file of accounts is called now, if it was damaged.
+    private let damagedFile: String?
 
     /// - Parameters:
     ///   - providers: What can be logged in to.
@@ -41,6 +43,7 @@ package final class Engine {
         self.providers = providers
         self.store = store
         self.ports = ports
+        damagedFile = contents.damagedFile
         stores = RemoteStores(ports, store)
         redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.map { record in
@@ -56,6 +59,7 @@ package final class Engine {
 
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
+        if let damagedFile { noteDamage(damagedFile) }
         stores.disk.onChange = { [weak self] in self?.noteDisk(isFull: $0) }
         for account in accounts {
             account.startSession()

@@ -121,6 +121,31 @@ import Testing
         #expect(throws: StorageError.damaged(path)) { try open() }
     }
 
+    @Test func `what must not be lost is kept when it is damaged`() throws {
+        func openKeeping() throws -> String? {
+            try Database.open(keeping: path, ["CREATE TABLE a (b)"]) { (_) throws(StorageError) in
+            }.damaged
+        }
+        #expect(try openKeeping() == nil)
+        #expect(try openKeeping() == nil)
+        for number in 1...2 {
+            try folder.write("garbage \(number), and no database at all", to: "a.sqlite")
+            let kept = try #require(try openKeeping())
+            #expect(kept == "\(path).damaged-\(number)")
+            #expect(folder.has("a.sqlite.damaged-\(number)"))
+        }
+        #expect(try openKeeping() == nil)
+    }
+
+    @Test func `what a newer version wrote is not set aside`() throws {
+        try open().execute("PRAGMA user_version = 2")
+        #expect(throws: StorageError.newerVersion(path: path, found: 2, known: 1)) {
+            _ = try Database.open(keeping: path, ["CREATE TABLE a (b)"]) {
+                (_) throws(StorageError) in
+            }
+        }
+    }
+
     @Test func `a folder that is not there cannot be opened`() {
         #expect {
             try Database(path: folder.appending("none/a.sqlite"), durability: .full)

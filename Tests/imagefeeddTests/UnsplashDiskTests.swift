@@ -109,6 +109,20 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
+    @Test func `accounts of garbage are kept aside, and one logs in again`() async throws {
+        let world = try await UnsplashWorld()
+        let path = try await world.logIn("ada").path
+        try await world.daemon.stop()
+        try PrivateBus.current.directory.write(
+            String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/accounts.sqlite")
+        try await world.start()
+        #expect(try await world.logIn("ada").path == path)
+        try await world.daemon.process.standardError.wait { output in
+            output.text.contains("accounts.sqlite.damaged-1") ? true : nil
+        }
+        try await world.daemon.stop()
+    }
+
     @Test func `without a network from the start, all that was seen is there`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")

@@ -88,7 +88,7 @@ extension Engine {
             options.account = account
             id = account.provider.info.id
         case .provider(let provider): id = provider
-        case .secretStore, .disk: return
+        case .secretStore, .disk, .accounts: return
         }
         guard let provider = provider(id) else { return }
         do {
@@ -132,6 +132,19 @@ extension Engine {
     }
 
     // MARK: The disk
+
+    /// Takes note that the file of accounts was damaged, and has another name now.
+    func noteDamage(_ path: String) {
+        ports.logger.error(
+            "The file of accounts was damaged, and a new one is begun",
+            metadata: ["kept": "\(path)"])
+        notices.raise(
+            Trouble(
+                kind: .accountsDamaged,
+                reason: "Log in again. What can be read of the file is in \(path).",
+                command: "imagefeedctl login"),
+            about: .accounts)
+    }
 
     /// Takes note of whether something could be written, where nobody is told who could act on it.
     func noteDisk(isFull: Bool) {

@@ -8,12 +8,15 @@ nonisolated enum NoticeSubject: Hashable, Sendable {
     /// The secret store, which all accounts share.
     case secretStore
     case disk
+    /// The list of accounts itself.
+    case accounts
 }
 
 /// Something that the user should know of.
 nonisolated struct Trouble: Hashable, Sendable {
     /// The most important first: it has the title of a notice that tells of several.
     enum Kind: Int, Comparable, Sendable {
+        case accountsDamaged
         case needsLogin
         case loginFailed
         case secretStore
@@ -26,7 +29,7 @@ nonisolated struct Trouble: Hashable, Sendable {
         /// Whether each time counts, and not only the first until it is healed.
         var recurs: Bool {
             switch self {
-            case .needsLogin, .secretStore, .diskFull: false
+            case .accountsDamaged, .needsLogin, .secretStore, .diskFull: false
             case .loginFailed, .pluginFailed, .likes: true
             }
         }
@@ -75,6 +78,7 @@ nonisolated struct FailedLike: Hashable, Sendable {
 nonisolated extension Trouble {
     var title: String {
         switch kind {
+        case .accountsDamaged: "The list of accounts was damaged"
         case .needsLogin: "Log in to \(name) again"
         case .loginFailed: "Login to \(name) failed"
         case .secretStore: "The keyring is needed"
@@ -109,6 +113,8 @@ nonisolated extension Trouble {
 
     var action: NoticeAction? {
         switch kind {
+        // Which account, only the user knows.
+        case .accountsDamaged: nil
         case .needsLogin: .login
         // What a person has to type again, no button can do.
         case .loginFailed: command.isEmpty ? nil : .login
@@ -119,7 +125,7 @@ nonisolated extension Trouble {
     var category: String {
         switch kind {
         case .needsLogin, .loginFailed, .secretStore: "network.error"
-        case .diskFull, .pluginFailed: "device.error"
+        case .accountsDamaged, .diskFull, .pluginFailed: "device.error"
         case .likes: "transfer.error"
         }
     }

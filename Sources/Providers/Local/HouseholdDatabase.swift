@@ -1,3 +1,4 @@
+internal import Logging
 internal import Storage
 
 /// What is kept of local users and must not be lost: who they are, and what they like.
@@ -44,13 +45,25 @@ enum HouseholdDatabase {
         """,
     ]
 
-    /// - Parameter folder: The data folder, only for the user.
+    /// A damaged file is set aside and begun anew.
+    ///
+    /// - Parameters:
+    ///   - folder: The data folder, only for the user.
+    ///   - logger: Told of a file that was damaged.
     /// - Returns: The database, which is opened when it is first needed.
-    static func queue(folder: String) -> DatabaseQueue {
+    static func queue(folder: String, logger: Logger) -> DatabaseQueue {
         DatabaseQueue(label: "household") {
             try PrivateFolder.create(folder)
-            let database = try Database(path: "\(folder)/local.sqlite", durability: .full)
-            try database.migrate(migrations)
+            let (database, _, damaged) = try Database.open(
+                keeping: "\(folder)/local.sqlite", migrations
+            ) { database throws(StorageError) in
+                try database.first("SELECT count(*) FROM user") { $0.integer(0) }
+            }
+            if let damaged {
+                logger.error(
+                    "The file of local users was damaged, and a new one is begun",
+                    metadata: ["kept": "\(damaged)"])
+            }
             return database
         }
     }

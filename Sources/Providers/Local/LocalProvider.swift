@@ -45,7 +45,7 @@ package final class LocalProvider: Provider {
         images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>,
         version: String = "0"
     ) {
-        let household = HouseholdDatabase.queue(folder: data)
+        let household = HouseholdDatabase.queue(folder: data, logger: logger)
         users = LocalUsers(household)
         favourites = Favourites(FavouriteStore(household), logger: logger)
         tries = PasswordTries(clock: clock)
