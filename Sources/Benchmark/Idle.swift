@@ -5,7 +5,21 @@ struct Idle {
     let ticks: Int
     let threads: Int
 
+    /// Waits until nothing is done any more, not even little by little.
+    static func begins(_ process: ProcessFigures) async throws {
+        let deadline = ContinuousClock.now + .seconds(900)
+        var ticks = -1
+        while try process.ticks() > ticks {
+            guard ContinuousClock.now < deadline else {
+                throw BenchmarkError("the daemon does not come to rest")
+            }
+            ticks = try process.ticks()
+            try await Task.sleep(for: .seconds(4))
+        }
+    }
+
     static func measure(_ process: ProcessFigures, seconds: Int) async throws -> Idle {
+        try await begins(process)
         // Dispatch's threads end some seconds after their last work.
         try await Task.sleep(for: .seconds(10))
         let switches = try process.contextSwitches()
