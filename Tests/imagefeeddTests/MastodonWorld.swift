@@ -7,7 +7,7 @@ import Testing
 
 /// The daemon beside simulated servers of the Fediverse, and beside a real keyring.
 @MainActor
-final class MastodonWorld: ProviderWorld {
+final class MastodonWorld: BrowserWorld {
     /// The server that logins go to unless they say otherwise.
     let server: SimulatedMastodon
     let others: [SimulatedMastodon]

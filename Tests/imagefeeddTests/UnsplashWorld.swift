@@ -7,7 +7,7 @@ import UnsplashSimulator
 
 /// The daemon beside a simulated Unsplash, and beside a real keyring if the test has one.
 @MainActor
-final class UnsplashWorld: ProviderWorld {
+final class UnsplashWorld: BrowserWorld {
     /// How much the daemon knows when the test begins.
     enum Setup {
         /// Where the service is, as a developer's configuration has it.
@@ -60,7 +60,7 @@ final class UnsplashWorld: ProviderWorld {
             .configure([.clientSecret: .fileDescriptor(secret)])
     }
 
-    // MARK: ProviderWorld
+    // MARK: BrowserWorld
 
     let provider = "unsplash"
     var service: any SimulatedService { unsplash }
@@ -84,7 +84,6 @@ final class UnsplashWorld: ProviderWorld {
 
     func delete(_ photo: String) { unsplash.delete(photo) }
     func likes(of user: String) -> Set<String> { Set(unsplash.likes(of: user)) }
-    func likedTogether(_ photo: String) -> Set<String> { [photo] }
 
     var requestsOfAPI: [RecordedRequest] { unsplash.requests(on: .api) }
 

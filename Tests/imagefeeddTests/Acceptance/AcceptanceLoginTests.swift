@@ -5,16 +5,16 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The ways through a login in the browser, and out of it, at every provider of the network.
+/// The ways through a login in the browser, and out of it, at every provider that has one.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AcceptanceLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
         try await login.properties()["State"]?.string
     }
 
-    @Test(arguments: TestedProvider.allCases)
+    @Test(arguments: TestedProvider.withBrowser)
     func `what the browser ended on can be pasted`(provider: TestedProvider) async throws {
-        let world = try await provider.world()
+        let world = try await provider.browserWorld()
         for paste in world.showsCodes ? ["code", "address"] : ["address"] {
             let (login, url) = try await world.startLogin([.manual: .bool(true)])
             // Nobody listens: the browser ends on an address, or on a page with the code.
@@ -38,11 +38,11 @@ struct AcceptanceLoginTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.allCases)
+    @Test(arguments: TestedProvider.withBrowser)
     func `logins are told apart, and end as their users want`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.world()
+        let world = try await provider.browserWorld()
         let (denied, deniedURL) = try await world.startLogin()
         async let refusal = errorReply { _ = try await denied.wait() }
         let page = try await world.service.deny(deniedURL, as: "ada")
@@ -80,11 +80,11 @@ struct AcceptanceLoginTests {
         .reset, .htmlPage, .json("{}"), .htmlStatus(500), .endless,
     ]
 
-    @Test(arguments: TestedProvider.allCases)
+    @Test(arguments: TestedProvider.withBrowser)
     func `a service that fails fails the login, and nothing is left of it`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.world()
+        let world = try await provider.browserWorld()
         // From here on nothing is new between the two.
         try await world.logIn("bob")
         for what in [Asked.token, .user] {
@@ -112,11 +112,11 @@ struct AcceptanceLoginTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.allCases)
+    @Test(arguments: TestedProvider.withBrowser)
     func `a login that is cancelled late gives its token back`(
         provider: TestedProvider
     ) async throws {
-        let world = try await provider.world()
+        let world = try await provider.browserWorld()
         let door = world.service.hold(world.pattern(.user))
         let (login, url) = try await world.startLogin()
         async let redirect = world.service.approve(url, as: "ada")
@@ -134,12 +134,12 @@ struct AcceptanceLoginTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.allCases)
+    @Test(arguments: TestedProvider.withBrowser)
     func `no secret shows anywhere, and none goes elsewhere`(
         provider: TestedProvider
     ) async throws {
         let recording = try await BusRecording()
-        let world = try await provider.world()
+        let world = try await provider.browserWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         _ = try await ada.like(ids[0])

@@ -5,48 +5,70 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The daemon beside a simulated service that one of its providers serves: what a test has to know of the
-/// provider to find out whether it does what all have to do.
+/// The daemon beside what one of its providers serves: what a test has to know of the provider to find out
+/// whether it does what all have to do.
 @MainActor
 protocol ProviderWorld: AnyObject, Sendable {
     /// The id of the provider.
     var provider: String { get }
-    var service: any SimulatedService { get }
-    /// Where nothing must go that is between the daemon and the service.
-    var strangerURL: String { get }
     var client: TestClient { get }
     var daemon: RunningDaemon { get set }
 
-    /// What goes along with every login: the server, where there are many.
-    var loginOptions: [LoginOption: Variant] { get }
     /// The ID of the account of a user.
     func accountID(_ user: String) -> String
-    /// Whether a login can be told to show a code.
-    var showsCodes: Bool { get }
-    /// How many requests it takes to give a login's token back; 0 where a service takes none.
-    var requestsPerRevocation: Int { get }
-    /// Whether every login gets a token of its own.
-    var givesNewTokens: Bool { get }
+    /// Logs in as a user would, and waits until that is done.
+    @discardableResult
+    func logIn(_ user: String) async throws -> AccountClient
 
     /// The photos of the default source, by the words of the service: what is to be shown, in its order.
-    var feed: [String] { get }
+    var feed: [String] { get async throws }
     /// Puts a photo on top of the default source.
-    func publish() -> String
-    /// Deletes a photo at the service.
-    func delete(_ photo: String)
-    /// The photos that a user likes there.
-    func likes(of user: String) -> Set<String>
+    func publish() async throws -> String
+    /// Deletes a photo.
+    func delete(_ photo: String) async throws
+    /// The photos that a user likes, as far as others than the daemon know.
+    func likes(of user: String) async throws -> Set<String>
     /// Those that are liked as one with a photo, itself included.
     func likedTogether(_ photo: String) -> Set<String>
 
+    /// What files of images begin with.
+    var imageBeginning: [UInt8] { get }
+}
+
+/// A provider that asks a service over the network, which is simulated.
+@MainActor
+protocol ServiceWorld: ProviderWorld {
+    var service: any SimulatedService { get }
     /// The requests that the API has had.
     var requestsOfAPI: [RecordedRequest] { get }
     /// Which requests ask for something.
     func pattern(_ what: Asked) -> RequestPattern
     /// Leaves everybody no request for now.
     func exhaust()
+    /// Where an account is sent that shows what nobody has asked for yet.
+    var otherSource: String { get }
+}
+
+/// A service that has to know who asks, by a token or a key.
+@MainActor
+protocol SecretWorld: ServiceWorld {
     /// What a user does who takes back what an application may do.
     func revokeTokens(of user: String)
+}
+
+/// A service that lets its users in in the browser.
+@MainActor
+protocol BrowserWorld: SecretWorld {
+    /// Where nothing must go that is between the daemon and the service.
+    var strangerURL: String { get }
+    /// What goes along with every login: the server, where there are many.
+    var loginOptions: [LoginOption: Variant] { get }
+    /// Whether a login can be told to show a code.
+    var showsCodes: Bool { get }
+    /// How many requests it takes to give a login's token back; 0 where a service takes none.
+    var requestsPerRevocation: Int { get }
+    /// Whether every login gets a token of its own.
+    var givesNewTokens: Bool { get }
     func isValid(_ token: String) -> Bool
     /// What the service shares with the application alone.
     var clientSecrets: [String] { get }
@@ -63,23 +85,6 @@ enum Asked {
     case images
 }
 
-/// The providers that are tested, each with a world of its own.
-enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
-    case unsplash
-    case mastodon
-    case pixelfed
-
-    var testDescription: String { rawValue }
-
-    @MainActor func world() async throws -> any ProviderWorld {
-        switch self {
-        case .unsplash: try await UnsplashWorld()
-        case .mastodon: try await MastodonWorld(.mastodon)
-        case .pixelfed: try await MastodonWorld(.pixelfed)
-        }
-    }
-}
-
 extension ProviderWorld {
     /// What the daemon writes then is searched for secrets.
     static var arguments: [String] { ["--log-level", "trace"] }
@@ -89,40 +94,11 @@ extension ProviderWorld {
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
     }
 
-    // MARK: Logging in
+    var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
-    /// Starts a login, and says where the browser has to go.
-    func startLogin(
-        _ options: [LoginOption: Variant] = [:]
-    ) async throws -> (login: LoginClient, url: String) {
-        let options = options.merging(loginOptions) { first, _ in first }
-        let path = try await client.service.manager.login(provider, options)
-        let login = client.service.login(path)
-        let address = Observed("")
-        let watch = try await login.watch { changes in
-            if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
-        }
-        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
-        if !known.isEmpty { address.update { $0 = known } }
-        let url = try await address.wait { $0.isEmpty ? nil : $0 }
-        withExtendedLifetime(watch) {}
-        return (login, url)
-    }
+    func likedTogether(_ photo: String) -> Set<String> { [photo] }
 
-    /// Logs in as a user would, in the browser.
-    @discardableResult
-    func logIn(
-        _ user: String, _ options: [LoginOption: Variant] = [:],
-        service other: (any SimulatedService)? = nil
-    ) async throws -> AccountClient {
-        let (login, url) = try await startLogin(options)
-        async let account = login.wait()
-        try await (other ?? service).approve(url, as: user)
-        let client = client.service.account(try await account)
-        // The first thing that an account does is to ask who its user is.
-        try await wait(client, "ready", of: .profile)
-        return client
-    }
+    // MARK: Looking
 
     func account(of user: String) -> AccountClient {
         client.service.account(ServiceName.accounts.appending(accountID(user)))
@@ -135,8 +111,6 @@ extension ProviderWorld {
             try await client.service.objects().keys.map(\.text).filter { $0.hasPrefix(start) }
                 .map { String($0.dropFirst(start.count)) })
     }
-
-    // MARK: Looking
 
     /// Waits until the state of an account, or of its profile, is as it should be.
     func wait(
@@ -181,8 +155,59 @@ extension ProviderWorld {
         return found
     }
 
+    /// Whether nothing is left of an account: neither its token, nor texts.
+    func expectNoTrace(of user: String, _ texts: [String]) async throws {
+        let keyring = try PrivateKeyring.current.connect()
+        #expect(try await keyring.search(["account": accountID(user)]) == ([], []))
+        #expect(try await files(holding: texts) == [])
+    }
+}
+
+extension ServiceWorld {
+    var otherSource: String { "likes" }
+
     /// How many requests the API has had so far.
     var requestCount: Int { requestsOfAPI.count }
+}
+
+extension BrowserWorld {
+    // MARK: Logging in
+
+    @discardableResult
+    func logIn(_ user: String) async throws -> AccountClient { try await logIn(user, [:]) }
+
+    /// Starts a login, and says where the browser has to go.
+    func startLogin(
+        _ options: [LoginOption: Variant] = [:]
+    ) async throws -> (login: LoginClient, url: String) {
+        let options = options.merging(loginOptions) { first, _ in first }
+        let path = try await client.service.manager.login(provider, options)
+        let login = client.service.login(path)
+        let address = Observed("")
+        let watch = try await login.watch { changes in
+            if let url = changes["AuthorizationUrl"]?.string { address.update { $0 = url } }
+        }
+        let known = try await login.properties()["AuthorizationUrl"]?.string ?? ""
+        if !known.isEmpty { address.update { $0 = known } }
+        let url = try await address.wait { $0.isEmpty ? nil : $0 }
+        withExtendedLifetime(watch) {}
+        return (login, url)
+    }
+
+    /// Logs in as a user would, in the browser.
+    @discardableResult
+    func logIn(
+        _ user: String, _ options: [LoginOption: Variant] = [:],
+        service other: (any SimulatedService)? = nil
+    ) async throws -> AccountClient {
+        let (login, url) = try await startLogin(options)
+        async let account = login.wait()
+        try await (other ?? service).approve(url, as: user)
+        let client = client.service.account(try await account)
+        // The first thing that an account does is to ask who its user is.
+        try await wait(client, "ready", of: .profile)
+        return client
+    }
 
     /// The tokens that the daemon has shown the API so far.
     var tokens: Set<String> {
@@ -190,12 +215,5 @@ extension ProviderWorld {
             requestsOfAPI.compactMap { $0["Authorization"] }.compactMap {
                 $0.split(separator: " ").last.map(String.init)
             })
-    }
-
-    /// Whether nothing is left of an account: neither its token, nor texts.
-    func expectNoTrace(of user: String, _ texts: [String]) async throws {
-        let keyring = try PrivateKeyring.current.connect()
-        #expect(try await keyring.search(["account": accountID(user)]) == ([], []))
-        #expect(try await files(holding: texts) == [])
     }
 }

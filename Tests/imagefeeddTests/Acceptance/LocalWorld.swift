@@ -1,0 +1,88 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+
+/// The daemon with photos on the disk, which everybody who is logged in shares.
+@MainActor
+final class LocalWorld: ProviderWorld {
+    let provider = "local"
+    let client: TestClient
+    var daemon: RunningDaemon
+    /// The pictures' names without their endings, the newest first.
+    private var names: [String]
+    private var registered: Set<String> = []
+    private var publications = 0
+
+    init() async throws {
+        names = (1...40).map { "Photo \($0)" }
+        try Pictures.add(names)
+        daemon = try await RunningDaemon(Self.arguments)
+        client = try TestClient()
+    }
+
+    func accountID(_ user: String) -> String { "local_\(user)" }
+
+    @discardableResult
+    func logIn(_ user: String) async throws -> AccountClient {
+        let isNew = registered.insert(user).inserted
+        let account = try await client.logIn(user, registers: isNew)
+        try await wait(account, "ready")
+        return account
+    }
+
+    /// Ids are made here, and say nothing: they are those of the names, which are told.
+    private func idsByName() async throws -> [String: String] {
+        let manager = try await client.service.manager.properties()
+        let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
+        var ids: [String: String] = [:]
+        var cursor = ""
+        repeat {
+            let (photos, next) = try await account.page("all", cursor: cursor, count: 100)
+            for photo in photos {
+                ids[try #require(photo["title"]?.string)] = photo["id"]?.string
+            }
+            cursor = next
+        } while !cursor.isEmpty
+        return ids
+    }
+
+    var feed: [String] {
+        get async throws {
+            let ids = try await idsByName()
+            return try names.map { try #require(ids[$0]) }
+        }
+    }
+
+    /// The daemon notices by itself; asking it to look spares the wait.
+    func publish() async throws -> String {
+        publications += 1
+        let name = "New \(publications)"
+        try Pictures.add("\(name).png", age: -Double(publications))
+        names.insert(name, at: 0)
+        try await look()
+        return try #require(try await idsByName()[name])
+    }
+
+    func delete(_ photo: String) async throws {
+        let name = try #require(try await idsByName().first { $0.value == photo }).key
+        try Pictures.remove("\(name).png")
+        names.removeAll { $0 == name }
+        try await look()
+    }
+
+    private func look() async throws {
+        let manager = try await client.service.manager.properties()
+        let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
+        _ = try await account.refresh("")
+    }
+
+    /// Nobody but the daemon knows: what it shows of the user as liked.
+    func likes(of user: String) async throws -> Set<String> {
+        let photos = try await account(of: user).page("", cursor: "", count: 100).photos
+        return Set(photos.filter { $0["liked"] == .bool(true) }.compactMap { $0["id"]?.string })
+    }
+
+    let imageBeginning = Array(Pictures.png.prefix(4))
+}

@@ -1,0 +1,53 @@
+import MastodonSimulator
+import Testing
+
+/// The providers that are tested, each with a world of its own.
+///
+/// Every test is about all of those that offer what it is about. Why one is left out stands at the list.
+enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
+    case local
+    case unsplash
+    case mastodon
+    case pixelfed
+
+    var testDescription: String { rawValue }
+
+    /// Those whose photos can be liked.
+    static let withLikes = allCases
+
+    /// Those at a service of the network, which can be away, want to be left alone, or answer nonsense.
+    ///
+    /// Not the local one: its photos are on the disk, where nothing is asked, waited for or limited. What a
+    /// folder that is gone or a disk that is full does, `LocalProviderTests` tell.
+    static let ofNetwork = allCases.filter { $0 != .local }
+
+    /// Those of the network whose photos can be liked: only such likes have to wait.
+    static let ofNetworkWithLikes = ofNetwork
+
+    /// Those whose accounts have a secret, which the service may refuse, and a keyring may keep to itself.
+    static let withSecret = ofNetwork
+
+    /// Those that are logged in to in the browser, by OAuth.
+    static let withBrowser = ofNetwork
+
+    @MainActor func world() async throws -> any ProviderWorld {
+        switch self {
+        case .local: try await LocalWorld()
+        case .unsplash: try await UnsplashWorld()
+        case .mastodon: try await MastodonWorld(.mastodon)
+        case .pixelfed: try await MastodonWorld(.pixelfed)
+        }
+    }
+
+    @MainActor func serviceWorld() async throws -> any ServiceWorld {
+        try #require(try await world() as? any ServiceWorld)
+    }
+
+    @MainActor func secretWorld() async throws -> any SecretWorld {
+        try #require(try await world() as? any SecretWorld)
+    }
+
+    @MainActor func browserWorld() async throws -> any BrowserWorld {
+        try #require(try await world() as? any BrowserWorld)
+    }
+}
