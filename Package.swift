@@ -164,6 +164,8 @@ let package = Package(
 
         // Built to be tested, not to be installed.
         .executableTarget(
+            name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"]),
+        .executableTarget(
             name: "unsplash-plugin", dependencies: ["ProviderKit", "UnsplashProvider"]),
         .executableTarget(
             name: "immich-example", dependencies: ["ProviderKit"], path: "dist/examples/immich",
@@ -285,7 +287,7 @@ let package = Package(
             dependencies: [
                 "BusAPI", "DBus", "Engine", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
                 "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator", "imagefeedctl",
-                "imagefeedd",
+                "imagefeedd", "immich-example", "mastodon-plugin", "unsplash-plugin",
             ],
             exclude: ["OlderVersions"]),
     ],

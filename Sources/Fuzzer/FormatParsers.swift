@@ -42,7 +42,7 @@ internal import ProviderKit
         rmdir(folder)
     }
     precondition(write(file, bytes, bytes.count) == bytes.count)
-    _ = try? Manifest(path: path, allowsLoopback: false)
+    _ = try? Manifest(path: path, settings: ProviderSettings())
 }
 
 /// What a plugin says, as every answer and every question.

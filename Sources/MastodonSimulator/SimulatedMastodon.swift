@@ -19,6 +19,9 @@ package final class SimulatedMastodon: SimulatedService {
     /// Where the server is: `http://127.0.0.1:port`, no slash at its end.
     package var url: String { desk.origin(.server) }
 
+    /// Where pictures are, likewise.
+    package var mediaURL: String { desk.origin(.media) }
+
     /// Starts a server, on ports that are free.
     ///
     /// - Parameters:

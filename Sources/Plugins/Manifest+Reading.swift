@@ -10,9 +10,10 @@ nonisolated extension Manifest {
     ///
     /// - Parameters:
     ///   - path: Of the file, `…/NAME.provider`.
-    ///   - allowsLoopback: Whether hosts and addresses may lie on this computer.
+    ///   - settings: Those of the provider, which say whether hosts and addresses may lie on this computer.
     /// - Throws: ``ManifestProblem``.
-    init(path: String, allowsLoopback: Bool) throws(ManifestProblem) {
+    init(path: String, settings: ProviderSettings) throws(ManifestProblem) {
+        let allowsLoopback = settings["AllowLoopback"] == "true"
         let folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
         let fileName = path.split(separator: "/").last.map(String.init) ?? ""
         let id = String(fileName.dropLast(Self.suffix.count))
@@ -33,6 +34,7 @@ nonisolated extension Manifest {
         }
         try main.expect([
             "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
+            "LastingPlaces", "LikedTogether",
         ])
         guard try main.required("Id") == id else {
             throw ManifestProblem("Id is not \(id), as the file is named.")
@@ -54,6 +56,9 @@ nonisolated extension Manifest {
         self.folder = folder
         self.sources = sources
         self.login = try Self.login(login, allowsLoopback: allowsLoopback)
+        placesLast = try main.flag("LastingPlaces")
+        likedTogether = try main.character("LikedTogether")
+        loopbackServers = try Self.loopbackServers(allowsLoopback ? settings : ProviderSettings())
         // Where a key or a token goes, the plugin may have asked.
         var patterns = hosts.patterns
         var origins = hosts.origins
@@ -217,7 +222,7 @@ nonisolated extension Manifest {
     ) throws(ManifestProblem) -> PluginLogin {
         try group.expect([
             "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
-            "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help",
+            "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
         ])
         let needsServer = try group.flag("Server")
         switch try group.required("Type") {
@@ -255,10 +260,42 @@ nonisolated extension Manifest {
                 }
                 description.redirectPort = number
             }
+            description.tokenRefusals = try refusals(group)
             return .oauth2(description, help: group["Help"] ?? "Register an application there.")
+        case "federated":
+            return .federated(
+                FederationRules(
+                    scopes: Set(try group.list("Scopes", required: true)),
+                    refusals: try refusals(group)))
         case let type:
-            throw ManifestProblem("Type is none, key or oauth2, not “\(type)”.")
+            throw ManifestProblem("Type is none, key, oauth2 or federated, not “\(type)”.")
         }
+    }
+
+    /// What refuses a token beside 401: a status, and maybe what stands in the body.
+    private static func refusals(
+        _ group: ManifestGroup
+    ) throws(ManifestProblem) -> [TokenRefusal] {
+        var refusals = [TokenRefusal(status: 401)]
+        for item in try group.list("TokenRefusals", required: false) {
+            let words = item.split(separator: " ", maxSplits: 1).map(String.init)
+            guard let status = words.first.flatMap({ Int($0) }), 400..<600 ~= status else {
+                throw ManifestProblem(
+                    "“\(item)” in TokenRefusals does not begin with a status from 400 to 599.")
+            }
+            let refusal = TokenRefusal(status: status, text: words.count > 1 ? words[1] : nil)
+            if !refusals.contains(refusal) { refusals.append(refusal) }
+        }
+        return refusals
+    }
+
+    private static func loopbackServers(
+        _ settings: ProviderSettings
+    ) throws(ManifestProblem) -> LoopbackServers {
+        guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
+            throw ManifestProblem("LoopbackServers in the configuration \(LoopbackServers.rule)")
+        }
+        return servers
     }
 
     private static func origins(
@@ -304,7 +341,7 @@ nonisolated extension PluginLogin {
     /// The origins that see a key or a token, as far as the manifest says.
     var credentialOrigins: [String] {
         switch self {
-        case .open: []
+        case .open, .federated: []
         case .key(_, let hosts, _): hosts
         case .oauth2(let description, _): description.tokenOrigins
         }

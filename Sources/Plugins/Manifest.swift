@@ -15,6 +15,12 @@ nonisolated struct Manifest: Hashable, Sendable {
     /// Origins on this computer, for who develops a plugin; only where the configuration allows it.
     let loopbackOrigins: Set<String>
     let login: PluginLogin
+    /// Whether the places of pages lead to the same photos for good.
+    let placesLast: Bool
+    /// What ends the part of a photo's id that all photos have that are liked as one; nil if each is liked by itself.
+    let likedTogether: Character?
+    /// Servers on this computer, likewise.
+    let loopbackServers: LoopbackServers
     /// Tells versions of manifest and program apart.
     let stamp: FileStamps
 
@@ -24,13 +30,14 @@ nonisolated struct Manifest: Hashable, Sendable {
     /// - Returns: Those of the manifest, and that server.
     func allowedHosts(server: String) -> AllowedHosts {
         var origins = loopbackOrigins
-        if let address = Self.address(ofServer: server) { origins.insert(address.origin) }
+        if let address = address(ofServer: server) { origins.insert(address.origin) }
         return AllowedHosts(patterns: hosts, origins: origins)
     }
 
-    /// What a server is asked by: `https`, or `http` on this computer if its name says so.
-    static func address(ofServer server: String) -> WebAddress? {
+    /// What a server is asked by: `https`, or `http` on this computer if its name or the configuration says so.
+    func address(ofServer server: String) -> WebAddress? {
         guard !server.isEmpty else { return nil }
+        if let address = loopbackServers[server] { return address }
         let address = WebAddress(server.contains("://") ? server : "https://\(server)")
         return address.flatMap { $0.isSafe && $0.rest.isEmpty ? $0 : nil }
     }
@@ -57,6 +64,16 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     /// With a key that the service gave its user.
     case key(field: String, hosts: [String], needsServer: Bool)
     case oauth2(OAuthDescription, help: String)
+    /// In the browser, at a server that the user names.
+    case federated(FederationRules)
+}
+
+/// What holds for every server of a plugin, whatever it says of itself.
+nonisolated struct FederationRules: Hashable, Sendable {
+    /// The most that is asked for.
+    let scopes: Set<String>
+    /// The answers with which servers refuse a token.
+    let refusals: [TokenRefusal]
 }
 
 /// Names one source, or, with `*` at its end, all that begin alike.

@@ -38,6 +38,15 @@ nonisolated struct ManifestGroup {
         return value
     }
 
+    /// A character that stands for itself; nil where there is none.
+    func character(_ key: String) throws(ManifestProblem) -> Character? {
+        guard let value = self[key] else { return nil }
+        guard let character = value.first, value.count == 1, character.isASCII else {
+            throw ManifestProblem("\(key) in [\(name)] is no single character of ASCII.")
+        }
+        return character
+    }
+
     func flag(_ key: String) throws(ManifestProblem) -> Bool {
         switch self[key] {
         case "true": return true

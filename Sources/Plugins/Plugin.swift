@@ -8,6 +8,8 @@ internal import Synchronization
 final class Plugin: PluginConnection.Owner {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
+    /// Tells apart what was shown with other settings: anything may depend on them.
+    nonisolated let view: String
     private let world: PluginWorld
     private let logger: Logger
     private var connection: PluginConnection?
@@ -22,12 +24,24 @@ final class Plugin: PluginConnection.Owner {
     init(_ manifest: Manifest, _ settings: ProviderSettings, _ world: PluginWorld) {
         self.manifest = manifest
         self.settings = settings
+        view = Self.view(settings)
         self.world = world
         var logger = world.logger
         logger[metadataKey: "plugin"] = "\(manifest.info.id)"
         self.logger = logger
         health = PluginHealth(world.limits)
         stamp = manifest.stamp
+    }
+
+    private nonisolated static func view(_ settings: ProviderSettings) -> String {
+        let others = ["AllowLoopback", "Enabled", "LoopbackServers", "RedirectPort"]
+        let own = settings.all.filter { !others.contains($0.key) }
+        guard !own.isEmpty else { return "" }
+        var hash = StableHash()
+        for (key, value) in own.sorted(by: { $0.key < $1.key }) {
+            hash.combine("\(key)=\(value)\n".utf8)
+        }
+        return hash.value.hexDigits
     }
 
     /// Why it is left alone; nil if it is not.
@@ -60,7 +74,9 @@ final class Plugin: PluginConnection.Owner {
     ) async throws -> Value {
         var parameters = parameters
         parameters["account"] = account.json
-        let connection = try await running()
+        var connection = try await running()
+        // One that has just been told to end has not failed.
+        if connection.isOver { connection = try await running() }
         let result: JSONValue
         do {
             result = try await connection.call(
@@ -246,7 +262,8 @@ final class Plugin: PluginConnection.Owner {
         }
         let request: HTTPRequest
         do {
-            request = try account.confine(HTTPRequest(parameters))
+            request = try account.confine(
+                HTTPRequest(parameters), timeLimit: connection.timeLeft(for: account))
         } catch let fault as PluginFault {
             throw fault
         } catch {

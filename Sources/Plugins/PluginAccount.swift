@@ -29,8 +29,14 @@ nonisolated final class PluginAccount: Sendable {
 
     /// A request of the plugin's as it may be sent.
     ///
+    /// - Parameters:
+    ///   - request: What it wants to have asked.
+    ///   - timeLimit: How long the answer may take.
+    /// - Returns: The request, confined.
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``.
-    func confine(_ request: HTTPRequest) throws -> HTTPRequest {
+    func confine(
+        _ request: HTTPRequest, timeLimit: Duration? = nil
+    ) throws -> HTTPRequest {
         guard let address = WebAddress(request.url) else {
             throw HTTPError.invalidAddress("a plugin asks for what is no address")
         }
@@ -41,6 +47,7 @@ nonisolated final class PluginAccount: Sendable {
         var request = request
         request.addressSource = hosts.source(of: address)
         request.allowedHosts = hosts
+        if let timeLimit { request.timeLimit = min(request.timeLimit, timeLimit) }
         return request
     }
 }

@@ -21,6 +21,7 @@ final class PluginConnection {
         /// nil where nobody waits any more; the answer is still due.
         var continuation: CheckedContinuation<JSONValue, any Error>?
         let deadline: OneShotTimer
+        let end: ContinuousClock.Instant
     }
 
     let logger: Logger
@@ -96,7 +97,8 @@ final class PluginConnection {
                     self?.fail("it has not answered \(method.rawValue) in time")
                 }
                 pending[id] = Pending(
-                    account: account, continuation: continuation, deadline: deadline)
+                    account: account, continuation: continuation, deadline: deadline,
+                    end: .now + limit)
                 send(
                     .call(
                         id: .integer(id), method: method.rawValue, parameters: parameters))
@@ -118,6 +120,16 @@ final class PluginConnection {
     func account(_ id: String) -> PluginAccount? {
         pending.values.lazy.compactMap(\.account).first { $0.id == id }
     }
+
+    /// How long a request for an account may take, so that a plugin which waits for it can still answer in time:
+    /// a service that is slow is not the plugin's fault.
+    func timeLeft(for account: PluginAccount) -> Duration {
+        let ends = pending.values.lazy.filter { $0.account === account }.map(\.end)
+        guard let end = ends.min() else { return Self.reserve }
+        return max(Self.reserve, end - Self.reserve - .now)
+    }
+
+    private static let reserve = Duration.seconds(1)
 
     /// An account that it was asked about, be it a while ago.
     func knownAccount(_ id: String) -> PluginAccount? { accounts[id] }

@@ -123,8 +123,7 @@ package final class PluginHost {
             guard !reserved.contains(base) else {
                 throw ManifestProblem("A provider “\(base)” comes with Image Feed.")
             }
-            let manifest = try Manifest(
-                path: path, allowsLoopback: settings["AllowLoopback"] == "true")
+            let manifest = try Manifest(path: path, settings: settings)
             let plugin = Plugin(manifest, settings, world)
             let provider = provider(plugin)
             plugin.onChange = { [weak self] in
@@ -149,6 +148,7 @@ package final class PluginHost {
         case .open, .key: KeyPluginProvider(plugin: plugin)
         case .oauth2(let description, let help):
             OAuthPluginProvider(plugin: plugin, description, help: help)
+        case .federated(let rules): FederatedPluginProvider(plugin: plugin, rules: rules)
         }
     }
 

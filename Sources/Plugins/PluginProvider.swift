@@ -25,7 +25,7 @@ extension PluginProvider {
     }
 
     /// Asks the plugin who somebody is.
-    nonisolated fileprivate func ask(
+    nonisolated func ask(
         _ identity: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let account = PluginAccount(
@@ -54,11 +54,11 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
             needsServer = needs
             description.keyField = field
             description.keyOrigins = origins
-        case .oauth2: needsServer = false
+        case .oauth2, .federated: needsServer = false
         }
         description.needsServer = needsServer
         guard needsServer, !server.isEmpty else { return description }
-        guard let address = Manifest.address(ofServer: server) else {
+        guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
                 "“\(server)” is no server: photos.example.org, or with a port, photos.example.org:8443."
             )
@@ -101,7 +101,7 @@ nonisolated extension Manifest {
             switch login {
             case .open: .none
             case .key: .password
-            case .oauth2: .oauth2
+            case .oauth2, .federated: .oauth2
             }
         return ProviderInfo(
             id: info.id, name: info.name, iconName: info.iconName, authentication: authentication,

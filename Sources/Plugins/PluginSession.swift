@@ -37,6 +37,9 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
 
     // MARK: RemoteFeed
 
+    var view: String { plugin.view }
+    var placesLast: Bool { plugin.manifest.placesLast }
+
     func accepts(_ source: SourceID) -> Bool { plugin.manifest.accepts(source) }
 
     func sources() async throws -> [Source] {
@@ -100,6 +103,12 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
 /// A session of a plugin that can like photos.
 nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchecked Sendable {
     var likesSource: SourceID { SourceID("likes") }
+
+    func likedTogether(_ photo: PhotoID) -> String? {
+        guard let end = plugin.manifest.likedTogether, let index = photo.text.firstIndex(of: end)
+        else { return nil }
+        return String(photo.text[...index])
+    }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         try await plugin.call(

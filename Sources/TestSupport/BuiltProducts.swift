@@ -1,3 +1,4 @@
+internal import ChildProcesses
 internal import Glibc
 
 /// The programs of this package, as they were built along with the tests.
@@ -16,4 +17,15 @@ package enum BuiltProducts {
 
     /// The path of the program `name`.
     package static func path(_ name: String) -> String { "\(directory)/\(name)" }
+
+    /// Copies a program, so that it can be run from there.
+    ///
+    /// By another process: one that a test starts meanwhile would inherit a file that is being written, and nobody
+    /// can run it as long as that is open ("Text file busy").
+    ///
+    /// - Throws: `SpawnError`, ``SystemError``.
+    package static func copy(_ name: String, to path: String) throws {
+        let copy = try SpawnedProcess("/bin/cp", [self.path(name), path])
+        guard copy.waitForExit() == .code(0) else { throw SystemError("cp \(path)", EIO) }
+    }
 }

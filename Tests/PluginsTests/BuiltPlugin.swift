@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Logging
 import Plugins
 import ProviderKit
@@ -30,9 +29,7 @@ final class BuiltPlugin {
         let id = try #require(manifest.firstMatch(of: /Id=(.*)/)?.output.1)
         try directory.write(manifest, to: "providers/\(id).provider")
         try directory.write("", to: "providers/\(id)/README")
-        try FileManager.default.copyItem(
-            atPath: BuiltProducts.path(program),
-            toPath: directory.appending("providers/\(id)/\(id)"))
+        try BuiltProducts.copy(program, to: directory.appending("providers/\(id)/\(id)"))
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         let values = ProviderSettings(settings.merging(["AllowLoopback": "true"]) { $1 })
         host = PluginHost(

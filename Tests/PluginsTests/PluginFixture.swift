@@ -29,6 +29,7 @@ final class PluginFixture {
     ///   - script: What the plugin does when it is asked for a page: Python, with `request`, `account`,
     ///     `answer(result)`, `show(title)` and `ask(method, params)`.
     ///   - opening: What it does before anything else.
+    ///   - authentication: That group of its manifest.
     ///   - limits: How much it may do.
     ///   - level: How it is confined.
     ///   - hosts: The hosts of its manifest.
@@ -36,7 +37,8 @@ final class PluginFixture {
     ///   - directory: Where it lies.
     /// - Throws: What keeps it from being made.
     init(
-        _ script: String, opening: String = "", limits: PluginLimits = PluginFixture.quick,
+        _ script: String = "pass", opening: String = "", authentication: String = "Type=none",
+        limits: PluginLimits = PluginFixture.quick,
         level: Confinement = .bubblewrap, hosts: String = "example.org;",
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {
@@ -44,7 +46,8 @@ final class PluginFixture {
         self.directory = directory
         self.http = http
         let folder = "home/.local/share/imagefeed/providers"
-        try directory.write(Self.manifest(hosts), to: "\(folder)/odd.provider")
+        try directory.write(
+            Self.manifest(hosts) + authentication, to: "\(folder)/odd.provider")
         try directory.write(Self.program(script, opening), to: "\(folder)/odd/odd.py")
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         host = PluginHost(
@@ -93,6 +96,7 @@ final class PluginFixture {
         try await log.wait { $0.contains { $0.contains(text) } ? true : nil }
     }
 
+    /// All but what follows the name of the last group.
     private static func manifest(_ hosts: String) -> String {
         """
         [Provider]
@@ -105,7 +109,7 @@ final class PluginFixture {
         Hosts=\(hosts)
 
         [Authentication]
-        Type=none
+
         """
     }
 
@@ -129,6 +133,8 @@ final class PluginFixture {
             for line in sys.stdin:
                 request = json.loads(line)
                 if request["method"] == "initialize": answer({"protocol": 1})
+                elif request["method"] == "discover": answer(discover(request["params"]["account"]))
+                elif request["method"] == "identify": answer({"username": "ada"})
                 elif request["method"] == "page":
                     account = request["params"]["account"]["id"]
             \(body)

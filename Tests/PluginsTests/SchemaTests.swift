@@ -50,6 +50,7 @@ struct SchemaTests {
         let written: [(String, JSONValue, missing: Set<String>)] = [
             ("photo", photo.json, []), ("source", source.json, []),
             ("page.result", page.json, []), ("profile.result", profile.json, []),
+            ("discover.result", Samples.server.json, []),
             ("identify.result", AccountIdentity(username: "ada", server: "b").json, []),
             ("http.params", request.json, ["account", "body_base64"]),
             ("http.result", response.json, ["body_base64"]),

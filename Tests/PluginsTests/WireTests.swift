@@ -71,6 +71,20 @@ struct WireTests {
         #expect(read == photo)
     }
 
+    @Test func `a photo that is there twice is shown once`() throws {
+        let page = try parse(#"{"photos":[{"id":"1","title":"a"},{"id":"2"},{"id":"1"}]}"#)
+        let read = try RemotePage(PluginReader(page, "page"), nil)
+        #expect(read.photos.map(\.photo.id.text) == ["1", "2"])
+        #expect(read.photos.first?.photo.title == "a")
+    }
+
+    @Test func `a server comes back as it was`() throws {
+        let server = Samples.server
+        let read = try DiscoveredServer(PluginReader(server.json, "discover"))
+        #expect(read == server)
+        #expect(read.json == server.json)
+    }
+
     @Test func `addresses that lead elsewhere are left out, and texts are made harmless`() throws {
         let read = try RemotePhoto(
             PluginReader(
@@ -92,7 +106,7 @@ struct WireTests {
     @Test(arguments: [
         "[]", #"{"photos":1}"#, #"{"photos":[1]}"#, #"{"photos":[{"id":""}]}"#,
         #"{"photos":[{"id":1}]}"#, #"{"photos":[{"id":"a\nb"}]}"#,
-        #"{"photos":[{"id":"1"},{"id":"1"}]}"#, #"{"photos":[],"next":7}"#,
+        #"{"photos":[],"next":7}"#,
         #"{"photos":[{"id":"1","width":-1}]}"#, #"{"photos":[{"id":"1","width":"wide"}]}"#,
         #"{"photos":[{"id":"1","created":1000000000000000}]}"#,
         #"{"photos":[{"id":"1","liked":"yes"}]}"#, #"{"photos":[{"id":"1","images":[]}]}"#,
@@ -152,6 +166,22 @@ struct WireTests {
 
 /// Values of which everything is set.
 enum Samples {
+    static var server: DiscoveredServer {
+        let origin = "https://photos.test"
+        var oauth = OAuthDescription(
+            authorizationURL: "\(origin)/oauth/authorize", tokenURL: "\(origin)/oauth/token",
+            scopes: ["read", "write"], tokenOrigins: [])
+        oauth.revocationURL = "\(origin)/oauth/revoke"
+        oauth.usesPKCE = true
+        oauth.issuer = origin
+        oauth.redirectPort = 43117
+        oauth.showsCode = false
+        oauth.registration = ClientRegistration(
+            url: "\(origin)/api/v1/apps", fields: ["client_name": "Image Feed", "website": ""],
+            redirectField: "redirect_uris")
+        return DiscoveredServer(name: "photos.test", oauth: oauth)
+    }
+
     static var photo: RemotePhoto {
         var photo = Photo(id: PhotoID("1"))
         photo.created = Timestamp(secondsSince1970: 1_790_000_000)
@@ -160,6 +190,7 @@ enum Samples {
         photo.height = 3000
         photo.color = "#A0B1c2"
         photo.blurHash = "LEHV6nWB2yk8pyo0adR*.7kCMdnj"
+        photo.focus = FocalPoint(x: 0.25, y: -1)
         photo.title = "A title"
         photo.description = "Two\nlines"
         photo.author = "Ada"

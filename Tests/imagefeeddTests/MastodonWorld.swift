@@ -14,16 +14,19 @@ final class MastodonWorld: BrowserWorld {
     let client: TestClient
     var daemon: RunningDaemon
     private let software: Software
-    let provider = "mastodon"
+    let provider: String
 
     /// - Parameters:
     ///   - software: What the server runs.
     ///   - others: Servers beside it, by their names.
+    ///   - place: Where the provider runs.
     ///   - more: Lines for the configuration, of this provider and others.
     /// - Throws: What could not be started.
     init(
-        _ software: Software, others: [(name: String, software: Software)] = [], more: String = ""
+        _ software: Software, others: [(name: String, software: Software)] = [],
+        place: UnsplashWorld.Place = .daemon, more: String = ""
     ) async throws {
+        provider = place == .daemon ? "mastodon" : "fediverse"
         self.software = software
         server = try SimulatedMastodon.start("photos.test", software)
         self.others = try others.enumerated().map { index, other in
@@ -36,20 +39,45 @@ final class MastodonWorld: BrowserWorld {
         let servers = all.map { "\($0.name)=\($0.url)" }.joined(separator: ";")
         try PrivateBus.current.directory.write(
             """
-            [Provider mastodon]
+            [Provider \(provider)]
+            AllowLoopback=\(place == .plugin)
             LoopbackServers=\(servers)
             RedirectPort=\(UInt16.random(in: 20_000..<32_000))
             \(more)
 
             """, to: "home/.config/imagefeed/imagefeed.conf")
+        if place == .plugin {
+            try HostedProvider.install("mastodon-plugin", Self.manifest(all), id: provider)
+        }
         daemon = try await RunningDaemon(Self.arguments)
         client = try TestClient()
+    }
+
+    /// What a user would have, and where pictures are here.
+    private static func manifest(_ servers: [SimulatedMastodon]) -> String {
+        """
+        [Provider]
+        Id=fediverse
+        Name=Mastodon and Pixelfed
+        Exec=./fediverse/fediverse
+        Capabilities=feed;like;profile;
+        DefaultSource=home
+        Sources=home;local;public;likes;tag:*;user:*;
+        Hosts=*;\(servers.map { "\($0.mediaURL);" }.joined())
+        LastingPlaces=true
+        LikedTogether=.
+
+        [Authentication]
+        Type=federated
+        Scopes=read;write;read:accounts;read:statuses;read:favourites;write:favourites;
+        TokenRefusals=500 Unauthenticated;
+        """
     }
 
     var service: any SimulatedService { server }
     var strangerURL: String { server.strangerURL }
     var loginOptions: [LoginOption: Variant] { [.server: .string(server.name)] }
-    func accountID(_ user: String) -> String { "mastodon_\(user)_40photos_2etest" }
+    func accountID(_ user: String) -> String { "\(provider)_\(user)_40photos_2etest" }
     var showsCodes: Bool { software != .pixelfed }
     var requestsPerRevocation: Int { software == .pixelfed ? 0 : 1 }
     var givesNewTokens: Bool { !server.settings.reusesTokens }

@@ -18,6 +18,13 @@ final class UnsplashWorld: BrowserWorld {
         case complete
     }
 
+    /// Where the provider runs.
+    enum Place {
+        case daemon
+        /// A program of its own.
+        case plugin
+    }
+
     let unsplash: SimulatedUnsplash
     /// Of the redirect address.
     let port: UInt16
@@ -27,11 +34,14 @@ final class UnsplashWorld: BrowserWorld {
     /// - Parameters:
     ///   - photoCount: How many photos the service has.
     ///   - setup: What the daemon knows.
+    ///   - place: Where the provider runs.
     ///   - launcher: A program, with its arguments, that starts the daemon in its own place.
     /// - Throws: What could not be started.
     init(
-        photoCount: Int = 100, setup: Setup = .complete, launcher: [String] = []
+        photoCount: Int = 100, setup: Setup = .complete, place: Place = .daemon,
+        launcher: [String] = []
     ) async throws {
+        provider = place == .daemon ? "unsplash" : "splash"
         let unsplash = try SimulatedUnsplash.start(photoCount: photoCount)
         self.unsplash = unsplash
         // Tests run beside each other, and each needs the port that its application has registered.
@@ -40,33 +50,60 @@ final class UnsplashWorld: BrowserWorld {
         for user in ["ada", "bob"] { unsplash.addUser(user) }
         try PrivateBus.current.directory.write(
             """
-            [Provider unsplash]
+            [Provider \(provider)]
+            AllowLoopback=\(place == .plugin)
             ApiUrl=\(unsplash.apiURL)
             WebUrl=\(unsplash.webURL)
             RedirectPort=\(port)
             \(setup == .addresses ? "" : "ClientId=\(unsplash.clientID)")
 
             """, to: "home/.config/imagefeed/imagefeed.conf")
+        if place == .plugin {
+            try HostedProvider.install(
+                "unsplash-plugin", Self.manifest(unsplash, port), id: provider)
+        }
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
         client = try TestClient()
         if setup == .complete { try await configure() }
+    }
+
+    private static func manifest(_ unsplash: SimulatedUnsplash, _ port: UInt16) -> String {
+        """
+        [Provider]
+        Id=splash
+        Name=Unsplash
+        Exec=./splash/splash
+        Capabilities=feed;like;profile;search;download;
+        DefaultSource=editorial
+        Sources=editorial;likes;topic:*;collection:*;user:*;search:*;
+        Hosts=\(unsplash.apiURL);\(unsplash.imagesURL);\(unsplash.webURL);
+
+        [Authentication]
+        Type=oauth2
+        AuthorizationUrl=\(unsplash.webURL)/oauth/authorize
+        TokenUrl=\(unsplash.webURL)/oauth/token
+        RevocationUrl=\(unsplash.webURL)/oauth/revoke
+        TokenHosts=\(unsplash.apiURL);
+        Scopes=public;read_user;write_likes;
+        RedirectPort=\(port)
+        """
     }
 
     /// Hands the client secret over, as `imagefeedctl configure` does.
     private func configure() async throws {
         let secret = try #require(
             FileDescriptor.pipe(holding: Array(unsplash.clientSecret.utf8), 43))
-        try await client.service.provider(ServiceName.providers.appending("unsplash"))
+        try await client.service.provider(ServiceName.providers.appending(provider))
             .configure([.clientSecret: .fileDescriptor(secret)])
     }
 
     // MARK: BrowserWorld
 
-    let provider = "unsplash"
+    let provider: String
     var service: any SimulatedService { unsplash }
     var strangerURL: String { unsplash.strangerURL }
     var loginOptions: [LoginOption: Variant] { [:] }
-    func accountID(_ user: String) -> String { "unsplash_\(user)" }
+    func accountID(_ user: String) -> String { "\(provider)_\(user)" }
     var showsCodes: Bool { true }
     // The refresh token and the access token.
     var requestsPerRevocation: Int { 2 }

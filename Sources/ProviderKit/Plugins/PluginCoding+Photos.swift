@@ -12,6 +12,7 @@ extension RemotePhoto {
             "height": JSONValue(photo.height),
             "color": JSONValue(photo.color),
             "blur_hash": JSONValue(photo.blurHash),
+            "focus": photo.focus.map { .array([.number($0.x), .number($0.y)]) } ?? .null,
             "title": JSONValue(photo.title),
             "description": JSONValue(photo.description),
             "author": JSONValue(photo.author),
@@ -38,6 +39,7 @@ extension RemotePhoto {
         photo.height = try reader.count("height")
         photo.color = try reader.text("color").flatMap { $0.isColor ? $0 : nil }
         photo.blurHash = try reader.text("blur_hash").flatMap { $0.isBlurHash ? $0 : nil }
+        photo.focus = try reader.focalPoint("focus")
         photo.title = ServiceText.line(try reader.text("title"))
         photo.description = ServiceText.paragraphs(try reader.text("description"))
         photo.author = ServiceText.line(try reader.text("author"))
@@ -79,11 +81,11 @@ extension RemotePage {
         try reader.expectObject()
         guard reader.value["photos"] != nil else { throw reader.missing("photos") }
         var photos: [RemotePhoto] = []
+        // One may be there twice, since somebody has passed it on: the first counts.
+        var ids: Set<PhotoID> = []
         for element in try reader.elements("photos", atMost: Self.maximumPhotos) {
-            photos.append(try RemotePhoto(element, hosts))
-        }
-        guard Set(photos.map(\.photo.id)).count == photos.count else {
-            throw PluginFault("\(reader.path).photos has a photo twice")
+            let photo = try RemotePhoto(element, hosts)
+            if ids.insert(photo.photo.id).inserted { photos.append(photo) }
         }
         self.init(photos, next: try reader.bounded("next"), total: try reader.count("total"))
     }
@@ -154,6 +156,18 @@ extension JSONValue {
 }
 
 extension PluginReader {
+    /// Two numbers from -1 to 1; nil for others.
+    fileprivate func focalPoint(_ key: String) throws(PluginFault) -> FocalPoint? {
+        let numbers = try elements(key, atMost: 2).compactMap { element -> Double? in
+            switch element.value {
+            case .number(let number): number
+            case .integer(let number): Double(number)
+            default: nil
+            }
+        }
+        return numbers.count == 2 ? FocalPoint(x: numbers[0], y: numbers[1]) : nil
+    }
+
     /// Something that things are told apart by: 1 to 512 bytes, on one line.
     func name(_ key: String) throws(PluginFault) -> String {
         let name = try requiredText(key)

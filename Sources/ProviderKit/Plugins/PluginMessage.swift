@@ -66,6 +66,8 @@ package enum PluginMessage: Equatable, Sendable {
 /// What the daemon asks a plugin.
 package enum PluginMethod: String, CaseIterable, Sendable {
     case initialize
+    /// For services of many servers: what one is, and how it lets its users in.
+    case discover
     case identify
     case profile
     case sources

@@ -58,6 +58,12 @@ final class PluginServer {
                     try members.keys.reduce(into: [:]) { $0[$1] = try given.text($1) })
             }
             return ["protocol": .integer(Int64(PluginMessage.version))]
+        case .discover:
+            guard let provider = provider as? any FederatedLogin else { break }
+            let account = try parameters.object("account")
+            return try await provider.discover(
+                account.requiredText("server"), ports(account.requiredText("id"))
+            ).json
         case .identify: return try await identify(parameters).json
         case .profile:
             guard let session = try session(parameters) as? any ProfileSession else { break }
@@ -102,6 +108,8 @@ final class PluginServer {
         let ports = ports(try account.requiredText("id"))
         switch provider {
         case let provider as any OAuthLogin: return try await provider.identify(ports)
+        case let provider as any FederatedLogin:
+            return try await provider.identify(account.requiredText("server"), ports)
         case let provider as any KeyLogin:
             let named = AccountIdentity(
                 username: try account.text("username") ?? "",

@@ -6,8 +6,7 @@ struct MastodonSettings: Hashable, Sendable {
     let showsSensitive: Bool
     /// The port of the redirect address, for servers that compare it exactly.
     let redirectPort: UInt16
-    /// Servers that lie on this computer, by the names they go by.
-    let loopbackServers: [String: WebAddress]
+    let loopbackServers: LoopbackServers
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(_ settings: ProviderSettings) throws(ProviderError) {
@@ -21,7 +20,10 @@ struct MastodonSettings: Hashable, Sendable {
             throw Self.wrong("RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
         }
         redirectPort = port
-        loopbackServers = try Self.loopbackServers(settings["LoopbackServers"] ?? "")
+        guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
+            throw Self.wrong("LoopbackServers", LoopbackServers.rule)
+        }
+        loopbackServers = servers
     }
 
     /// Where a server is asked: by `https` under its name, unless the configuration puts it on this computer.
@@ -36,33 +38,9 @@ struct MastodonSettings: Hashable, Sendable {
     /// The name of the server at an address that an answer came from; nil where it is none.
     func server(at url: String) -> String? {
         guard let address = WebAddress(url) else { return nil }
-        if let known = loopbackServers.first(where: { $0.value.origin == address.origin }) {
-            return known.key
-        }
+        if let known = loopbackServers.name(of: address.origin) { return known }
         guard address.scheme == .https, address.port == nil else { return nil }
         return try? ServerName(address.host).text
-    }
-
-    /// Reads `name=http://127.0.0.1:3000;…`. Nobody but who writes the configuration can name such a server,
-    /// and it leads to this computer alone.
-    private static func loopbackServers(
-        _ text: String
-    ) throws(ProviderError) -> [String: WebAddress] {
-        var servers: [String: WebAddress] = [:]
-        for entry in text.split(separator: ";") {
-            let parts = entry.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, let name = try? ServerName(String(parts[0])),
-                let address = WebAddress(String(parts[1])), address.isLoopback,
-                address.rest.isEmpty
-            else {
-                throw wrong(
-                    "LoopbackServers",
-                    "has to be a list of servers on this computer, such as photos.test=http://127.0.0.1:3000."
-                )
-            }
-            servers[name.text] = address
-        }
-        return servers
     }
 
     private static func wrong(_ key: String, _ what: String) -> ProviderError {

@@ -9,6 +9,10 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case unsplash
     case mastodon
     case pixelfed
+    // The same providers, each as a program of its own. Not the local one: it lives on files, and a plugin has none.
+    case unsplashPlugin = "unsplash, a plugin"
+    case mastodonPlugin = "mastodon, a plugin"
+    case pixelfedPlugin = "pixelfed, a plugin"
 
     var testDescription: String { rawValue }
 
@@ -36,6 +40,9 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .unsplash: try await UnsplashWorld()
         case .mastodon: try await MastodonWorld(.mastodon)
         case .pixelfed: try await MastodonWorld(.pixelfed)
+        case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
+        case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)
+        case .pixelfedPlugin: try await MastodonWorld(.pixelfed, place: .plugin)
         }
     }
 

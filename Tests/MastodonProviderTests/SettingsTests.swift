@@ -3,34 +3,7 @@ import Testing
 
 @testable import MastodonProvider
 
-struct ServerNameTests {
-    @Test(arguments: [
-        ("pixelfed.social", "pixelfed.social"), (" Mastodon.Social ", "mastodon.social"),
-        ("https://pixelfed.social/", "pixelfed.social"), ("https://a.b/@ada?x#y", "a.b"),
-        ("@ada@pixelfed.social", "pixelfed.social"), ("ada@pixelfed.social", "pixelfed.social"),
-        ("xn--mnchen-3ya.social.", "xn--mnchen-3ya.social"), ("a-1.b2.c3d", "a-1.b2.c3d"),
-    ])
-    func `a server is read as people write it`(text: String, name: String) throws {
-        #expect(try ServerName(text).text == name)
-    }
-
-    @Test(arguments: [
-        "", " ", "localhost", "http://pixelfed.social", "ftp://a.b", "127.0.0.1", "[::1]", "::1",
-        "0x7f.1", "1.2.3.0x4", "a..b", ".a.b", "-a.b", "a-.b", "a b.c", "a.b:8080",
-        "münchen.social",
-        "https://", "@", "a/b.c", "a_b.c", "999", "a.1",
-        String(repeating: "a", count: 64) + ".b", String(repeating: "a.", count: 127) + "bcd",
-        String(repeating: "x", count: 100_000),
-    ])
-    func `what is no name of a server is refused`(text: String) {
-        let error = #expect(throws: ProviderError.self) { try ServerName(text) }
-        guard let error, case .invalidArgument(let reason) = error else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-        #expect(reason.hasSuffix(".") && reason.utf8.count < 300)
-    }
-
+struct SettingsTests {
     @Test func `a server on this computer is one that the configuration names`() throws {
         let settings = try MastodonSettings(
             ProviderSettings([

@@ -1,19 +1,17 @@
-internal import ProviderKit
-
-/// The name of a server of the Fediverse: a host name in lower case, without a port.
-struct ServerName: Hashable, Sendable {
-    let text: String
+/// The name of a server that somebody has named: a host name in lower case, without a port.
+package struct ServerName: Hashable, Sendable {
+    package let text: String
 
     /// The longest name that DNS has, in bytes.
     private static let maximumLength = 253
 
-    /// Reads what somebody wrote: `pixelfed.social`, the address of a page there, or a handle like
-    /// `@ada@pixelfed.social`.
+    /// Reads what somebody wrote: `photos.example`, the address of a page there, or a handle like
+    /// `@ada@photos.example`.
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)``.
-    init(_ text: String) throws(ProviderError) {
+    package init(_ text: String) throws(ProviderError) {
         guard text.utf8.count <= WebAddress.maximumLength, let shown = ServiceText.line(text) else {
-            throw .invalidArgument("The name of the server is missing, such as pixelfed.social.")
+            throw .invalidArgument("The name of the server is missing, such as photos.example.")
         }
         var name = Substring(shown)
         if let scheme = name.firstRange(of: "://") {
@@ -27,7 +25,7 @@ struct ServerName: Hashable, Sendable {
         while name.last == "/" || name.last == "." { name.removeLast() }
         guard let host = Self.host(name.lowercased()) else {
             throw .invalidArgument(
-                "\(shown.quoted) is not the name of a server, such as pixelfed.social.")
+                "\(shown.quoted) is not the name of a server, such as photos.example.")
         }
         self.text = host
     }
@@ -41,10 +39,11 @@ struct ServerName: Hashable, Sendable {
             labels.allSatisfy({ label in
                 1...63 ~= label.utf8.count && label.first != "-" && label.last != "-"
                     && label.utf8.allSatisfy {
-                        $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-")
+                        0x61...0x7a ~= $0 || 0x30...0x39 ~= $0 || $0 == UInt8(ascii: "-")
                     }
             }),
-            let last = labels.last, !last.utf8.allSatisfy({ $0.isDigit }), !last.hasPrefix("0x")
+            let last = labels.last, !last.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+            !last.hasPrefix("0x")
         else { return nil }
         return name
     }

@@ -1,0 +1,79 @@
+internal import ProviderKit
+
+/// A plugin of a service with many servers, at which its users log in in the browser.
+///
+/// The plugin finds out how a server lets its users in; that server alone gets codes, secrets and tokens, and the
+/// plugin never does.
+struct FederatedPluginProvider: PluginProvider, FederatedLogin {
+    let plugin: Plugin
+    let rules: FederationRules
+
+    nonisolated func server(
+        _ text: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> String {
+        try ServerName(text).text
+    }
+
+    /// Whatever the plugin has found out once: the token goes to the server, and nowhere else.
+    nonisolated func oauth(
+        _ server: String, _ settings: ProviderSettings
+    ) throws(ProviderError) -> OAuthDescription {
+        guard let base = plugin.manifest.address(ofServer: server) else {
+            throw .invalidArgument("\(server) is not the name of a server.")
+        }
+        return complete(
+            OAuthDescription(
+                authorizationURL: base.text, tokenURL: base.text, scopes: [], tokenOrigins: []),
+            base)
+    }
+
+    nonisolated private func complete(
+        _ oauth: OAuthDescription, _ base: WebAddress
+    ) -> OAuthDescription {
+        var oauth = oauth
+        oauth.tokenOrigins = [base.origin]
+        oauth.tokenRefusals = rules.refusals
+        // Servers have nothing in common but the program.
+        oauth.countsPerApplication = false
+        return oauth
+    }
+
+    nonisolated func discover(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> DiscoveredServer {
+        let hosts = plugin.manifest.allowedHosts(server: server)
+        let account = PluginAccount(
+            id: plugin.makeAccountID(), AccountIdentity(username: "", server: server), ports, hosts)
+        return try await plugin.call(.discover, [:], account) {
+            reader throws(PluginFault) in
+            let found = try DiscoveredServer(reader)
+            guard let base = plugin.manifest.address(ofServer: found.name), hosts.permits(base)
+            else {
+                throw PluginFault(
+                    "\(found.name) is neither the server that was named nor one of the manifest")
+            }
+            try check(found.oauth, base)
+            return DiscoveredServer(name: found.name, oauth: complete(found.oauth, base))
+        }
+    }
+
+    nonisolated private func check(
+        _ oauth: OAuthDescription, _ base: WebAddress
+    ) throws(PluginFault) {
+        let addresses = [
+            oauth.authorizationURL, oauth.tokenURL, oauth.revocationURL, oauth.registration?.url,
+        ]
+        for text in addresses.compactMap({ $0 }) where WebAddress(text)?.origin != base.origin {
+            throw PluginFault("\(text) is not at \(base.origin): secrets go nowhere else")
+        }
+        for scope in oauth.scopes where !rules.scopes.contains(scope) {
+            throw PluginFault("the scope \(scope) is none of the manifest's")
+        }
+    }
+
+    nonisolated func identify(
+        _ server: String, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        try await ask(AccountIdentity(username: "", server: server), ports)
+    }
+}

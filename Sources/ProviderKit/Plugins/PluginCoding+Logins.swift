@@ -1,0 +1,85 @@
+// How a server says how it lets its users in.
+
+extension DiscoveredServer {
+    /// How many scopes, and fields of a registration, there may be.
+    private static let maximumNumber = 32
+
+    package var json: JSONValue {
+        var members: [String: JSONValue] = [
+            "name": .string(name), "authorization_url": .string(oauth.authorizationURL),
+            "token_url": .string(oauth.tokenURL),
+            "scopes": .array(oauth.scopes.map { .string($0) }), "pkce": .bool(oauth.usesPKCE),
+            "shows_code": .bool(oauth.showsCode),
+        ]
+        members["revocation_url"] = oauth.revocationURL.map { .string($0) }
+        members["issuer"] = oauth.issuer.map { .string($0) }
+        members["redirect_port"] = oauth.redirectPort.map { .integer(Int64($0)) }
+        if let registration = oauth.registration {
+            members["registration"] = [
+                "url": .string(registration.url),
+                "fields": .object(registration.fields.mapValues { .string($0) }),
+                "redirect_field": .string(registration.redirectField),
+            ]
+        }
+        return .object(members)
+    }
+
+    /// Reads what a plugin found out. Where its token goes, and what refuses it, is not the plugin's to say.
+    package init(_ reader: PluginReader) throws(PluginFault) {
+        try reader.expectObject()
+        guard let name = try? ServerName(reader.name("name")) else {
+            throw PluginFault("\(reader.path).name is no name of a server")
+        }
+        var scopes: [String] = []
+        for element in try reader.elements("scopes", atMost: Self.maximumNumber) {
+            guard case .string(let scope) = element.value else {
+                throw PluginFault("\(element.path) is no string")
+            }
+            scopes.append(scope)
+        }
+        var oauth = OAuthDescription(
+            authorizationURL: try reader.address("authorization_url"),
+            tokenURL: try reader.address("token_url"), scopes: scopes, tokenOrigins: [])
+        if reader.value["revocation_url"] != nil {
+            oauth.revocationURL = try reader.address("revocation_url")
+        }
+        oauth.usesPKCE = try reader.flag("pkce") ?? false
+        oauth.showsCode = try reader.flag("shows_code") ?? false
+        oauth.issuer = try reader.bounded("issuer")
+        if let number = try reader.integer("redirect_port") {
+            guard let port = UInt16(exactly: number), port > 0 else {
+                throw PluginFault("\(reader.path).redirect_port is no port")
+            }
+            oauth.redirectPort = port
+        }
+        oauth.registration = try Self.registration(reader.object("registration"))
+        self.init(name: name.text, oauth: oauth)
+    }
+
+    private static func registration(
+        _ reader: PluginReader
+    ) throws(PluginFault) -> ClientRegistration {
+        let given = try reader.object("fields")
+        guard case .object(let members) = given.value, members.count <= maximumNumber else {
+            throw PluginFault("\(given.path) has more than \(maximumNumber) members")
+        }
+        let redirectField = try reader.name("redirect_field")
+        var fields: [String: String] = [:]
+        // Where codes go, the daemon alone says.
+        for key in members.keys where key != redirectField {
+            fields[key] = try given.bounded(key) ?? ""
+        }
+        return ClientRegistration(
+            url: try reader.address("url"), fields: fields, redirectField: redirectField)
+    }
+}
+
+extension PluginReader {
+    /// An address on the web.
+    fileprivate func address(_ key: String) throws(PluginFault) -> String {
+        guard let address = WebAddress(try requiredText(key)), address.isSafe else {
+            throw PluginFault("\(path).\(key) is no address that may be asked")
+        }
+        return address.text
+    }
+}
