@@ -276,8 +276,8 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "CLinux", "CSwiftRuntime", "ChildProcesses",
-                "Configuration", "DBus", "Engine", "HTTP", "Imaging", "LocalProvider",
+                "BusAPI", "BusService", "CLinux", "ChildProcesses", "Configuration",
+                "DBus", "Engine", "HTTP", "Imaging", "LocalProvider",
                 "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
                 "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),

@@ -30,14 +30,16 @@ package struct ImageFeedControl: AsyncParsableCommand {
     package init() {}
 
     /// Runs the command that the words of the command line name, and ends the program.
-    @MainActor package static func main() async {
+    @MainActor package static func main() -> Never {
         // A closed one would become the number of the connection to the bus. Writing to this one fails.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)
         }
         // A reader that went away is then seen by who writes: see `Console.write`.
         signal(SIGPIPE, SIG_IGN)
-        Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())).rawValue)
+        MainLoop.use()
+        Task { Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())).rawValue) }
+        MainLoop.run()
     }
 
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {

@@ -1,7 +1,7 @@
 internal import CSwiftRuntime
 internal import Glibc
 
-/// The event loop of a program that serves: its main thread waits for the bus and for the main queue.
+/// The event loop of a program: its main thread waits for the bus and for the main queue.
 ///
 /// With `dispatchMain()` a message changes threads three times: one waits for the socket, wakes the one that
 /// runs the main queue, and is woken by that to wait again. That takes longer than most answers do.
@@ -11,8 +11,16 @@ package enum MainLoop {
     private(set) static var isUsed = false
     private static var sources: [PolledSource] = []
 
-    /// Says, before the first connection is made, that ``run()`` will be called.
-    package static func use() { isUsed = true }
+    /// Says, before the first task and the first connection, that ``run()`` will be called.
+    ///
+    /// Tasks that belong to no actor run on the main queue, too, from now on.
+    package static func use() {
+        shim_run_every_task_on_main()
+        // Its thread that waits for timers asks for a priority that only root gets, and would say so in the
+        // system's journal each time a program of ours starts.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        isUsed = true
+    }
 
     /// Runs the main queue and the connections, for ever.
     package static func run() -> Never {

@@ -2,5 +2,5 @@ internal import ControlCommands
 
 @main
 enum ImageFeedControlMain {
-    static func main() async { await ImageFeedControl.main() }
+    static func main() { ImageFeedControl.main() }
 }

@@ -1,6 +1,5 @@
 internal import BusAPI
 internal import CLinux
-internal import CSwiftRuntime
 internal import DBus
 internal import Glibc
 internal import Logging
@@ -18,7 +17,6 @@ case .run(let replacing, let logLevel):
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     // One thread owns the state, and nothing wakes an idle daemon.
-    shim_run_every_task_on_main()
     MainLoop.use()
     // One heap for all threads: those that libraries start for a moment would leave theirs behind.
     mallopt(M_ARENA_MAX, 1)
