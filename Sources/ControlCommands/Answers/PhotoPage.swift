@@ -24,7 +24,7 @@ struct PhotoPage: Answer {
                 .init(title: "SIZE", dropped: 5, isNumber: true),
                 .init(title: "LIKES", dropped: 4, isNumber: true),
                 // Wide enough to tell photos apart, and not too wide for 40 columns.
-                .init(title: "TITLE", minimum: 13, dropped: 1),
+                .init(title: "TITLE", minimum: 12, dropped: 1),
                 .init(title: "AUTHOR", minimum: 8, dropped: 3),
             ],
             rows: photos.map { photo in

@@ -13,7 +13,11 @@ struct DefaultCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
-        try await session.client.manager.setDefaultAccount(account.path)
+        do {
+            try await session.client.manager.setDefaultAccount(account.path)
+        } catch let error as BusError where error.isReply(.needsLogin) {
+            throw CommandFailure(error, advice: account.loginAdvice)
+        }
         Console.note("\(account.id) is the default account.")
         try output.show(Confirmation([.init("DefaultAccount", .string(account.path.text))]))
     }

@@ -34,6 +34,6 @@ struct FeedCommand: AsyncParsableCommand {
         let walk = FeedWalk(
             source: source, start: cursor, wanted: all ? nil : count ?? 30, isGrid: grid,
             advice: "There are more: add --count or --all.")
-        try await walk.run(client, output)
+        try await namingSources { try await walk.run(client, output) }
     }
 }

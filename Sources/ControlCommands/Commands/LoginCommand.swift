@@ -52,9 +52,14 @@ struct LoginCommand: AsyncParsableCommand {
         do {
             return try await dialogue.logIn(to: provider, options)
         } catch let error as BusError where error.isReply(.wrongPassword) {
-            guard options[.password] == nil, Console.canAsk,
-                let password = try await SecretFile.ask(for: "password")
-            else { throw error }
+            guard options[.password] == nil else { throw error }
+            guard Console.canAsk, let password = try await SecretFile.ask(for: "password") else {
+                throw CommandFailure(
+                    error,
+                    advice:
+                        "Hand the password over with --password-file FILE, or - for standard input."
+                )
+            }
             let known = options.merging([.password: .fileDescriptor(password)]) { $1 }
             return try await dialogue.logIn(to: provider, known)
         }
@@ -67,8 +72,7 @@ struct LoginCommand: AsyncParsableCommand {
         let snapshot = try await session.snapshot()
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
-        let record = snapshot.providers.first { $0.id == provider }
-        let hasPasswords = record?.authentication == "password"
+        let hasPasswords = try snapshot.provider(provider).authentication == "password"
         var username = username
         if hasPasswords, account == nil, username == nil { username = try await askForName() }
         var options: [LoginOption: Variant] = [:]

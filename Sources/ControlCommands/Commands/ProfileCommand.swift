@@ -41,7 +41,8 @@ struct ProfileCommand: AsyncParsableCommand {
         }
         let profile = ProfileSheet(profile: try await client.properties(.profile))
         try output.show(profile)
-        if let remark = profile.remark { Console.note(remark) }
+        let remark = account.isLoggedIn ? profile.remark : "\(account.id) is logged out."
+        if let remark { Console.note(remark) }
     }
 
     /// The account that is meant: the one that is named; else the photo's, if it can have an avatar, or the

@@ -15,6 +15,7 @@ struct RefreshCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let (client, _) = try await ServiceSession().feed(account)
-        try output.show(NewPhotos(count: try await client.refresh(source)))
+        let count = try await namingSources { try await client.refresh(source) }
+        try output.show(NewPhotos(count: count))
     }
 }

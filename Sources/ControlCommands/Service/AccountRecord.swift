@@ -42,6 +42,8 @@ struct AccountRecord {
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }
     var stateReason: String { properties["StateReason"]?.string ?? "" }
+    /// What to type when it is logged out.
+    var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
     /// nil when nothing is tried again by itself.
     var retryAt: Timestamp? {
         properties["RetryAt"]?.int64.flatMap { $0 > 0 ? Timestamp($0) : nil }

@@ -68,6 +68,20 @@ extension CommandFailure {
     }
 }
 
+/// Adds, where there is no such source, where those are that there are.
+///
+/// - Parameter body: Asks for a source.
+/// - Returns: What `body` returns.
+/// - Throws: ``CommandFailure`` for a source that there is not; whatever else `body` throws.
+@MainActor
+func namingSources<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as BusError where error.isReply(.notFound) {
+        throw CommandFailure(error, advice: "“imagefeedctl sources” lists what there is.")
+    }
+}
+
 extension BusError {
     /// Whether the daemon answered with this error.
     func isReply(_ error: ServiceError) -> Bool {
@@ -92,8 +106,6 @@ extension ServiceError {
         case .needsLogin: "Log in with “imagefeedctl login PROVIDER”."
         case .noSuchUser: "To create a user, add --register."
         case .userExists: "To log in, leave out --register."
-        case .wrongPassword:
-            "Hand the password over with --password-file FILE, or - for standard input."
         case .staleCursor: "Begin again without --cursor."
         case .offline: "Try again when the network is back."
         case .rateLimited: "“imagefeedctl status” tells when to try again."

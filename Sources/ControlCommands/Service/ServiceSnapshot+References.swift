@@ -43,8 +43,7 @@ extension ServiceSnapshot {
         guard account.isLoggedIn else {
             throw CommandFailure(
                 .needsLogin,
-                "\(account.id) is logged out. Log in with “imagefeedctl login \(account.providerID) --account \(account.id)”."
-            )
+                "\(account.id) is logged out. \(account.loginAdvice)")
         }
         return account
     }

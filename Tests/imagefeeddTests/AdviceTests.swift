@@ -1,0 +1,101 @@
+import ServiceSimulator
+import TestSupport
+import Testing
+
+/// What a person at a terminal is told of what cannot be: one line, with a status for scripts, and what to do next.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct AdviceTests {
+    /// A command line, what it exits with, and a part of what it says.
+    private typealias Case = (line: String, status: Int32, advice: String)
+
+    private func check(_ cases: [Case]) async throws {
+        for (line, status, advice) in cases {
+            for words in [line, line + " --json"] {
+                let arguments = words.split(separator: " ").map(String.init)
+                let (exit, output, error) = try await Terminal.start(arguments).result()
+                #expect(exit == .code(status), "\(words): \(error)")
+                #expect(output.isEmpty, "\(words)")
+                #expect(error.hasPrefix("imagefeedctl: "), "\(words): \(error)")
+                #expect(error.split(separator: "\n").count == 1, "\(words): \(error)")
+                #expect(error.contains(advice), "\(words): \(error)")
+            }
+        }
+    }
+
+    @Test func `who has no account is told how to get one`() async throws {
+        let daemon = try await RunningDaemon()
+        let logIn = "imagefeedctl login PROVIDER"
+        let needsAccount = [
+            "feed", "sources", "likes", "profile", "refresh", "logout --yes", "photo x", "like x",
+            "unlike x", "toggle x", "image x", "open x", "download x", "share x",
+        ]
+        try await check(needsAccount.map { ($0, 77, logIn) })
+        try await check(
+            ["default x", "logout x --yes", "remove x --yes", "feed --account x", "profile x"]
+                .map { ($0, 1, "imagefeedctl accounts") })
+        try await check([
+            ("login nothing", 1, "imagefeedctl providers"),
+            ("configure nothing --client-id a", 1, "imagefeedctl providers"),
+            ("login unsplash", 78, "imagefeedctl configure unsplash"),
+            ("login mastodon", 64, "--server"),
+            ("login local", 64, "--username"),
+            ("login local --username ada", 1, "--register"),
+            ("configure unsplash", 64, "--client-id"),
+        ])
+        try await daemon.stop()
+    }
+
+    @Test func `what a local user cannot have is told with what there is`() async throws {
+        try Pictures.add(["Newest"])
+        let daemon = try await RunningDaemon()
+        _ = try await TestClient().logIn("ada")
+        try await check([
+            ("login local --username ada --register", 1, "without registering"),
+            ("login local --username ada", 1, "logged in already"),
+            ("feed --source album:none", 1, "imagefeedctl sources"),
+            ("refresh --source album:none", 1, "imagefeedctl sources"),
+            ("feed --cursor nonsense", 64, "cursor"),
+            ("photo none", 1, "no photo"),
+            ("logout", 64, "--yes"),
+            ("remove local_ada", 64, "--yes"),
+        ])
+        #expect(try await Terminal.run("logout", "--yes").exit == .code(0))
+        let again = "imagefeedctl login local --account local_ada"
+        try await check(
+            [
+                "feed --account local", "photo local_ada/x", "like local_ada/x", "default local",
+                "refresh --account local",
+            ].map { ($0, 77, again) })
+        let profile = try await Terminal.run("profile", "local")
+        #expect(profile.exit == .code(0))
+        #expect(profile.error == "local_ada is logged out.\n")
+        try await daemon.stop()
+    }
+
+    @Test func `offline, what is there is shown, and the rest is for later`() async throws {
+        let world = try await UnsplashWorld()
+        _ = try await world.logIn("ada")
+        let feed = try await Terminal.run("feed", "--count", "2")
+        let photos = feed.output.split(separator: "\n").compactMap { line in
+            line.split(separator: "\t").first.map(String.init)
+        }
+        try #require(photos.count == 2)
+        world.unsplash.stop()
+        try await check(
+            [
+                "refresh", "photo none", "toggle none", "feed --source topic:none",
+                "image \(photos[0]) --size full", "download \(photos[0])",
+            ].map { ($0, 75, "Try again when the network is back") })
+        for line in ["feed --count 2", "sources", "profile", "status", "accounts"] {
+            let arguments = line.split(separator: " ").map(String.init)
+            let (exit, output, error) = try await Terminal.start(arguments).result()
+            #expect(exit == .code(0), "\(line): \(error)")
+            #expect(!output.isEmpty, "\(line)")
+        }
+        let like = try await Terminal.run("like", photos[1])
+        #expect(like.exit == .code(0))
+        #expect(like.output == "\(photos[1])\tliked\tqueued\n")
+        #expect(like.error.contains("sent later"))
+        try await world.daemon.stop()
+    }
+}
