@@ -86,12 +86,22 @@ struct DownloadTests {
         }
     }
 
+    @Test func `killed, it leaves nothing`() async throws {
+        try await FakeService.run { service in
+            let control = try Control.start(["download", "slow", "-o", try folder()])
+            _ = try await service.account.transfers.wait { $0.first }
+            control.kill(SIGKILL)
+            #expect(try await control.exitStatus() == .signal(SIGKILL))
+            #expect(try files() == [])
+        }
+    }
+
     @Test(arguments: [SIGINT, SIGTERM])
     func `Ctrl-C cancels it and leaves nothing`(signal: Int32) async throws {
         try await FakeService.run { service in
             let control = try Control.start(["download", "slow", "-o", try folder()])
             let transfer = try await service.account.transfers.wait { $0.first }
-            #expect(try files().count == 1)
+            #expect(try files() == [])
             control.kill(signal)
             #expect(try await control.exitStatus() == .code(130))
             #expect(throws: ErrorReply.self) { try transfer.result.value?.get() }

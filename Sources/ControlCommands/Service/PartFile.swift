@@ -3,10 +3,12 @@ internal import Glibc
 
 /// A file that gets its name only once it is complete.
 ///
-/// Until then it lies beside its place under another name; ``discard()`` removes it unless it was finished.
+/// Until then it has none, so that nothing of it stays however we end. On a file system without such files it lies
+/// beside its place under another name; ``discard()`` removes it unless it was finished.
 struct PartFile {
     let descriptor: FileDescriptor
-    private let part: String
+    /// Its name until then, if it has one.
+    private let part: String?
     private let path: String
     private let replaces: Bool
 
@@ -30,7 +32,14 @@ struct PartFile {
         guard !Self.isFolder(path) else {
             throw CommandFailure(.failed, "\(path) is a folder.")
         }
-        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        let folder = Self.folder(of: path)
+        let nameless = open(
+            folder.isEmpty ? "." : folder, O_WRONLY | O_CLOEXEC | Self.withoutName, 0o666)
+        guard nameless < 0 else {
+            descriptor = FileDescriptor(owning: nameless)
+            part = nil
+            return
+        }
         let ending = ".part"
         var template = Array("\(folder).imagefeed-XXXXXX\(ending)".utf8CString)
         let number = mkstemps(&template, Int32(ending.utf8.count))
@@ -52,17 +61,45 @@ struct PartFile {
         }
         if !replaces {
             // Unlike `rename`, it does not replace what came meanwhile.
-            if link(part, path) == 0 { return }
+            if link(to: path) { return }
             if errno == EEXIST { throw Self.inUse(path) }
             // Some file systems have no links.
             var status = stat()
             if lstat(path, &status) == 0 { throw Self.inUse(path) }
         }
-        guard rename(part, path) == 0 else { throw Self.failure(path, errno) }
+        let part = if let part { part } else { try named() }
+        guard rename(part, path) == 0 else {
+            let number = errno
+            unlink(part)
+            throw Self.failure(path, number)
+        }
     }
 
     /// Removes what is left.
-    func discard() { unlink(part) }
+    func discard() { if let part { unlink(part) } }
+
+    /// Gives a name to what has none, for a moment: a link replaces no file, `rename` does.
+    private func named() throws(CommandFailure) -> String {
+        let name = "\(Self.folder(of: path)).imagefeed-\(getpid()).part"
+        unlink(name)
+        guard link(to: name) else { throw Self.failure(path, errno) }
+        return name
+    }
+
+    /// Source: open(2), under `O_TMPFILE`.
+    private func link(to name: String) -> Bool {
+        if let part { return Glibc.link(part, name) == 0 }
+        let own = "/proc/self/fd/\(descriptor.rawValue)"
+        return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+    }
+
+    /// `O_TMPFILE`, which Swift does not see.
+    private static let withoutName = 0o20_000_000 | O_DIRECTORY
+
+    /// With the slash at its end; empty for the current one.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    }
 
     private static func isFolder(_ path: String) -> Bool {
         var status = stat()
