@@ -43,6 +43,19 @@ struct PasswordTests {
         }
     }
 
+    @Test func `who puts the question away registers nobody`() async throws {
+        try await FakeService.run { service in
+            let terminal = try Terminal("$CTL login local --register --username ada")
+            try await terminal.wait(for: "Password (empty for none): ")
+            // Ctrl-D
+            terminal.type("\u{4}")
+            let result = try await terminal.result()
+            #expect(result.exit == .code(130))
+            #expect(result.screen.contains("Nothing was entered."))
+            #expect(service.logins.value.isEmpty)
+        }
+    }
+
     @Test func `two passwords that differ register nobody`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("$CTL login local --register --username ada")

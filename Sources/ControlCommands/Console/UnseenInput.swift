@@ -11,7 +11,7 @@ enum UnseenInput {
     ///
     /// Unlike `getpass`, it leaves Ctrl-C alone: the terminal then shows again what is typed, and the program ends.
     ///
-    /// - Throws: ``CommandFailure`` when standard input is no terminal.
+    /// - Throws: ``CommandFailure`` when standard input is no terminal, and after Ctrl-D.
     static func line(_ question: String) async throws(CommandFailure) -> [UInt8] {
         var shown = termios()
         guard tcgetattr(STDIN_FILENO, &shown) == 0 else { throw failure() }
@@ -27,9 +27,12 @@ enum UnseenInput {
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &unseen) == 0 else { throw failure() }
         defer { restore(shown) }
         Console.ask(question)
-        return await withCheckedContinuation { continuation in
+        let line = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: read()) }
         }
+        // The answer to a question that was put away is not an empty one.
+        guard let line else { throw CommandFailure(.interrupted, "Nothing was entered.") }
+        return line
     }
 
     /// Leaves nothing of `bytes` in memory.
@@ -39,14 +42,15 @@ enum UnseenInput {
         }
     }
 
-    /// A terminal hands over one line at a time.
-    nonisolated private static func read() -> [UInt8] {
+    /// A terminal hands over one line at a time; nil at the end of what is typed.
+    nonisolated private static func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limitBytes)
         var count = -1
         repeat {
             count = Glibc.read(STDIN_FILENO, &bytes, limitBytes)
         } while count < 0 && errno == EINTR
-        bytes.removeLast(limitBytes - max(0, count))
+        guard count > 0 else { return nil }
+        bytes.removeLast(limitBytes - count)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         return bytes
     }
