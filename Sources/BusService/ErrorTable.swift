@@ -7,7 +7,16 @@ internal import Storage
 
 /// The one table from our errors to the names that they have on the bus.
 enum ErrorTable {
+    /// How many characters a text may have: it may repeat what the caller sent.
+    nonisolated private static let maximumText = 1000
+
     nonisolated static func reply(_ error: any Error) -> ErrorReply {
+        let reply = wholeReply(error)
+        guard reply.message.utf8.count > maximumText else { return reply }
+        return ErrorReply(reply.name, "\(reply.message.prefix(maximumText))…")
+    }
+
+    nonisolated private static func wholeReply(_ error: any Error) -> ErrorReply {
         switch error {
         case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
             ErrorReply(.invalidArgs, text)

@@ -223,7 +223,11 @@ nonisolated extension BusMessage {
             let expected = signatureText(repeat (each Value).self)
             let name = member?.text ?? "The method"
             let takes = expected.isEmpty ? "no arguments" : "(\(expected))"
-            throw ErrorReply(.invalidArgs, "\(name) takes \(takes), not (\(signature)).")
+            let reason =
+                takes == "(\(signature))"
+                ? "\(name) takes values that are whole: what came with it cannot be read."
+                : "\(name) takes \(takes), not (\(signature))."
+            throw ErrorReply(.invalidArgs, reason)
         }
     }
 

@@ -35,7 +35,7 @@ extension ProviderError: CustomStringConvertible {
             text
         case .staleCursor: "The place of the cursor is lost; start from the top."
         case .storageFull: "The disk is full; make some room and try again."
-        case .rateLimited: "The service asks to be left alone for a while; try again later."
+        case .rateLimited: "That was asked for too often; try again later."
         case .unauthorized: "The service does not accept the login any more; log in again."
         }
     }

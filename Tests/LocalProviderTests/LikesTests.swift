@@ -73,6 +73,19 @@ import Testing
         }
     }
 
+    @Test func `a photo whose file has just gone is not there`() async throws {
+        let folder = try await fixture(["a.jpg"])
+        let a = try await folder.id("a")
+        try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
+        let error = await #expect(throws: ProviderError.self) {
+            try await folder.session.setLiked(a, true)
+        }
+        guard case .notFound = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
     @Test func `everybody has likes of their own`() async throws {
         let folder = try await fixture(["a.jpg", "b.jpg"])
         try await folder.register("bob")

@@ -127,7 +127,9 @@ final class Favourites: Sendable {
             modified: 0)
         if number == nil {
             guard let digest = await digests.digest(ofFile: place.file) else {
-                throw ProviderError.failed("The file of the photo cannot be read.")
+                throw FileStatus(place.file) == nil
+                    ? ProviderError.notFound("The photo is not there any more.")
+                    : .failed("The file of the photo cannot be read.")
             }
             keepsake.digest = digest.bytes
             keepsake.size = digest.size
