@@ -42,6 +42,18 @@ struct TableTests {
         #expect(text == "ID\nan-identifier-of-40-columns-or-so-it-is\n")
     }
 
+    @Test func `one very long identifier makes its own line long, and no other`() {
+        let long = String(repeating: "x", count: 200)
+        let text = table([["a", "1", "t", "n"], [long, "2", "u", "o"]]).text(for: wide)
+        #expect(
+            text == """
+                ID  N  TITLE  NOTE
+                a   1  t      n
+                \(long)  2  u      o
+
+                """)
+    }
+
     @Test func `an empty column is not shown`() {
         #expect(table([["a", "", "t", ""]]).text(for: wide) == "ID  TITLE\na   t\n")
     }

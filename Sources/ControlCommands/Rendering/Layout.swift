@@ -2,6 +2,8 @@
 struct Layout: Equatable {
     /// The columns of the terminal between two columns of a table.
     static let gap = 2
+    /// A field that may not be cut and is wider than this makes its own line longer, and not the column wider.
+    static let widest = 60
 
     /// The shown columns by their place in the table, from left to right.
     var widths: [(index: Int, width: Int)]
@@ -23,6 +25,7 @@ extension Table {
         var layout = Layout(
             widths: columns.enumerated().map { index, column in
                 let cells = rows.map { $0[index].text.displayWidth }
+                    .filter { column.minimum != nil || $0 <= Layout.widest }
                 return (index, max(column.title.displayWidth, cells.max() ?? 0))
             })
         dropColumns(&layout, available)
@@ -34,7 +37,8 @@ extension Table {
     func fits(_ layout: Layout) -> Bool {
         layout.widths.allSatisfy { index, width in
             columns[index].minimum != nil
-                || rows.allSatisfy { $0[index].text.displayWidth <= width }
+                || rows.map { $0[index].text.displayWidth }
+                    .allSatisfy { $0 <= width || $0 > Layout.widest }
         }
     }
 
