@@ -201,6 +201,24 @@ struct LikeTroubleTests {
         try await fixture.told("unliked a 0")
     }
 
+    @Test func `likes whose answers were lost are counted as the service does`() async throws {
+        let fixture = try await ServiceFixture(["a", "b", "c"])
+        fixture.service.state.update { $0.likeTotal = 0 }
+        try await fixture.account.refreshProfile()
+        _ = try await fixture.page()
+        _ = try await fixture.account.setLiked("a", true)
+        #expect(fixture.account.likeCount == 1)
+        fixture.service.state.update { $0.answerIsLost = true }
+        #expect(try await fixture.account.setLiked("b", true) == .queued)
+        #expect(try await fixture.account.setLiked("c", true) == .queued)
+        fixture.service.state.update { state in
+            state.answerIsLost = false
+            state.likeTotal = 3
+        }
+        fixture.engine.tryAgain()
+        while fixture.account.likeCount != 3 { await Task.yield() }
+    }
+
     @Test func `the number of likes is right after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         fixture.service.state.update { $0.likeTotal = 7 }

@@ -54,6 +54,12 @@ nonisolated extension FeedTables {
             [.text(account.text), .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970)])
     }
 
+    /// Has the next number that the service tells count, whatever was counted here.
+    func trustLikeCount(_ account: AccountID) throws(StorageError) {
+        try database.query(
+            "UPDATE profile SET likes_changed = 0 WHERE account = ?", [.text(account.text)])
+    }
+
     /// How many photos the user likes: as the service counts, else those that are known to be liked.
     func likeCount(_ account: AccountID) throws(StorageError) -> Int {
         if let likes = try profile(account)?.0.likes { return likes }

@@ -52,6 +52,14 @@ extension RemoteService {
         return (try? await image(key)) ?? ""
     }
 
+    /// Asks the service how many photos the user likes, and takes its word for it.
+    func countAgain() async {
+        try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.trustLikeCount(account)
+        }
+        await probe()
+    }
+
     private func count(_ profile: Profile) async {
         let count = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.likeCount(account)

@@ -354,6 +354,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             // Only the service can tell whether it has counted it before.
             isProfileDue = true
         }
+        if isProfileDue, self.likes?.pending.isEmpty == true { Task { await countAgain() } }
         owner?.likeConfirmed(photo, isLiked, likes: likes)
     }
 
