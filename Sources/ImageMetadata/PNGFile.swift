@@ -100,7 +100,7 @@ package enum PNGFile {
             bytes += [UInt8](repeating: 0, count: block)
         } while rest > 0
         // Adler-32 of zeros: the low sum stays 1, the high one counts them.
-        return bytes + bigEndian(count % 65_521 << 16 | 1)
+        return bytes + bigEndian((count % 65_521) << 16 | 1)
     }
 
     private static func crc(_ bytes: [UInt8]) -> UInt32 {

@@ -70,6 +70,14 @@ struct ImageHeaderTests {
             let header = try #require(ImageHeader(file, format: .png))
             #expect(header.shownSize == (width, height))
             #expect(PNGFile.texts(Bytes(file.array.dropLast(12))) == nil)
+            // Of the bytes that are packed, all zeros, before the checksum of the chunk and the last chunk.
+            // Source: RFC 1950, §8.2.
+            var sums = (low: 1, high: 0)
+            for _ in 0..<height * (1 + (width + 7) / 8) {
+                sums.high = (sums.high + sums.low) % 65_521
+            }
+            let adler = [sums.high >> 8, sums.high & 0xff, sums.low >> 8, sums.low & 0xff]
+            #expect(file.array.dropLast(16).suffix(4).map(Int.init) == adler)
         }
         #expect(PNGFile.texts(Bytes(Samples.jpeg)) == nil)
     }
