@@ -39,6 +39,17 @@ import Testing
         try await folder.updated(Self.album("new"), new: 1, after: before)
     }
 
+    /// As `cp -a` and `rsync -a` do, and who unpacks an archive.
+    @Test func `a photo whose folder changes with it is one photo`() async throws {
+        let folder = try PhotosFixture(photos: ["new/a.jpg"])
+        try await folder.ready()
+        try folder.add("new/b.jpg", seconds: 2_000_000)
+        PhotosFixture.touch(folder.path("new"), seconds: 1_000_000)
+        try await folder.shows(["b", "a"])
+        try folder.add("c.jpg", seconds: 3_000_000)
+        try await folder.shows(["c", "b", "a"])
+    }
+
     @Test func `a touched photo comes to the top under the same id`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()

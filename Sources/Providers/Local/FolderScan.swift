@@ -16,6 +16,8 @@ final class FolderScan {
     private let publish: (IndexChanges) -> Void
     private var changes = IndexChanges()
     private var candidates: [Candidate] = []
+    /// Files that were collected by themselves: their folder may have changed as well.
+    private var collectedAlone: Set<FileKey> = []
     /// Rows whose file is not where it was. It may turn up elsewhere before the scan ends.
     private var vanished: [PictureIndex.File] = []
     /// Folders that were seen in this scan, so that links lead nowhere twice.
@@ -40,6 +42,11 @@ final class FolderScan {
     private struct FolderKey: Hashable {
         let device: Int64
         let inode: Int64
+    }
+
+    private struct FileKey: Hashable {
+        let folder: Int64
+        let name: [UInt8]
     }
 
     /// A file that is not as the index says, or not in it.
@@ -111,6 +118,7 @@ final class FolderScan {
                 if isWhole, let folder = try index.folderID(entry.folder) {
                     let known = try index.file(folder: folder, name: entry.name)
                     collect(entry.name, status.stamp, known, entry.folder, folder)
+                    collectedAlone.insert(FileKey(folder: folder, name: entry.name))
                 }
             case .other: continue
             }
@@ -215,7 +223,8 @@ final class FolderScan {
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
         _ id: Int64
     ) {
-        guard known?.stamp != stamp else { return }
+        guard known?.stamp != stamp, !collectedAlone.contains(FileKey(folder: id, name: name))
+        else { return }
         candidates.append(
             Candidate(folder: id, path: folder, name: name, stamp: stamp, known: known))
     }
