@@ -297,7 +297,13 @@ let package = Package(
 // Who does not measure does not build what measures: see `dist/benchmark`.
 if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
     package.targets.append(
-        .executableTarget(name: "Benchmark", dependencies: ["BusAPI", "ChildProcesses", "DBus"]))
+        .executableTarget(
+            name: "Benchmark",
+            dependencies: [
+                "BusAPI", "ChildProcesses", "DBus", "LoopbackHTTP", "Plugins", "ProviderKit",
+                "UnsplashProvider", "UnsplashSimulator",
+                .product(name: "Logging", package: "swift-log"),
+            ]))
 }
 
 // Nor what looks for inputs that parsers stumble over: see `dist/fuzz`.

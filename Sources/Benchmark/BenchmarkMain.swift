@@ -11,7 +11,11 @@ enum BenchmarkMain {
         let signals = [SIGINT, SIGTERM, SIGHUP].map(endOnSignal)
         var status = EXIT_SUCCESS
         do {
-            try await run(options)
+            if let plugin = options.plugin {
+                try await PluginBenchmark.run(options, plugin)
+            } else {
+                try await run(options)
+            }
         } catch {
             complain("Benchmark: \(error)")
             status = EXIT_FAILURE

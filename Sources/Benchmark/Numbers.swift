@@ -1,10 +1,12 @@
 extension [Duration] {
     /// The value in the middle; zero if there is none.
     var median: Duration { isEmpty ? .zero : sorted()[count / 2] }
+    /// What nineteen of twenty keep to; zero if there is none.
+    var percentile95: Duration { isEmpty ? .zero : sorted()[count * 95 / 100] }
 }
 
-func milliseconds(_ time: Duration) -> String {
-    fixed(time / .milliseconds(1), digits: 1) + " ms"
+func milliseconds(_ time: Duration, digits: Int = 1) -> String {
+    fixed(time / .milliseconds(1), digits: digits) + " ms"
 }
 
 func microseconds(_ time: Duration) -> String {

@@ -1,12 +1,14 @@
 /// The command line.
 struct Options {
     static let usage =
-        "Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT]"
+        "Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT] [--plugins PROGRAM]"
 
     let daemon: String
     private(set) var idleSeconds = 30
     private(set) var users = 20
     private(set) var photos = 10_000
+    /// The provider of Unsplash as a plugin, if plugins are to be measured, and nothing else.
+    private(set) var plugin: String?
 
     /// Reads the arguments, the program's name left out; nil when they are wrong.
     init?(_ arguments: some Sequence<String>) {
@@ -20,6 +22,9 @@ struct Options {
                 case "--users": users = count
                 default: photos = count
                 }
+            } else if argument == "--plugins" {
+                guard let program = iterator.next() else { return nil }
+                plugin = program
             } else if daemon == nil, !argument.hasPrefix("-") {
                 daemon = argument
             } else {

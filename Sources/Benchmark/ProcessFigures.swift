@@ -8,6 +8,12 @@ struct ProcessFigures {
         get throws { try names(in: "\(directory)/task").map { "\(directory)/task/\($0)" } }
     }
 
+    /// How many processes it has started that have not ended.
+    func childCount() throws -> Int {
+        try threads.map { try readFile("\($0)/children").split(separator: " ").count }
+            .reduce(0, +)
+    }
+
     func threadCount() throws -> Int { try threads.count }
 
     /// How long its threads have run.

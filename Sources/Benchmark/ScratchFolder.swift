@@ -51,6 +51,45 @@ final class ScratchFolder {
         }
     }
 
+    /// Puts plugins where they are looked for one by one, and where a daemon looks for them.
+    ///
+    /// - Parameters:
+    ///   - swift: The provider of Unsplash as a program.
+    ///   - unsplash: The origins that it asks.
+    /// - Returns: The folder with a folder of each plugin.
+    /// - Throws: What keeps them from being put there.
+    func addPlugins(swift: String, unsplash: [String]) throws -> String {
+        let data = "home/.local/share/imagefeed"
+        for name in ["plugins", "plugins/splash", "plugins/rss", data, "\(data)/providers"] {
+            try make(name)
+        }
+        for folder in ["plugins/splash", "\(data)/providers"] {
+            try make("\(folder)/splash")
+            try PluginFiles.copy(swift, to: "\(path)/\(folder)/splash/splash")
+            try write(
+                PluginFiles.unsplashManifest(unsplash), to: "\(folder)/splash.provider")
+        }
+        for folder in ["plugins/rss", "\(data)/providers"] {
+            try make("\(folder)/rss")
+            for (source, target) in [("rss.py", "rss/rss.py"), ("rss.provider", "rss.provider")] {
+                try PluginFiles.copy(
+                    "dist/examples/rss/\(source)", to: "\(path)/\(folder)/\(target)")
+            }
+        }
+        return "\(path)/plugins"
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        let file = "\(path)/\(name)"
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw BenchmarkError.system(file) }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw BenchmarkError.system(file)
+        }
+    }
+
     /// Gives the last photo a new date.
     func touchPhoto() throws {
         let photo = photos - 1
@@ -64,7 +103,7 @@ final class ScratchFolder {
         defer { close(descriptor) }
         let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         let moment = timespec(tv_sec: time, tv_nsec: 0)
-        guard write(descriptor, png, png.count) == png.count,
+        guard Glibc.write(descriptor, png, png.count) == png.count,
             futimens(descriptor, [moment, moment]) == 0
         else { throw BenchmarkError.system(file) }
     }

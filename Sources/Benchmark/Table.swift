@@ -14,10 +14,10 @@ struct Table {
         }
     }
 
+    var head = Row("Measured", "Value", ratio: "Ratio to Ping", processor: "Daemon CPU")
     let rows: [Row]
 
     var text: String {
-        let head = Row("Measured", "Value", ratio: "Ratio to Ping", processor: "Daemon CPU")
         let rule = String(repeating: "-", count: 80)
         return ([line(head), rule] + rows.map(line)).joined(separator: "\n")
     }

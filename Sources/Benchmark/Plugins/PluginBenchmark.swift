@@ -1,0 +1,36 @@
+internal import Glibc
+internal import Logging
+internal import UnsplashSimulator
+
+/// What plugins cost: those that nobody asks, the first call, and the later ones.
+enum PluginBenchmark {
+    static func run(_ options: Options, _ plugin: String) async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let folder = try ScratchFolder(photos: 1)
+        let service = try SimulatedUnsplash.start()
+        let plugins = try folder.addPlugins(
+            swift: plugin, unsplash: [service.apiURL, service.imagesURL, service.webURL])
+        complain("Measuring the calls")
+        let calls = try await PluginCalls(plugins, service).measure()
+        complain("Measuring \(options.idleSeconds) s of rest beside plugins that nobody asks")
+        let bus = try PrivateBus(environment: folder.environment)
+        let fixture = try await DaemonFixture(options.daemon, bus)
+        try await fixture.start()
+        let process = ProcessFigures(fixture.id)
+        let idle = try await Idle.measure(process, seconds: options.idleSeconds)
+        let rows =
+            calls + [
+                Table.Row(
+                    "Processes of plugins at rest", "\(try process.childCount())", processor: "0")
+            ] + idle.rows
+        let head = Table.Row("Measured", "p50", ratio: "p95", processor: "At most")
+        print(Table(head: head, rows: rows).text)
+    }
+}
+
+extension Logger {
+    /// One that nobody reads.
+    nonisolated static var silent: Logger {
+        Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
+    }
+}
