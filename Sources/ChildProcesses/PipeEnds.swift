@@ -14,6 +14,12 @@ package final class PipeEnds {
         (reading, writing) = (ends[0], ends[1])
     }
 
+    /// Makes room for what is larger than most messages, so that it is written and read at once. No more than a
+    /// wish: there is a limit for each user.
+    ///
+    /// Source: fcntl(2), `F_SETPIPE_SZ`.
+    package func widen() { _ = fcntl(writing, 1031, Int32(1 << 20)) }
+
     deinit { for end in [reading, writing] where end >= 0 { close(end) } }
 
     /// The end to read from, which the caller closes.

@@ -37,6 +37,8 @@ final class PluginProcess {
     ) throws(SpawnError) {
         var setup = setup
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
+        input.widen()
+        output.widen()
         setup.descriptors =
             [input.reading, output.writing, errors.writing] + setup.descriptors
         process = try ConfinedProcess(setup)

@@ -12,8 +12,10 @@ package struct AllowedHosts: Hashable, Sendable {
     }
 
     package func permits(_ address: WebAddress) -> Bool {
-        if origins.contains(address.origin) { return true }
-        return address.scheme == .https && patterns.contains { $0.matches(address) }
+        if address.scheme == .https, patterns.contains(where: { $0.matches(address) }) {
+            return true
+        }
+        return !origins.isEmpty && origins.contains(address.origin)
     }
 
     /// Whether a text is an address that a request may go to.

@@ -9,6 +9,7 @@ package enum ServiceText {
     /// Text of one line: white space of any kind becomes one space. nil if nothing is left.
     package static func line(_ text: String?) -> String? {
         guard let text else { return nil }
+        if isPlain(text, besides: []) { return text }
         let words = text.unicodeScalars.split { $0.properties.isWhitespace }
         let line = words.reduce(into: String.UnicodeScalarView()) { line, word in
             if !line.isEmpty { line.append(" ") }
@@ -20,6 +21,7 @@ package enum ServiceText {
     /// Text whose lines and tabs stay. nil if nothing is left.
     package static func paragraphs(_ text: String?) -> String? {
         guard let text else { return nil }
+        if isPlain(text, besides: [UInt8(ascii: "\t"), UInt8(ascii: "\n")]) { return text }
         var paragraphs = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
         for scalar in text.unicodeScalars {
@@ -35,6 +37,23 @@ package enum ServiceText {
         let start = paragraphs.firstIndex { !isSpace($0) } ?? paragraphs.endIndex
         let end = paragraphs.lastIndex { !isSpace($0) }.map(paragraphs.index(after:))
         return bounded(String.UnicodeScalarView(paragraphs[start..<(end ?? paragraphs.endIndex)]))
+    }
+
+    /// Whether nothing is to be done, as with most texts: printable ASCII whose blanks are single ones between words.
+    private static func isPlain(_ text: String, besides others: [UInt8]) -> Bool {
+        let blank = UInt8(ascii: " ")
+        guard 1...maximumLength ~= text.utf8.count, let last = text.utf8.last, last > blank else {
+            return false
+        }
+        var previous = blank
+        for byte in text.utf8 {
+            guard
+                0x21...0x7e ~= byte || byte == blank && previous != blank
+                    || previous != blank && others.contains(byte)
+            else { return false }
+            previous = byte
+        }
+        return true
     }
 
     /// Whether a scalar is no control and does not change the direction of writing.

@@ -19,13 +19,16 @@ package struct WebAddress: Hashable, Sendable {
     /// The longest address that is read, in bytes.
     package static let maximumLength = 8192
 
+    // By bytes, here and below: they are plain ASCII, and every photo has several addresses.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy(Self.isPlain),
-            let schemeEnd = text.firstRange(of: "://"),
-            let scheme = Scheme(rawValue: text[..<schemeEnd.lowerBound].lowercased())
+        let bytes = text.utf8
+        guard bytes.count <= Self.maximumLength, Self.isPlain(bytes),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let scheme = Scheme(rawValue: text[..<colon].lowercased()),
+            bytes[colon...].starts(with: "://".utf8)
         else { return nil }
-        let tail = text[schemeEnd.upperBound...]
-        let end = tail.firstIndex { "/?#".contains($0) } ?? tail.endIndex
+        let tail = text[bytes.index(colon, offsetBy: 3)...]
+        let end = tail.utf8.firstIndex { "/?#".utf8.contains($0) } ?? tail.endIndex
         guard let (host, port) = Self.hostAndPort(tail[..<end]) else { return nil }
         self.scheme = scheme
         self.host = host
@@ -50,6 +53,7 @@ package struct WebAddress: Hashable, Sendable {
     /// Whether the host is this computer, by its name alone.
     package var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
+        guard host.utf8.starts(with: "127.".utf8) else { return false }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127"
             && numbers.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
@@ -59,33 +63,56 @@ package struct WebAddress: Hashable, Sendable {
     package var isSafe: Bool { scheme == .https || isLoopback }
 
     private static func hostAndPort(_ authority: Substring) -> (String, UInt16?)? {
-        let host: Substring
-        if authority.first == "[" {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            host = authority[...end]
-            guard host.dropFirst().dropLast().allSatisfy({ $0.isHexDigit || ":.".contains($0) })
+        let bytes = authority.utf8
+        let end: Substring.Index
+        if bytes.first == UInt8(ascii: "[") {
+            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")),
+                bytes[..<bracket].dropFirst().allSatisfy({ $0.isHexDigit || ":.".utf8.contains($0) }
+                )
             else { return nil }
+            end = bytes.index(after: bracket)
         } else {
-            host = authority.prefix { $0 != ":" }
-            guard !host.isEmpty, host.first != ".", !host.contains(".."),
-                host.allSatisfy({ $0.isLetter || $0.isNumber || "-._".contains($0) })
-            else { return nil }
+            end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
+            var previous = UInt8(ascii: ".")
+            for byte in bytes[..<end] {
+                guard byte.isLetter || byte.isDigit || "-._".utf8.contains(byte),
+                    byte != UInt8(ascii: ".") || previous != byte
+                else { return nil }
+                previous = byte
+            }
+            guard end != bytes.startIndex else { return nil }
         }
-        let tail = authority[host.endIndex...]
-        guard !tail.isEmpty else { return (host.lowercased(), nil) }
+        let host = authority[..<end].lowercased()
+        let tail = bytes[end...]
+        guard let colon = tail.first else { return (host, nil) }
         let digits = tail.dropFirst()
-        guard tail.first == ":", digits.allSatisfy(\.isNumber), let port = UInt16(digits), port > 0
+        guard colon == UInt8(ascii: ":"), digits.allSatisfy(\.isDigit),
+            let port = UInt16(Substring(digits)), port > 0
         else { return nil }
-        return (host.lowercased(), port)
+        return (host, port)
     }
 
-    /// Whether a byte may stand in an address (RFC 3986 §2), or is `|`, which services send unescaped.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~:/?#[]@!$&'()*+,;=%|".utf8.contains(byte)
+    /// Whether all bytes may stand in an address (RFC 3986 §2), or are `|`, which services send unescaped.
+    private static func isPlain(_ bytes: String.UTF8View) -> Bool {
+        let (low, high) = plain
+        return bytes.allSatisfy { byte in
+            byte < 128 && (byte < 64 ? low : high) & 1 << UInt64(byte & 63) != 0
         }
     }
+
+    /// A bit for each byte that is.
+    private static let plain: (below64: UInt64, above: UInt64) = {
+        var bits: [UInt64] = [0, 0]
+        for byte in UInt8(0)..<128
+        where byte.isLetter || byte.isDigit || "-._~:/?#[]@!$&'()*+,;=%|".utf8.contains(byte) {
+            bits[Int(byte >> 6)] |= 1 << UInt64(byte & 63)
+        }
+        return (bits[0], bits[1])
+    }()
+}
+
+extension UInt8 {
+    fileprivate var isLetter: Bool { 0x61...0x7a ~= self | 0x20 }
+    fileprivate var isDigit: Bool { 0x30...0x39 ~= self }
+    fileprivate var isHexDigit: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
 }

@@ -51,7 +51,9 @@ private struct Parser {
     private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
     private mutating func skipBlanks() {
-        while let byte = next, [0x20, 0x0a, 0x0d, 0x09].contains(byte) { offset += 1 }
+        while let byte = next, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 {
+            offset += 1
+        }
     }
 
     /// Takes a character if it comes next, blanks aside.
@@ -117,30 +119,57 @@ private struct Parser {
     private mutating func string() throws(JSONSyntaxError) -> String {
         offset += 1
         let start = offset
-        while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20
-        {
-            offset += 1
+        let end = skipPlain(from: start)
+        if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
+            offset = end + 1
+            return try text(UnsafeBufferPointer(rebasing: bytes[start..<end]))
         }
-        if next == UInt8(ascii: "\"") {
-            defer { offset += 1 }
-            return try text(bytes[start..<offset])
-        }
-        var unescaped = Array(bytes[start..<offset])
-        while let byte = next, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw error("a control character in a string") }
-            offset += 1
-            guard byte == UInt8(ascii: "\\") else {
-                unescaped.append(byte)
-                continue
-            }
-            unescaped += String(Character(try escape())).utf8
-        }
-        guard next != nil else { throw error("a string does not end") }
-        offset += 1
-        return try text(unescaped)
+        return try escapedString(from: start)
     }
 
-    private func text(_ utf8: some Sequence<UInt8>) throws(JSONSyntaxError) -> String {
+    /// What is left of a string in which something is escaped. Documents within documents have an escape every few
+    /// bytes.
+    private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
+        var unescaped: [UInt8] = []
+        unescaped.reserveCapacity(1024)
+        offset = start
+        while true {
+            let end = skipPlain(from: offset)
+            if end > offset {
+                unescaped.append(
+                    contentsOf: UnsafeBufferPointer(rebasing: bytes[offset..<end]))
+                offset = end
+            }
+            guard let byte = next else { throw error("a string does not end") }
+            offset += 1
+            switch byte {
+            case UInt8(ascii: "\""): return try unescaped.withUnsafeBufferPointer(text)
+            case UInt8(ascii: "\\"):
+                let scalar = try escape()
+                if scalar.isASCII {
+                    unescaped.append(UInt8(truncatingIfNeeded: scalar.value))
+                } else {
+                    unescaped += String(Character(scalar)).utf8
+                }
+            default:
+                offset -= 1
+                throw error("a control character in a string")
+            }
+        }
+    }
+
+    /// Where what stands for itself in a string ends.
+    private func skipPlain(from start: Int) -> Int {
+        var end = start
+        while end < bytes.count {
+            let byte = bytes[end]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            end += 1
+        }
+        return end
+    }
+
+    private func text(_ utf8: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) -> String {
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw error("a string is no UTF-8")
         }

@@ -36,29 +36,53 @@ extension JSONValue {
     }
 
     private static func write(_ text: String, to line: inout [UInt8]) {
-        line.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { bytes in
-            guard bytes.contains(where: needsEscape) else { return line += bytes }
-            for byte in bytes {
-                guard needsEscape(byte) else {
-                    line.append(byte)
-                    continue
+            var length = bytes.count + 2
+            for byte in bytes { length += extraBytes(byte) }
+            line += [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+                guard var end = buffer.baseAddress else { return }
+                end.initialize(to: UInt8(ascii: "\""))
+                end += 1
+                for byte in bytes {
+                    if extraBytes(byte) == 0 {
+                        end.initialize(to: byte)
+                        end += 1
+                    } else {
+                        end = escape(byte, at: end)
+                    }
                 }
-                switch byte {
-                case UInt8(ascii: "\""): line += "\\\"".utf8
-                case UInt8(ascii: "\\"): line += "\\\\".utf8
-                case UInt8(ascii: "\n"): line += "\\n".utf8
-                default:
-                    let digits = String(byte, radix: 16)
-                    line += "\\u00\(byte < 0x10 ? "0" : "")\(digits)".utf8
-                }
+                end.initialize(to: UInt8(ascii: "\""))
+                count = length
             }
         }
-        line.append(UInt8(ascii: "\""))
     }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7f
+    /// Writes the escape of a byte.
+    ///
+    /// - Returns: Where the next one goes.
+    private static func escape(
+        _ byte: UInt8, at start: UnsafeMutablePointer<UInt8>
+    ) -> UnsafeMutablePointer<UInt8> {
+        start[0] = UInt8(ascii: "\\")
+        if extraBytes(byte) == 1 {
+            start[1] = byte == UInt8(ascii: "\n") ? UInt8(ascii: "n") : byte
+            return start + 2
+        }
+        start[1] = UInt8(ascii: "u")
+        start[2] = UInt8(ascii: "0")
+        start[3] = UInt8(ascii: "0")
+        start[4] = UInt8(ascii: "0") + (byte >> 4)
+        start[5] = (byte & 15) + (byte & 15 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+        return start + 6
+    }
+
+    /// How much longer the escape of a byte is than the byte; 0 where it needs none.
+    @inline(__always)
+    private static func extraBytes(_ byte: UInt8) -> Int {
+        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte != 0x7f {
+            return 0
+        }
+        return byte < 0x20 && byte != UInt8(ascii: "\n") || byte == 0x7f ? 5 : 1
     }
 }

@@ -23,18 +23,22 @@ final class PluginChannel {
     }
 
     private func read() {
-        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { buffer in
+        let known = rest.count
+        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 1) { buffer in
             let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
             if count > 0 { rest += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
             return count
         }
         if count == 0 || count < 0 && errno != EINTR { exit(EXIT_SUCCESS) }
+        // What was there before has no end of a line.
         var lines = rest[...]
-        while let end = lines.firstIndex(of: UInt8(ascii: "\n")) {
-            take(lines[..<end])
-            lines = lines[(end + 1)...]
+        var end = rest[known...].firstIndex(of: UInt8(ascii: "\n"))
+        while let next = end {
+            take(lines[..<next])
+            lines = lines[(next + 1)...]
+            end = lines.firstIndex(of: UInt8(ascii: "\n"))
         }
-        rest = Array(lines)
+        if lines.count < rest.count { rest = Array(lines) }
     }
 
     private func take(_ line: ArraySlice<UInt8>) {
