@@ -111,7 +111,7 @@ struct AcceptanceTests {
         #expect(try Destination.content().starts(with: world.imageBeginning))
 
         let profile = try await ada.properties(.profile)
-        #expect(profile["Username"] == .string("ada"))
+        #expect(profile["Username"] == .string(world.username("ada")))
         #expect(profile["Name"]?.string?.isEmpty == false)
         try await world.daemon.stop()
     }
@@ -312,6 +312,37 @@ struct AcceptanceTests {
         try await world.waitForLikes(ada)
         #expect(try await world.likes(of: "ada") == world.likedTogether(ids[0]))
         #expect(try await world.accounts() == [world.accountID("ada")])
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: TestedProvider.withKey)
+    func `a refused key needs another, and no key shows anywhere`(
+        provider: TestedProvider
+    ) async throws {
+        let recording = try await BusRecording()
+        let world = try await provider.secretWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.revokeTokens(of: "ada")
+        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        #expect(try await world.property(ada, "State") == .string("needs-login"))
+        let count = world.requestCount
+        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(world.requestCount == count)
+        #expect(try await world.logIn("ada").path == ada.path)
+        try await world.wait(ada, "ready")
+        try await world.waitForLikes(ada)
+        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[0]))
+
+        #expect(world.tokens.count == 2)
+        let (bus, log) = (
+            try await recording.text(), world.daemon.process.standardError.value.text
+        )
+        for key in world.tokens { #expect(!bus.contains(key) && !log.contains(key)) }
+        #expect(bus.contains(ids[0]))
+        try await ada.remove()
+        try await world.expectNoTrace(of: "ada", Array(world.tokens))
         try await world.daemon.stop()
     }
 }

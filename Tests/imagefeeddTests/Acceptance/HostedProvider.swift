@@ -7,6 +7,18 @@ import Testing
 enum HostedProvider {
     private static let folder = "home/.local/share/imagefeed/providers"
 
+    /// The ID of an account, as the contract has it.
+    static func accountID(_ provider: String, _ name: String) -> String {
+        name.utf8.reduce(into: "\(provider)_") { id, byte in
+            let character = Character(Unicode.Scalar(byte))
+            if character.isASCII, character.isLetter || character.isNumber || character == "_" {
+                id.append(character)
+            } else {
+                id += "_" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+    }
+
     /// Puts a program that was built along with the tests, and its manifest, where a user would.
     ///
     /// - Parameters:

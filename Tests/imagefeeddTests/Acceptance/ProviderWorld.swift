@@ -16,6 +16,8 @@ protocol ProviderWorld: AnyObject, Sendable {
 
     /// The ID of the account of a user.
     func accountID(_ user: String) -> String
+    /// What a user is called at the service.
+    func username(_ user: String) -> String
     /// Logs in as a user would, and waits until that is done.
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient
@@ -54,6 +56,8 @@ protocol ServiceWorld: ProviderWorld {
 protocol SecretWorld: ServiceWorld {
     /// What a user does who takes back what an application may do.
     func revokeTokens(of user: String)
+    /// The tokens or keys that the API has been shown so far.
+    var tokens: Set<String> { get }
 }
 
 /// A service that lets its users in in the browser.
@@ -94,6 +98,7 @@ extension ProviderWorld {
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
     }
 
+    func username(_ user: String) -> String { user }
     var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
     func likedTogether(_ photo: String) -> Set<String> { [photo] }

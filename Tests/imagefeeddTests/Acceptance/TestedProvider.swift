@@ -13,11 +13,14 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
     case pixelfedPlugin = "pixelfed, a plugin"
+    // The examples, as users install them.
+    case rss
+    case immich
 
     var testDescription: String { rawValue }
 
-    /// Those whose photos can be liked.
-    static let withLikes = allCases
+    /// Those whose photos can be liked. A feed has nobody to tell of a like.
+    static let withLikes = allCases.filter { $0 != .rss }
 
     /// Those at a service of the network, which can be away, want to be left alone, or answer nonsense.
     ///
@@ -26,13 +29,17 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     static let ofNetwork = allCases.filter { $0 != .local }
 
     /// Those of the network whose photos can be liked: only such likes have to wait.
-    static let ofNetworkWithLikes = ofNetwork
+    static let ofNetworkWithLikes = ofNetwork.filter(withLikes.contains)
 
-    /// Those whose accounts have a secret, which the service may refuse, and a keyring may keep to itself.
-    static let withSecret = ofNetwork
+    /// Those whose accounts have a secret, which the service may refuse, and a keyring may keep to itself. A feed
+    /// lies open.
+    static let withSecret = ofNetwork.filter { $0 != .rss }
+
+    /// Those that are logged in to with a key, without a browser.
+    static let withKey: [TestedProvider] = [.immich]
 
     /// Those that are logged in to in the browser, by OAuth.
-    static let withBrowser = ofNetwork
+    static let withBrowser = withSecret.filter { !withKey.contains($0) }
 
     @MainActor func world() async throws -> any ProviderWorld {
         switch self {
@@ -43,6 +50,8 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
         case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)
         case .pixelfedPlugin: try await MastodonWorld(.pixelfed, place: .plugin)
+        case .rss: try await FeedWorld()
+        case .immich: try await ImmichWorld()
         }
     }
 

@@ -108,10 +108,15 @@ struct Server: Sendable {
         if let body { request.body = Array(try JSONEncoder().encode(body)) }
         request.headers = ["Accept": "application/json", "Content-Type": "application/json"]
         let response = try await http.send(request)
+        // No API sends pages: somebody on the way does, such as a network that wants a login.
+        guard !response.isPage else { throw ProviderError.failed("A page answers, not Immich.") }
         switch response.status {
         case 200..<300: return response.body
         case 401: throw ProviderError.unauthorized
         case 403: throw ProviderError.denied("The key does not allow that; make one that does.")
+        case 429:
+            let pause = response.retryAfter(now: .now)
+            throw ProviderError.rateLimited(until: pause.map { Timestamp.now + $0 })
         case 400, 404: throw ProviderError.notFound("Immich has no such photo or album.")
         default: throw ProviderError.failed("Immich answers with status \(response.status).")
         }

@@ -34,6 +34,8 @@ def fetch(account, url):
             error = message["error"]
             raise Refusal(error.get("data", {}).get("kind", "failed"), error["message"])
         response = message["result"]
+        if response["status"] == 429:
+            raise Refusal("rate-limited", "The server of the feed wants to be left alone for a while.")
         if response["status"] != 200:
             raise Refusal("failed", f"The feed answers with status {response['status']}.")
         if "body_base64" in response:
@@ -85,7 +87,10 @@ def entries(account):
     try:
         root = ElementTree.fromstring(fetch(account, account["username"]))
     except ElementTree.ParseError:
-        raise Refusal("failed", "There is no feed at that address.") from None
+        root = None
+    # A page in good order is no feed either: a network that wants a login answers with one.
+    if root is None or not re.search("(rss|RDF|feed)$", root.tag):
+        raise Refusal("failed", "There is no feed at that address.")
     channel = root.find("channel") if root.find("channel") is not None else root
     photos = {}
     for element in [*root.iter("item"), *root.iter(f"{ATOM}entry")]:
