@@ -193,7 +193,8 @@ struct HostileTests {
         let calls = (0..<3).map { _ in
             Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
         }
-        let place = String(repeating: "x", count: 1 << 20)
+        // More than a pipe takes.
+        let place = String(repeating: "x", count: 4 << 20)
         await #expect(throws: ProviderError.self) {
             try await plugin.session.fetchPage(SourceID("home"), from: place)
         }
@@ -269,6 +270,16 @@ struct HostileTests {
         await plugin.expectFailure("left alone until it changes")
         #expect(plugin.disablements.value.count == 1)
         #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
+    }
+
+    @Test func `one that is left alone has another chance once it changes`() async throws {
+        let plugin = try PluginFixture("show('well')", opening: "sys.exit(1)")
+        for _ in 0..<5 { await plugin.expectFailure("status 1") }
+        #expect(plugin.provider.condition.state == .disabled)
+        try plugin.replaceProgram("show('well')")
+        #expect(try await plugin.shown() == "well")
+        #expect(plugin.provider.condition.state == .ready)
+        #expect(plugin.disablements.value.count == 1)
     }
 
     @Test func `one that fails is left alone for longer and longer`() async throws {

@@ -69,6 +69,12 @@ final class PluginFixture {
 
     isolated deinit { host.stop() }
 
+    /// Puts another program in the place of the one that is there.
+    func replaceProgram(_ script: String) throws {
+        try directory.write(
+            Self.program(script, ""), to: "home/.local/share/imagefeed/providers/odd/odd.py")
+    }
+
     /// Asks for a page.
     func page() async throws -> RemotePage {
         try await session.fetchPage(SourceID("home"), from: nil)
