@@ -8,7 +8,7 @@ import Testing
 /// Services that are away, want to be left alone, or answer nonsense, at every provider of the network.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AcceptanceTroubleTests {
-    @Test(arguments: TestedProvider.ofNetworkWithLikes)
+    @Test(arguments: TestedProvider.withTroublesAndLikes)
     func `a like waits for a service that is away`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
@@ -26,7 +26,7 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetwork)
+    @Test(arguments: TestedProvider.withTroubles)
     func `while a service is away, what is known is served`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
@@ -46,7 +46,7 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetwork)
+    @Test(arguments: TestedProvider.withTroubles)
     func `a rate limit is kept to`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
@@ -70,7 +70,7 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetwork)
+    @Test(arguments: TestedProvider.withTroubles)
     func `equal calls at once are one request, and many are a handful`(
         provider: TestedProvider
     ) async throws {
@@ -113,13 +113,13 @@ struct AcceptanceTroubleTests {
         .redirect(to: "file:///etc/passwd"),
     ]
 
-    @Test(arguments: TestedProvider.ofNetwork)
+    @Test(arguments: TestedProvider.withTroubles)
     func `a fault fails the call alone`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         let path = world.pattern(.feed).text.split(separator: " ").last.map(String.init) ?? ""
-        for (number, fault) in (Self.faults + [.redirect(to: path)]).enumerated() {
+        for (number, fault) in (Self.faults + [.redirect(307, to: path)]).enumerated() {
             world.service.fail(world.pattern(.feed), fault)
             let reply = await errorReply { _ = try await ada.refresh("") }
             #expect(
@@ -145,7 +145,7 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetwork)
+    @Test(arguments: TestedProvider.oneOfAKind)
     func `a call ends in time whatever the service does`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")

@@ -31,6 +31,16 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     /// Those of the network whose photos can be liked: only such likes have to wait.
     static let ofNetworkWithLikes = ofNetwork.filter(withLikes.contains)
 
+    /// Those whose services get into trouble. Not Pixelfed as a plugin: what a trouble does on its way through a plugin
+    /// is the same for both dialects of that provider, and each case costs a second of everybody's time.
+    static let withTroubles = ofNetwork.filter { $0 != .pixelfedPlugin }
+
+    /// Those whose photos can be liked all the same.
+    static let withTroublesAndLikes = withTroubles.filter(withLikes.contains)
+
+    /// One inside the daemon, and a plugin in each language: for what takes long, and depends on no more than that.
+    static let oneOfAKind: [TestedProvider] = [.unsplash, .unsplashPlugin, .rss]
+
     /// Those whose accounts have a secret, which the service may refuse, and a keyring may keep to itself. A feed
     /// lies open.
     static let withSecret = ofNetwork.filter { $0 != .rss }
