@@ -76,6 +76,9 @@ final class ScratchFolder {
                     "dist/examples/rss/\(source)", to: "\(path)/\(folder)/\(target)")
             }
         }
+        try make("home/.config/imagefeed")
+        try write(
+            "[Provider splash]\nAllowLoopback=true\n", to: "home/.config/imagefeed/imagefeed.conf")
         return "\(path)/plugins"
     }
 
