@@ -154,8 +154,12 @@ package final class Account {
 
     /// Changes what the user calls the account.
     package func setLabel(_ label: String) async throws {
-        guard !label.isEmpty, label.utf8.count <= 256 else {
-            throw EngineError.invalidArgument("A label has 1 to 256 bytes.")
+        guard label.utf8.count <= 256, !label.contains(where: { $0 == "\t" || $0.isNewline }),
+            ServiceText.paragraphs(label)?.utf8.elementsEqual(label.utf8) == true
+        else {
+            throw EngineError.invalidArgument(
+                "A label is a line of 1 to 256 bytes, without control characters and white space around it."
+            )
         }
         try await engine.update(self) { $0.label = label }
     }

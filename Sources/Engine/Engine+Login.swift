@@ -56,7 +56,8 @@ extension Engine {
             do {
                 try login.proceed()
                 try login.check(identity)
-                if account(identity, of: provider)?.isLoggedIn == true {
+                // Who could be registered was lost by the provider, whatever the account says.
+                if !request.registers, account(identity, of: provider)?.isLoggedIn == true {
                     throw EngineError.alreadyLoggedIn("\(identity.username) is logged in already.")
                 }
                 return try await admit(identity, provider) { !login.hasEnded }

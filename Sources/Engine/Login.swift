@@ -102,12 +102,16 @@ package final class Login {
         guard let authorization else {
             throw EngineError.notSupported("This login takes no code.")
         }
+        guard state == .waiting else {
+            throw EngineError.invalidArgument("A code was given already; wait for the end.")
+        }
         do {
             try authorization.submit(code)
         } catch {
             guard case .invalidCode(let reason) = error else { throw error }
             throw EngineError.invalidArgument(reason)
         }
+        move(to: .exchanging)
     }
 
     package var hasEnded: Bool { state != .waiting && state != .exchanging }

@@ -1,10 +1,8 @@
 /// Names a photo within its account, as its service does.
-public struct PhotoID: Hashable, Sendable, CustomStringConvertible {
+public struct PhotoID: ExactText {
     public let text: String
 
     public init(_ text: String) { self.text = text }
-
-    public var description: String { text }
 }
 
 /// A photo, as far as its service describes it. nil is "unknown".

@@ -1,10 +1,8 @@
 /// Names a source of photos within an account: `all`, `album:Holidays/2026`, `topic:nature`.
-public struct SourceID: Hashable, Sendable, CustomStringConvertible {
+public struct SourceID: ExactText {
     public let text: String
 
     public init(_ text: String) { self.text = text }
-
-    public var description: String { text }
 }
 
 /// A source of photos: a feed, an album, a topic.

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// One connection to an SQLite database.
 ///
@@ -66,7 +67,7 @@ package final class Database {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard let raw = opened, code == SQLITE_OK else {
-            let reason = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            let reason = opened.map(Self.reason) ?? "out of memory"
             sqlite3_close_v2(opened)
             throw .cannotOpen(path, reason)
         }
@@ -211,6 +212,12 @@ package final class Database {
 
     func check(_ code: Int32) throws(StorageError) { try Self.check(code, raw, path) }
 
+    /// What went wrong last, as the system says, else as SQLite does.
+    private static func reason(_ raw: OpaquePointer) -> String {
+        let code = sqlite3_system_errno(raw)
+        return code == 0 ? String(cString: sqlite3_errmsg(raw)) : String(cString: strerror(code))
+    }
+
     private static func check(
         _ code: Int32, _ raw: OpaquePointer, _ path: String
     ) throws(StorageError) {
@@ -219,7 +226,7 @@ package final class Database {
         case SQLITE_FULL: throw .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: throw .damaged(path)
         case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
-            throw .cannotOpen(path, String(cString: sqlite3_errmsg(raw)))
+            throw .cannotOpen(path, reason(raw))
         default: throw .failed(code: code, message: String(cString: sqlite3_errmsg(raw)))
         }
     }

@@ -8,12 +8,15 @@ package enum PrivateFolder {
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
     package static func create(_ path: String) throws(StorageError) {
         var built = ""
+        var isReadOnly = false
         for element in path.split(separator: "/") {
             built += "/\(element)"
-            guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR, errno != EROFS else {
+            guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR else { continue }
+            let code = errno
+            guard code != EROFS else {
+                isReadOnly = true
                 continue
             }
-            let code = errno
             // An existing folder may be unreadable to us and still lead on.
             guard access(built, F_OK) == 0 else {
                 if code == ENOSPC || code == EDQUOT { throw .full }
@@ -21,7 +24,10 @@ package enum PrivateFolder {
             }
         }
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard stat(path, &status) == 0 else {
+            throw .cannotOpen(path, String(cString: strerror(isReadOnly ? EROFS : errno)))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
             throw .cannotOpen(path, "it is no folder")
         }
         if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {

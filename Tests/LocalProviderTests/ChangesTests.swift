@@ -91,6 +91,60 @@ import Testing
         #expect(!folder.events.value.contains { if case .removed = $0 { true } else { false } })
     }
 
+    @Test(arguments: [[3, 2, 1], [1, 2, 3]])
+    func `photos that are numbered anew stay what they are`(_ order: [Int]) async throws {
+        let folder = try PhotosFixture(photos: ["1.jpg", "2.jpg", "3.jpg"])
+        try await folder.ready()
+        var ids: [PhotoID] = []
+        for number in 1...3 { ids.append(try await folder.id("\(number)")) }
+        // Either up by one, or down by one from the other end.
+        let step = order[0] == 3 ? 1 : -1
+        for number in order {
+            try PhotosFixture.check(
+                rename(folder.path("\(number).jpg"), folder.path("\(number + step).jpg")))
+        }
+        try await folder.shows((1...3).reversed().map { "\($0 + step)" })
+        for number in 1...3 {
+            #expect(try await folder.id("\(number + step)") == ids[number - 1])
+        }
+    }
+
+    @Test func `photos that change places keep their ids`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
+        try await folder.ready()
+        let (a, b) = (try await folder.id("a"), try await folder.id("b"))
+        for (old, new) in [("a", "c"), ("b", "a"), ("c", "b")] {
+            try PhotosFixture.check(
+                rename(folder.path("\(old).jpg"), folder.path("\(new).jpg")))
+        }
+        try await folder.become {
+            guard let photo = try await folder.photos().first(where: { $0.title == "a" }) else {
+                return false
+            }
+            return photo.id == b
+        }
+        #expect(try await folder.id("b") == a)
+    }
+
+    @Test func `a photo that is moved over another is itself, and the other is gone`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
+        try await folder.ready()
+        let (a, b) = (try await folder.id("a"), try await folder.id("b"))
+        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg")))
+        try await folder.removed([a])
+        #expect(try await folder.id("a") == b)
+    }
+
+    @Test func `albums are told apart by how their names are composed`() async throws {
+        let names = ["Alb\u{e9}", "Albe\u{301}"]
+        let folder = try PhotosFixture(photos: names.map { "\($0)/\($0.utf8.count).jpg" })
+        try await folder.ready()
+        for name in names {
+            #expect(try await folder.titles(Self.album(name)) == ["\(name.utf8.count)"])
+        }
+        #expect(Self.album(names[0]) != Self.album(names[1]))
+    }
+
     @Test func `a renamed folder keeps its photos' ids`() async throws {
         let folder = try PhotosFixture(photos: ["x/a.jpg", "x/deep/b.jpg"])
         try await folder.ready()

@@ -110,7 +110,6 @@ extension ServiceError {
         case .offline: "Try again when the network is back."
         case .rateLimited: "“imagefeedctl status” tells when to try again."
         case .secretStoreLocked: "Unlock the keyring, and try again."
-        case .storageFull: "Make room on the disk, and try again."
         default: nil
         }
     }

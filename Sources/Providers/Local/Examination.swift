@@ -182,15 +182,20 @@ final class Examination: Sendable {
         }
         let noted = found
         guard !noted.isEmpty else { return [] }
-        let photos = try? await database.writer.run { database in
-            let index = PictureIndex(database)
-            try database.transaction { () throws(StorageError) in
-                for (file, facts) in noted { try index.setFacts(facts, of: file) }
+        do {
+            return try await database.writer.run { database in
+                let index = PictureIndex(database)
+                try database.transaction { () throws(StorageError) in
+                    for (file, facts) in noted { try index.setFacts(facts, of: file) }
+                }
+                return try noted.filter { $0.facts != PhotoFacts() }
+                    .compactMap { try index.picture($0.file.id) }.map { Photo($0) }
             }
-            return try noted.filter { $0.facts != PhotoFacts() }
-                .compactMap { try index.picture($0.file.id) }.map { Photo($0) }
+        } catch {
+            // What cannot be noted, for want of room, is not looked into again and again.
+            state.withLock { $0.unreadable.formUnion(noted.map(\.file.id)) }
+            return []
         }
-        return photos ?? []
     }
 
     /// What a file tells; nil if nobody knows, and it is to be tried again another time.

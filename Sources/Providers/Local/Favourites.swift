@@ -103,7 +103,8 @@ final class Favourites: Sendable {
         return try await turns.run {
             let place = try await find()
             guard let user = try await number(of: user) else {
-                throw ProviderError.noSuchUser("The user has been removed.")
+                throw ProviderError.noSuchUser(
+                    "The user is not known any more; log in and register the same name again.")
             }
             let row = place.picture.file.id
             let (number, isLikedNow) = state.withLock { state in

@@ -48,12 +48,12 @@ struct FileStatus {
         device = Int64(bitPattern: UInt64(status.st_dev))
         hardLinks = Int(status.st_nlink)
         let modified = status.st_mtim
-        // A date no clock ever showed must not end the program.
-        let (nanoseconds, overflow) = Int64(modified.tv_sec)
-            .multipliedReportingOverflow(by: 1_000_000_000)
+        // A date no clock ever showed must not end the program: it is as far away as can be told.
+        let limit = Int64.max / 1_000_000_000 - 1
+        let seconds = min(max(Int64(modified.tv_sec), -limit), limit)
         stamp = FileStamp(
             inode: Int64(bitPattern: UInt64(status.st_ino)), sizeBytes: Int64(status.st_size),
-            modified: overflow ? 0 : nanoseconds &+ Int64(modified.tv_nsec))
+            modified: seconds * 1_000_000_000 + Int64(modified.tv_nsec))
     }
 
     /// Whether `path` itself is a symbolic link.

@@ -55,7 +55,6 @@ final class FolderScan {
         let path: RelativePath
         let name: [UInt8]
         let stamp: FileStamp
-        let known: PictureIndex.File?
     }
 
     init(
@@ -225,8 +224,7 @@ final class FolderScan {
     ) {
         guard known?.stamp != stamp, !collectedAlone.contains(FileKey(folder: id, name: name))
         else { return }
-        candidates.append(
-            Candidate(folder: id, path: folder, name: name, stamp: stamp, known: known))
+        candidates.append(Candidate(folder: id, path: folder, name: name, stamp: stamp))
     }
 
     /// Reads the collected files, the newest first, and stores what they are.
@@ -248,16 +246,29 @@ final class FolderScan {
 
     private func store(_ candidate: Candidate, _ content: FileContent) throws(StorageError) {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
+        // What was known there may have been moved since.
+        let known = try index.file(folder: folder, name: name)
+        // A file that was moved over another is itself; one that was written anew takes over from the old one.
+        let moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp)
         let format: ImageFormat?
         switch content {
         case .image(let image): format = image
         case .other: format = nil
         case .unreadable:
             // Nothing is noted, so that every scan tries again; a photo that was moved is known, though.
-            guard candidate.known == nil, try formerRow(stamp) != nil else { return }
+            guard moved != nil else { return }
             format = nil
         }
-        if let known = candidate.known {
+        if let moved {
+            if let displaced = try index.move(moved, folder: folder, name: name) {
+                vanished.append(displaced)
+            }
+            guard moved.format != nil else { return }
+            changes.changed.insert(moved.id)
+            guard moved.folder != folder else { return }
+            changes.raised[candidate.path, default: 0] += 1
+            if let path = try index.folderPath(moved.folder) { changes.left.insert(path) }
+        } else if let known {
             try index.update(known, stamp, format)
             switch (known.format, format) {
             case (nil, nil): return
@@ -269,13 +280,6 @@ final class FolderScan {
                 changes.raised[candidate.path, default: 0] += 1
                 changes.raisedInAll += 1
             }
-        } else if let moved = try formerRow(stamp) {
-            try index.move(moved, folder: folder, name: name)
-            guard moved.format != nil else { return }
-            changes.changed.insert(moved.id)
-            guard moved.folder != folder else { return }
-            changes.raised[candidate.path, default: 0] += 1
-            if let path = try index.folderPath(moved.folder) { changes.left.insert(path) }
         } else {
             let path = candidate.path.appending(name)
             try index.insert(folder: folder, path: path, name: name, stamp, format)

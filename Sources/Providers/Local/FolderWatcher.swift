@@ -37,6 +37,8 @@ final class FolderWatcher: Sendable {
         var firstEvent: DispatchTime?
         var isReportScheduled = false
         var isOutOfWatches = false
+        /// The descriptor is closed, or another's by now.
+        var isStopped = false
     }
 
     /// How long a burst must be over before it is told of.
@@ -71,7 +73,10 @@ final class FolderWatcher: Sendable {
     deinit { stop() }
 
     /// Ends; nothing is reported any more.
-    func stop() { source?.cancel() }
+    func stop() {
+        state.withLock { $0.isStopped = true }
+        source?.cancel()
+    }
 
     /// Whether some folder could not be watched, since the user has no more watches.
     var isOutOfWatches: Bool { descriptor < 0 || state.withLock(\.isOutOfWatches) }
@@ -84,6 +89,7 @@ final class FolderWatcher: Sendable {
             | IN_DELETE_SELF | IN_MOVE_SELF
         let flags = UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
         state.withLock { state in
+            guard !state.isStopped else { return }
             if path == .root, let ancestor = state.ancestor {
                 inotify_rm_watch(descriptor, ancestor.watch)
                 state.ancestor = nil
@@ -109,20 +115,20 @@ final class FolderWatcher: Sendable {
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
-            let watch = withCPath(folder) {
-                inotify_add_watch(
-                    descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
-            }
-            if watch >= 0 {
-                state.withLock { state in
-                    if let before = state.ancestor, before.watch != watch {
-                        inotify_rm_watch(descriptor, before.watch)
-                    }
-                    state.ancestor = (watch, name)
+            let isDone = state.withLock { state in
+                guard !state.isStopped else { return true }
+                let watch = withCPath(folder) {
+                    inotify_add_watch(
+                        descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
                 }
-                return
+                guard watch >= 0 else { return false }
+                if let before = state.ancestor, before.watch != watch {
+                    inotify_rm_watch(descriptor, before.watch)
+                }
+                state.ancestor = (watch, name)
+                return true
             }
-            if folder == [slash] { return }
+            if isDone || folder == [slash] { return }
         }
     }
 
@@ -137,7 +143,9 @@ final class FolderWatcher: Sendable {
     /// Watches a folder no more.
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
-            guard let watch = state.watches.removeValue(forKey: path) else { return }
+            guard !state.isStopped, let watch = state.watches.removeValue(forKey: path) else {
+                return
+            }
             state.paths[watch] = nil
             state.unsettled[watch] = nil
             inotify_rm_watch(descriptor, watch)

@@ -2,7 +2,8 @@ internal import Glibc
 internal import Logging
 internal import Storage
 
-/// The file of the index, with a connection that writes and one that serves pages meanwhile.
+/// The file of the index, with a connection that writes and one that serves pages meanwhile; where there can be
+/// no file, memory, with one connection for both.
 struct PictureDatabase: Sendable {
     let writer: DatabaseQueue
     let reader: DatabaseQueue
@@ -25,8 +26,29 @@ struct PictureDatabase: Sendable {
                 return try Self.open(path)
             }
         }
+        guard Self.canWrite(folder, logger) else {
+            writer = DatabaseQueue(label: "pictures") { try Self.open(":memory:") }
+            reader = writer
+            return
+        }
         writer = DatabaseQueue(label: "pictures", open: open)
         reader = DatabaseQueue(label: "pictures-reader", open: open)
+    }
+
+    private static func canWrite(_ folder: String, _ logger: Logger) -> Bool {
+        do {
+            try PrivateFolder.create(folder)
+            guard access(folder, W_OK) != 0 else { return true }
+            throw StorageError.cannotOpen(folder, String(cString: strerror(errno)))
+        } catch StorageError.full {
+            // There may be room by the time it is needed.
+            return true
+        } catch {
+            logger.warning(
+                "The index of the pictures folder is kept in memory",
+                metadata: ["reason": "\(error)"])
+            return false
+        }
     }
 
     /// Closes the file and deletes it; it is made anew when it is needed next.

@@ -206,9 +206,11 @@ final class PictureFolder: Sendable {
     ///
     /// - Returns: What was found. Whoever asks before the scan begins shares it.
     func refresh() async throws -> IndexChanges {
-        let isFirst = state.withLock { $0.refreshers.isEmpty }
-        return try await withCheckedThrowingContinuation { continuation in
-            state.withLock { $0.refreshers.append(continuation) }
+        try await withCheckedThrowingContinuation { continuation in
+            let isFirst = state.withLock { state in
+                state.refreshers.append(continuation)
+                return state.refreshers.count == 1
+            }
             if isFirst { Task { @MainActor in try? await scan(nil) } }
         }
     }
@@ -373,7 +375,8 @@ final class PictureFolder: Sendable {
 
     private func fail(_ error: any Error) {
         guard !(error is CancellationError) else { return }
-        logger.error("The pictures folder cannot be read", metadata: ["reason": "\(error)"])
+        logger.error(
+            "The photos of the pictures folder cannot be shown", metadata: ["reason": "\(error)"])
         setStatus(.failed(reason: "\(error)"))
     }
 

@@ -276,13 +276,22 @@ struct PictureIndex {
     }
 
     /// Notes that a file lies elsewhere now. It stays the same photo.
-    func move(_ file: File, folder: Int64, name: [UInt8]) throws(StorageError) {
-        try database.query(
-            "DELETE FROM file WHERE folder = ? AND name = ? AND id <> ?",
-            [.integer(folder), .blob(name), .integer(file.id)])
+    ///
+    /// - Returns: The file that was known there, under a name that none has: it may have been moved itself.
+    func move(_ file: File, folder: Int64, name: [UInt8]) throws(StorageError) -> File? {
+        var displaced: File?
+        if let other = try self.file(folder: folder, name: name), other.id != file.id {
+            try rename(other.id, folder: folder, name: Array("/\(other.id)".utf8))
+            displaced = try self.file(other.id)
+        }
+        try rename(file.id, folder: folder, name: name)
+        return displaced
+    }
+
+    private func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {
         try database.query(
             "UPDATE file SET folder = ?, name = ? WHERE id = ?",
-            [.integer(folder), .blob(name), .integer(file.id)])
+            [.integer(folder), .blob(name), .integer(id)])
     }
 
     func delete(_ id: Int64) throws(StorageError) {
