@@ -61,7 +61,12 @@ struct PartFile {
         }
         if !replaces {
             // Unlike `rename`, it does not replace what came meanwhile.
-            if link(to: path) { return }
+            if link(to: path) {
+                // Who watches the folder waits until somebody has written the file, which a link does not tell.
+                let written = open(path, O_WRONLY | O_CLOEXEC)
+                if written >= 0 { close(written) }
+                return
+            }
             if errno == EEXIST { throw Self.inUse(path) }
             // Some file systems have no links.
             var status = stat()
