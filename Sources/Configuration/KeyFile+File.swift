@@ -59,7 +59,8 @@ extension KeyFile {
     private static func write(
         _ text: [UInt8], _ mode: mode_t, to path: String
     ) throws(FileError) {
-        let new = "\(path).new"
+        let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+        let new = "\(path[..<slash]).\(path[slash...]).imagefeed-part"
         // One that is left from a program that was killed.
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
