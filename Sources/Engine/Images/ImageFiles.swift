@@ -22,8 +22,9 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     private let limitBytes: Int
     /// How much there is, as far as is known: what others delete counts until the next look.
     private var totalBytes: Int?
-    /// What files are called that are being written; those of other processes were left by one that was killed.
-    private static let partMark = ".part\(getpid())-"
+    /// What files are called that are being written; others were left by a process that was killed, which may have
+    /// had our number.
+    private static let partMark = ".part\(UInt32.random(in: 0...UInt32.max))-"
     /// The ending of the files with ``Validators``.
     private static let note = "note"
 

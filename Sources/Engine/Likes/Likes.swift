@@ -133,6 +133,7 @@ final class Likes {
             await earlier?.value
             let (wish, settled) = try await decisions.run {
                 decision.finish()
+                guard !progress.isGivenUp else { throw CancellationError() }
                 if isUnseen, let unseen { return try await decideUnseen(id, unseen) }
                 return try await decide(id, wanted)
             }
@@ -141,6 +142,7 @@ final class Likes {
             return (wish.isWanted, try await outcome(of: wish))
         } onTimeout: {
             guard let wish = progress.wish else {
+                progress.isGivenUp = true
                 throw ProviderError.failed(
                     "The service takes too long to answer; try again later.")
             }
@@ -152,6 +154,8 @@ final class Likes {
     private final class Progress {
         /// What is written down.
         var wish: LikeWish?
+        /// Whether the caller was told that it comes to nothing.
+        var isGivenUp = false
     }
 
     /// Writes a wish down, if there is something left to wish.

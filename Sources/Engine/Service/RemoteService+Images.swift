@@ -66,6 +66,9 @@ extension RemoteService {
 
     /// Takes note when the host of images cannot be reached.
     private func reaching<Value>(_ body: () async throws -> Value) async throws -> Value {
+        guard !isForgotten else {
+            throw EngineError.needsLogin("The account was logged out meanwhile.")
+        }
         do {
             return try await body()
         } catch HTTPError.unreachable(let reason) {
