@@ -50,6 +50,18 @@ import Testing
         try await folder.shows(["c", "b", "a"])
     }
 
+    @Test func `a file that gets its name when it is whole shows`() async throws {
+        let folder = try PhotosFixture(photos: ["a.jpg"])
+        try await folder.ready()
+        try folder.directory.write("", to: "tmp/whole")
+        let whole = folder.directory.appending("tmp/whole")
+        try PhotosFixture.write(PhotosFixture.jpeg, to: Array(whole.utf8))
+        PhotosFixture.touch(whole, seconds: 2_000_000)
+        try PhotosFixture.check(link(whole, folder.path("b.jpg")))
+        try PhotosFixture.check(unlink(whole))
+        try await folder.shows(["b", "a"])
+    }
+
     @Test func `a touched photo comes to the top under the same id`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
@@ -126,7 +138,8 @@ import Testing
         #expect(try await folder.id("b") == a)
     }
 
-    @Test func `a photo that is moved over another is itself, and the other is gone`() async throws {
+    @Test func `a photo that is moved over another is itself, and the other is gone`() async throws
+    {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))

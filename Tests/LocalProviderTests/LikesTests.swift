@@ -177,6 +177,47 @@ import Testing
         try await again.shows(["z"], Self.likes)
     }
 
+    /// As `exiftool` does.
+    @Test func `a photo that is written anew keeps its like, not its backup`() async throws {
+        let folder = try await fixture(["a.jpg"])
+        try await like("a", folder)
+        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg_original")))
+        try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
+        try await folder.become {
+            try await folder.photos(Self.likes).first?.created
+                == Timestamp(
+                    secondsSince1970: 2_000_000)
+        }
+        #expect(try await folder.photos().count == 2)
+        #expect(try await folder.titles(Self.likes) == ["a"])
+    }
+
+    @Test func `another pictures folder has likes of its own`() async throws {
+        let folder = try await fixture(["a.jpg"])
+        try await like("a", folder)
+        folder.session.close()
+        let other = folder.directory.appending("other")
+        PhotosFixture.makeFolder(other)
+        try PhotosFixture.write(
+            PhotosFixture.jpeg + [1, 2, 3], to: Array("\(other)/a.jpg".utf8))
+        #expect(folder.provider.setPicturesFolder(other))
+        let there = try PhotosFixture.session("ada", of: folder.provider)
+        _ = try await there.refresh(PhotosFixture.all)
+        #expect(
+            try await there.page(PhotosFixture.all, after: nil, count: 9).photos.map(\.isLiked) == [
+                false
+            ])
+        there.close()
+        #expect(folder.provider.setPicturesFolder(folder.root))
+        let back = try PhotosFixture.session("ada", of: folder.provider)
+        _ = try await back.refresh(PhotosFixture.all)
+        while try await !back.page(PhotosFixture.all, after: nil, count: 9).photos.allSatisfy(
+            \.isLiked)
+        {
+            await Task.yield()
+        }
+    }
+
     @Test func `a photo that goes takes its like along, and brings it back`() async throws {
         let folder = try await fixture(["a.jpg", "b.jpg"])
         try await like("a", folder)

@@ -73,17 +73,13 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test func `a cache that cannot be made is told`() async throws {
+    @Test func `without a cache that can be made, photos show and change`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("in the way", to: "home/.cache/imagefeed")
         let folder = try PhotosFixture(directory, photos: ["a.jpg"])
-        await #expect(throws: ProviderError.self) { try await folder.photos() }
-        await #expect(throws: (any Error).self) {
-            try await folder.session.refresh(PhotosFixture.all)
-        }
-        try FileManager.default.removeItem(atPath: folder.cache)
-        _ = try await folder.session.refresh(PhotosFixture.all)
         #expect(try await folder.titles() == ["a"])
+        try folder.add("b.jpg", seconds: 2_000_000)
+        try await folder.shows(["b", "a"])
     }
 
     @Test func `a closed session ends its events`() async throws {

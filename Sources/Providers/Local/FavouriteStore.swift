@@ -95,6 +95,13 @@ struct FavouriteStore: Sendable {
         }
     }
 
+    /// Forgets where the files are.
+    func loseSight() async throws {
+        try await database.run { database in
+            try database.execute("UPDATE liked SET file = 0, path = x'', modified = 0")
+        }
+    }
+
     /// The keepsakes of these numbers that are there.
     func keepsakes(_ numbers: [Int64]) async throws -> [Keepsake] {
         try await database.run { database in

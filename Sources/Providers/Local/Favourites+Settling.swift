@@ -131,10 +131,9 @@ extension Favourites {
     ) throws(StorageError) -> Finding {
         let picture = try index.picture(keepsake.row)
         if let picture, keepsake.isAs(picture) { return .same(row: keepsake.row, picture.path) }
-        if let moved = try index.picture(at: keepsake.path), keepsake.isAs(moved) {
-            return .same(row: moved.file.id, moved.path)
-        }
-        return picture.map { .other(row: keepsake.row, $0.path) } ?? .gone
+        let there = try index.picture(at: keepsake.path)
+        if let there, keepsake.isAs(there) { return .same(row: there.file.id, there.path) }
+        return (picture ?? there).map { .other(row: $0.file.id, $0.path) } ?? .gone
     }
 
     /// Finds out where a keepsake is whose file is not as it was known.
@@ -153,7 +152,9 @@ extension Favourites {
             settling.claimed.insert(present.row)
             return settling.place(keepsake, at: present.row, present.path, present.digest)
         }
-        if let (row, path, digest) = try await heir(of: keepsake, search, &settling) {
+        if let (row, path, digest) = try await heir(of: keepsake, search, &settling),
+            present == nil || !path.isBackup(of: keepsake.path)
+        {
             settling.claimed.insert(row)
             return settling.place(keepsake, at: row, path, digest)
         }

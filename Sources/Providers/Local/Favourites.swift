@@ -83,6 +83,17 @@ final class Favourites: Sendable {
     /// How many photos a user likes.
     func count(of user: String) -> Int { rows(of: user).count }
 
+    /// Takes note that another pictures folder is shown: what is liked is known by what it holds alone.
+    func loseSight() async throws {
+        try await load()
+        try await turns.run {
+            try await store.loseSight()
+            state.withLock { state in
+                for number in state.liked.keys { state.place(number, at: nil) }
+            }
+        }
+    }
+
     // MARK: Liking
 
     /// Likes a photo, or takes the like back.

@@ -14,6 +14,8 @@ final class FolderScan {
     private let watcher: FolderWatcher
     /// Receives the changes found since it was called last; they are in the index by then.
     private let publish: (IndexChanges) -> Void
+    /// Whether nobody wants to know any more.
+    private let isStopped: () -> Bool
     private var changes = IndexChanges()
     private var candidates: [Candidate] = []
     /// Files that were collected by themselves: their folder may have changed as well.
@@ -59,8 +61,9 @@ final class FolderScan {
 
     init(
         root: [UInt8], _ index: PictureIndex, _ watcher: FolderWatcher,
-        publish: @escaping (IndexChanges) -> Void
+        isStopped: @escaping () -> Bool, publish: @escaping (IndexChanges) -> Void
     ) {
+        self.isStopped = isStopped
         self.root = root
         self.index = index
         self.watcher = watcher
@@ -82,6 +85,7 @@ final class FolderScan {
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is not there; `StorageError`.
     func scanAll() throws {
+        try index.deleteDisplaced()
         guard let status = FileStatus(root), status.kind == .folder else {
             try removeFolder(.root)
             try finish()
@@ -114,6 +118,7 @@ final class FolderScan {
                 // A new file is looked at when its writer closes it; links are whole at once.
                 let isWhole =
                     entry.isSettled || status.hardLinks > 1 || FileStatus.isLink(absolute(path))
+                    || isAtRest(entry.folder, entry.name, status.stamp)
                 if isWhole, let folder = try index.folderID(entry.folder) {
                     let known = try index.file(folder: folder, name: entry.name)
                     collect(entry.name, status.stamp, known, entry.folder, folder)
@@ -159,6 +164,7 @@ final class FolderScan {
     private func scanFolder(
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
+        guard !isStopped() else { throw CancellationError() }
         guard path.depth < Self.maximumDepth, let status = FileStatus(absolute(path)),
             status.kind == .folder
         else { return }
@@ -185,7 +191,11 @@ final class FolderScan {
         for name in listing.files {
             guard let status = FileStatus(absolute(path.appending(name))) else { continue }
             let file = known.removeValue(forKey: name)
-            if status.hardLinks < 2, watcher.isUnsettled(path, name) { continue }
+            if status.hardLinks < 2, watcher.isUnsettled(path, name),
+                !isAtRest(path, name, status.stamp)
+            {
+                continue
+            }
             collect(name, status.stamp, file, path, id)
         }
         folders += listing.folders.map(path.appending)
@@ -218,6 +228,19 @@ final class FolderScan {
 
     // MARK: Comparing
 
+    /// Whether a file that nobody was seen to close was not written to for a while: not every writer is seen,
+    /// since a file may get its name when it is whole.
+    private func isAtRest(
+        _ folder: RelativePath, _ name: [UInt8], _ stamp: FileStamp
+    ) -> Bool {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let age = Int64(now.tv_sec) - stamp.modified / 1_000_000_000
+        guard abs(age) >= FolderWatcher.restSeconds else { return false }
+        watcher.settle(folder, name)
+        return true
+    }
+
     private func collect(
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
         _ id: Int64
@@ -233,6 +256,7 @@ final class FolderScan {
         var rest = candidates[...]
         candidates = []
         while !rest.isEmpty {
+            guard !isStopped() else { throw CancellationError() }
             let batch = rest.prefix(Self.filesInTransaction)
             rest = rest.dropFirst(Self.filesInTransaction)
             let contents = batch.map { FileContent(ofFile: absolute($0.path.appending($0.name))) }

@@ -45,6 +45,8 @@ final class FolderWatcher: Sendable {
     private static let quiet = DispatchTimeInterval.milliseconds(200)
     /// How long a burst may go on before it is told of.
     private static let patience = DispatchTimeInterval.milliseconds(1000)
+    /// A file that nobody was seen to close is whole when it was not written to for so long.
+    static let restSeconds: Int64 = 5
     /// More changes than this are "everything".
     private static let maximumEntries = 10_000
 
@@ -119,7 +121,8 @@ final class FolderWatcher: Sendable {
                 guard !state.isStopped else { return true }
                 let watch = withCPath(folder) {
                     inotify_add_watch(
-                        descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
+                        descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF)
+                    )
                 }
                 guard watch >= 0 else { return false }
                 if let before = state.ancestor, before.watch != watch {
@@ -137,6 +140,14 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard let watch = state.watches[folder] else { return false }
             return state.unsettled[watch]?.contains(name) ?? false
+        }
+    }
+
+    /// Takes note that a file is whole, whoever wrote it.
+    func settle(_ folder: RelativePath, _ name: [UInt8]) {
+        state.withLock { state in
+            guard let watch = state.watches[folder] else { return }
+            state.unsettled[watch]?.remove(name)
         }
     }
 
@@ -270,6 +281,25 @@ final class FolderWatcher: Sendable {
             state.firstEvent = nil
             return change
         }
-        if let change { report(change) } else { scheduleReport() }
+        guard let change else { return scheduleReport() }
+        report(change)
+        if case .entries(let entries) = change { lookAgain(entries.filter { !$0.isSettled }) }
+    }
+
+    /// Tells once more of files that nobody was seen to close by then.
+    private func lookAgain(_ entries: [Entry]) {
+        guard !entries.isEmpty else { return }
+        queue.asyncAfter(deadline: .now() + .seconds(Int(Self.restSeconds) + 1)) { [weak self] in
+            guard let self else { return }
+            state.withLock { state in
+                for entry in entries {
+                    guard let watch = state.watches[entry.folder],
+                        state.unsettled[watch]?.contains(entry.name) == true
+                    else { continue }
+                    self.add(entry.folder, entry.name, isSettled: false, to: &state)
+                }
+            }
+            scheduleReport()
+        }
     }
 }

@@ -84,11 +84,13 @@ final class PictureFolder: Sendable {
     /// Makes the index that of this folder.
     private func open() async throws {
         let root = Array(root.utf8)
-        let known = try await database.writer.run { [links] database in
+        let (beginning, known) = try await database.writer.run { [links] database in
             let index = PictureIndex(database)
-            if try index.begin(root: root) { links.removeAll() }
-            return try index.photoCount
+            let beginning = try index.begin(root: root)
+            if beginning != .same { links.removeAll() }
+            return (beginning, try index.photoCount)
         }
+        if beginning == .other { try await favourites.loseSight() }
         // Both connections to one file, also if the folder is deleted between now and the first page.
         try await database.reader.run { _ in }
         state.withLock { state in
@@ -303,6 +305,8 @@ final class PictureFolder: Sendable {
         } catch {
             for refresher in takeRefreshers() { refresher.resume(throwing: error) }
             fail(error)
+            // The index is read by half.
+            guard !(error is CancellationError) else { return }
         }
         await followLikes(entries == nil ? nil : found.withLock { $0 })
     }
@@ -339,7 +343,10 @@ final class PictureFolder: Sendable {
         let index = PictureIndex(database)
         var total = IndexChanges()
         defer { found.withLock { $0 = total } }
-        let scan = FolderScan(root: Array(root.utf8), index, watcher) { [self] changes in
+        let scan = FolderScan(
+            root: Array(root.utf8), index, watcher,
+            isStopped: { [self] in state.withLock(\.isStopped) }
+        ) { [self] changes in
             total.merge(changes)
             tell(changes, index)
         }

@@ -100,17 +100,23 @@ struct PictureIndex {
 
     // MARK: The folder it is about
 
+    /// What an index was about before it is about a folder.
+    enum Beginning {
+        case same
+        /// Nothing.
+        case first
+        case other
+    }
+
     /// Empties the index if it is about another folder than `root`.
-    ///
-    /// - Returns: Whether it was, or is new.
-    func begin(root: [UInt8]) throws(StorageError) -> Bool {
+    func begin(root: [UInt8]) throws(StorageError) -> Beginning {
         let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
-        guard known != root else { return false }
+        guard known != root else { return .same }
         try database.transaction { () throws(StorageError) in
             try database.execute("DELETE FROM ghost; DELETE FROM file; DELETE FROM folder")
             try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
         }
-        return true
+        return known == nil ? .first : .other
     }
 
     // MARK: Folders
@@ -286,6 +292,11 @@ struct PictureIndex {
         }
         try rename(file.id, folder: folder, name: name)
         return displaced
+    }
+
+    /// Deletes what ``move(_:folder:name:)`` has displaced in a scan that came to no end.
+    func deleteDisplaced() throws(StorageError) {
+        try database.execute("DELETE FROM file WHERE name >= x'2f' AND name < x'30'")
     }
 
     private func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {

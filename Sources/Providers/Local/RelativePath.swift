@@ -25,6 +25,12 @@ struct RelativePath: Hashable, Sendable {
         return (RelativePath(bytes: Array(bytes[..<index])), Array(bytes[(index + 1)...]))
     }
 
+    /// Whether this is named as what programs keep of a file that they change: `a.jpg~`, `a.jpg_original`.
+    func isBackup(of path: RelativePath) -> Bool {
+        bytes.count > path.bytes.count && bytes.starts(with: path.bytes)
+            && split?.folder == path.split?.folder
+    }
+
     var depth: Int { bytes.count { $0 == Self.slash } }
 
     /// The path in the source id of an album: UTF-8 stays as it is; other bytes, and `%`, are
