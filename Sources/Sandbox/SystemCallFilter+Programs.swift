@@ -13,8 +13,10 @@ extension SystemCallFilter {
         filter.refuse([
             // Network, and the sockets of others
             __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
-            // Memory that no limit counts: System V and named memory, queues
-            __NR_memfd_create, __NR_shmget, __NR_shmat, __NR_msgget, __NR_semget, __NR_mq_open,
+            // Memory that no limit counts: System V and named memory, queues; those of others, too
+            __NR_memfd_create, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd,
+            __NR_msgrcv, __NR_msgctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl,
+            __NR_mq_open, __NR_mq_unlink,
             // Other processes
             __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp,
             __NR_process_madvise, __NR_pidfd_open, __NR_pidfd_getfd, __NR_pidfd_send_signal,
