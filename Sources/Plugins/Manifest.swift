@@ -66,6 +66,15 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     case oauth2(OAuthDescription, help: String)
     /// In the browser, at a server that the user names.
     case federated(FederationRules)
+
+    /// Whether there are many servers, of which the user names one.
+    var needsServer: Bool {
+        switch self {
+        case .open(let needsServer), .key(_, _, let needsServer): needsServer
+        case .oauth2: false
+        case .federated: true
+        }
+    }
 }
 
 /// What holds for every server of a plugin, whatever it says of itself.

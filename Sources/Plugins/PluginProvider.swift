@@ -105,7 +105,8 @@ nonisolated extension Manifest {
             }
         return ProviderInfo(
             id: info.id, name: info.name, iconName: info.iconName, authentication: authentication,
-            capabilities: info.capabilities.sorted { $0.rawValue < $1.rawValue },
+            capabilities: info.capabilities.sorted { $0.rawValue < $1.rawValue }
+                + (login.needsServer ? [.server] : []),
             defaultSource: info.defaultSource)
     }
 }

@@ -30,6 +30,8 @@ public struct ProviderInfo: Sendable {
         case register
         case search
         case download
+        /// There are many servers: whoever logs in names one.
+        case server
     }
 
     /// Letters, digits and underscores: `local`, `unsplash`.

@@ -6,7 +6,7 @@ package import ProviderKit
 package struct MastodonProvider: FederatedLogin {
     package let info = ProviderInfo(
         id: "mastodon", name: "Mastodon and Pixelfed", iconName: "applications-internet",
-        authentication: .oauth2, capabilities: [.feed, .like, .profile],
+        authentication: .oauth2, capabilities: [.feed, .like, .profile, .server],
         defaultSource: MastodonSource.home.id)
 
     private let now: @Sendable () -> Timestamp
