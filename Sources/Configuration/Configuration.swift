@@ -7,7 +7,7 @@ package struct Configuration: Sendable {
     /// Something in a file that was passed over.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
         package let path: String
-        /// Counted from 1; 0 for the file as a whole.
+        /// Counted from 1; 0 for the file as a whole, or a key in the place of the path.
         package let line: Int
         package let reason: String
 
@@ -17,7 +17,7 @@ package struct Configuration: Sendable {
     }
 
     package private(set) var problems: [Problem] = []
-    private var groups: [String: [String: String]] = [:]
+    private(set) var groups: [String: [String: String]] = [:]
 
     /// Reads the files that exist; a later one overrides the earlier ones, key by key.
     package init(paths: [String]) {
@@ -30,6 +30,7 @@ package struct Configuration: Sendable {
                 problems.append(Problem(path: path, line: 0, reason: reason))
             }
         }
+        problems += ineffective
     }
 
     /// All that is set in a group, by key.
