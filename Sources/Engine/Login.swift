@@ -183,6 +183,7 @@ package final class Login {
         move(to: state)
         // Whoever waits tells the user.
         if state == .failed, waiters.isEmpty, let error { engine.noteFailure(of: self, error) }
+        if state == .succeeded { engine.noteSuccess(of: self) }
         endPreparing()
         if let result {
             for waiter in waiters { waiter.resume(with: result) }

@@ -69,8 +69,14 @@ extension Engine {
         account?.loginCommand ?? "imagefeedctl login \(provider.info.id)"
     }
 
-    /// Takes note that somebody tries again.
+    /// Takes note that somebody tries again. Who logs in by a name may be somebody else.
     func noteBeginning(of login: Login) {
+        guard Self.isRemote(login.provider) || login.expectedAccount != nil else { return }
+        noteSuccess(of: login)
+    }
+
+    /// Takes note that somebody was let in.
+    func noteSuccess(of login: Login) {
         notices.heal(.loginFailed, about: subject(of: login.provider, login.expectedAccount))
     }
 

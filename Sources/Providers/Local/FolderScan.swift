@@ -334,7 +334,9 @@ final class FolderScan {
                     row.name == file.name
                 else { continue }
                 try index.delete(file.id)
-                if file.format != nil { changes.removed.append(file.id) }
+                guard file.format != nil else { continue }
+                changes.removed.append(file.id)
+                if let path = try index.folderPath(file.folder) { changes.left.insert(path) }
             }
             for folder in removedFolders { try index.deleteFolder(folder) }
             try index.dropOldGhosts()

@@ -8,7 +8,7 @@ struct IndexChanges: Sendable {
     var raised: [RelativePath: Int] = [:]
     /// How many known photos came to the top of all photos.
     var raisedInAll = 0
-    /// Folders that a photo was moved out of.
+    /// Folders that a photo was moved out of, or is gone from.
     var left: Set<RelativePath> = []
     /// Known photos that are other than they were.
     var changed: Set<Int64> = []

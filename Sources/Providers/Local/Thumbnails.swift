@@ -131,8 +131,8 @@ final class Thumbnails: Sendable {
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
     ) async throws {
         let failure = "\(failures)/\(original.name)"
-        if await onFiles({ Self.isThumbnail(failure, of: original) }) {
-            throw ImageWorkshopError.damaged.asProviderError
+        if let reason = await onFiles({ Self.failure(failure, of: original) }) {
+            throw reason.asProviderError
         }
         try await onFiles { Self.createFolder(self.folder, size.rawValue) }.get()
         do {
@@ -140,7 +140,7 @@ final class Thumbnails: Sendable {
                 photo, pixels: size.pixels, as: .png(texts: original.texts), to: path)
         } catch {
             if [.damaged, .tooLarge].contains(error) {
-                await onFiles { self.noteFailure(failure, original) }
+                await onFiles { self.noteFailure(failure, original, error) }
             }
             throw error.asProviderError
         }
@@ -168,10 +168,23 @@ final class Thumbnails: Sendable {
     }
 
     private static func isThumbnail(_ path: String, of original: Original) -> Bool {
+        texts(path).map(original.matches) ?? false
+    }
+
+    private static func texts(_ path: String) -> [String: String]? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        return PNGFile.texts(FileBytes(descriptor: descriptor)).map(original.matches) ?? false
+        return PNGFile.texts(FileBytes(descriptor: descriptor))
+    }
+
+    /// Says in a note of a failure that the photo was too large.
+    private static let tooLarge = (key: "Comment", text: "too large")
+
+    /// Why a photo has no thumbnail; nil if nobody has tried, or it has changed since.
+    private static func failure(_ path: String, of original: Original) -> ImageWorkshopError? {
+        guard let texts = texts(path), original.matches(texts) else { return nil }
+        return texts[tooLarge.key] == tooLarge.text ? .tooLarge : .damaged
     }
 
     private static func createFolder(
@@ -185,14 +198,16 @@ final class Thumbnails: Sendable {
     }
 
     /// Notes that a photo has no thumbnail, so that nobody tries again until it changes.
-    private func noteFailure(_ path: String, _ original: Original) {
+    private func noteFailure(_ path: String, _ original: Original, _ reason: ImageWorkshopError) {
         guard (try? PrivateFolder.create(failures)) != nil else { return }
         let part = "\(path).part"
         unlink(part)
         let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: original.texts)
+        var texts = original.texts
+        if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
+        let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: texts)
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         // Without the note it is only tried again.
         if count != bytes.count || rename(part, path) != 0 { unlink(part) }
