@@ -102,7 +102,7 @@ extension Likes {
         let photos = await note(wish, likes: likes, isCounted: isCertain)
         try await store.remove(wish)
         confirmed[wish] = nil
-        settle(wish)
+        settle(wish, isTold: !photos.isEmpty)
         tell(wish, photos, likes: likes, isCertain: isCertain)
         resolve(wish, .success(.done))
     }
@@ -136,11 +136,13 @@ extension Likes {
     }
 
     /// Takes note that a wish is done with, unless another has taken its place meanwhile.
-    func settle(_ wish: LikeWish) {
+    ///
+    /// - Parameter isTold: Whether clients know already what the photo is like now.
+    func settle(_ wish: LikeWish, isTold: Bool = false) {
         settled += 1
         wishes.removeAll { $0 == wish }
         owner.likesPendingChanged()
-        noteChange(wish.photo)
+        if !isTold { noteChange(wish.photo) }
     }
 
     /// - Returns: Whether to go on with the next wish.
