@@ -22,7 +22,8 @@ extension Engine {
             throw EngineError.invalidArgument(
                 "\(account.identity) is at \(account.identity.server), not at \(server).")
         }
-        let login = makeLogin(provider, for: options.account, isPreparing: true)
+        let login = makeLogin(
+            provider, for: options.account, server: server, isPreparing: true)
         login.begin { [self] in
             let entrance: Entrance
             do {

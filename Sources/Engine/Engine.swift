@@ -133,11 +133,11 @@ package final class Engine {
     /// Shows a login that begins.
     func makeLogin(
         _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
-        isPreparing: Bool = false
+        server: String = "", isPreparing: Bool = false
     ) -> Login {
         lastLoginNumber += 1
         let login = Login(
-            number: lastLoginNumber, provider, for: account, authorization,
+            number: lastLoginNumber, provider, for: account, at: server, authorization,
             isPreparing: isPreparing, in: self)
         logins.append(login)
         observer?.loginAdded(login)

@@ -49,12 +49,14 @@ package final class Login {
     private var addressWaiters: [CheckedContinuation<Void, Never>] = []
     private var isPreparing: Bool
     let expectedAccount: Account?
+    /// The one that was named, of a service with many; empty elsewhere.
+    let server: String
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
 
     init(
-        number: Int, _ provider: any Provider, for account: Account?,
+        number: Int, _ provider: any Provider, for account: Account?, at server: String,
         _ authorization: Authorization?, isPreparing: Bool, in engine: Engine
     ) {
         self.isPreparing = isPreparing
@@ -63,6 +65,7 @@ package final class Login {
         authorizationURL = authorization?.url ?? ""
         self.provider = provider
         expectedAccount = account
+        self.server = server
         self.engine = engine
     }
 

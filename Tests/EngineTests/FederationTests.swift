@@ -38,6 +38,29 @@ struct FederationTests {
         return try await login.wait()
     }
 
+    @Test func `a login that fails without an account names the server, and leads there again`()
+        async throws
+    {
+        let fixture = try fixture()
+        federation.state.update {
+            $0.discoveryError = ProviderError.failed("One.example is of no use.")
+        }
+        let login = try start(fixture, "one.example")
+        #expect(login.server == "one.example")
+        let board = fixture.world.board
+        let number = try await board.showing("One.example is of no use.")
+        #expect(board.notices.value[number]?.title == "Login to one.example failed")
+        #expect(
+            board.notices.value[number]?.advice
+                == "Run “imagefeedctl login federation --server one.example”.")
+        // Whoever tries another server has not tried this one.
+        federation.state.update { $0.discoveryError = nil }
+        _ = try await logIn(fixture, "ada", "two.example")
+        #expect(board.notices.value[number] != nil)
+        _ = try await logIn(fixture, "ada", "one.example")
+        try await board.isEmpty()
+    }
+
     @Test func `a login asks the server first, then says where to go`() async throws {
         let fixture = try fixture()
         let login = try start(fixture, "One.Example")

@@ -49,24 +49,30 @@ extension Engine {
         switch error {
         // The user said so, or knows.
         case EngineError.loginDenied, EngineError.cancelled, is CancellationError: return
-        default: noteFailedLogin(login.provider, login.expectedAccount, error)
+        default:
+            noteFailedLogin(login.provider, login.expectedAccount, at: login.server, error)
         }
     }
 
     private func noteFailedLogin(
-        _ provider: any Provider, _ account: Account?, _ error: any Error
+        _ provider: any Provider, _ account: Account?, at server: String, _ error: any Error
     ) {
         let isInBrowser = Self.isRemote(provider)
         notices.raise(
             Trouble(
-                kind: .loginFailed, name: provider.info.name, whom: account?.label ?? "",
+                kind: .loginFailed, name: server.isEmpty ? provider.info.name : server,
+                whom: account?.label ?? "",
                 reason: (error as? SecretStoreError)?.message ?? "\(error)",
-                command: isInBrowser ? loginCommand(provider, account) : ""),
-            about: subject(of: provider, account))
+                command: isInBrowser ? loginCommand(provider, account, at: server) : ""),
+            about: subject(of: provider, account, at: server))
     }
 
-    private func loginCommand(_ provider: any Provider, _ account: Account?) -> String {
-        account?.loginCommand ?? "imagefeedctl login \(provider.info.id)"
+    private func loginCommand(
+        _ provider: any Provider, _ account: Account?, at server: String
+    ) -> String {
+        account?.loginCommand
+            ?? "imagefeedctl login \(provider.info.id)"
+            + (server.isEmpty ? "" : " --server \(server)")
     }
 
     /// Takes note that somebody tries again. Who logs in by a name may be somebody else.
@@ -77,11 +83,17 @@ extension Engine {
 
     /// Takes note that somebody was let in.
     func noteSuccess(of login: Login) {
-        notices.heal(.loginFailed, about: subject(of: login.provider, login.expectedAccount))
+        notices.heal(
+            .loginFailed,
+            about: subject(of: login.provider, login.expectedAccount, at: login.server))
     }
 
-    private func subject(of provider: any Provider, _ account: Account?) -> NoticeSubject {
-        account.map { .account($0.id) } ?? .provider(provider.info.id)
+    private func subject(
+        of provider: any Provider, _ account: Account?, at server: String
+    ) -> NoticeSubject {
+        if let account { return .account(account.id) }
+        let id = provider.info.id
+        return server.isEmpty ? .provider(id) : .server(server, of: id)
     }
 
     /// Starts a login in the browser, because the user chose to; shows one that goes on already.
@@ -94,13 +106,16 @@ extension Engine {
             options.account = account
             id = account.provider.info.id
         case .provider(let provider): id = provider
+        case .server(let server, let provider):
+            options.server = server
+            id = provider
         case .secretStore, .disk, .accounts: return
         }
         guard let provider = provider(id) else { return }
         do {
             let running = logins.first {
                 !$0.hasEnded && $0.provider.info.id == id && $0.expectedAccount === options.account
-                    && !$0.authorizationURL.isEmpty
+                    && $0.server == options.server ?? $0.server && !$0.authorizationURL.isEmpty
             }
             let login = try running ?? logIn(id, options)
             await login.prepared()
@@ -110,12 +125,13 @@ extension Engine {
                 try await ports.openURL(login.authorizationURL, activationToken)
             } catch {
                 if running == nil { await login.cancel() }
-                let command = loginCommand(provider, options.account)
+                let command = loginCommand(
+                    provider, options.account, at: options.server ?? "")
                 throw EngineError.notSupported(
                     "No browser could be started; \"\(command)\" in a terminal shows the address.")
             }
         } catch {
-            noteFailedLogin(provider, options.account, error)
+            noteFailedLogin(provider, options.account, at: options.server ?? "", error)
         }
     }
 

@@ -5,6 +5,8 @@ nonisolated enum NoticeSubject: Hashable, Sendable {
     case account(AccountID)
     /// A provider as a whole, or somebody who has no account there yet.
     case provider(String)
+    /// Somebody who has no account yet at a server, of a provider of many.
+    case server(String, of: String)
     /// The secret store, which all accounts share.
     case secretStore
     case disk
