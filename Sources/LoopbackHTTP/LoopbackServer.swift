@@ -128,7 +128,13 @@ private func startListening(_ listener: Int32, _ port: UInt16) throws -> UInt16 
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     try withUnsafeMutablePointer(to: &address) { pointer in
         try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-            guard bind(listener, address, length) == 0 else { throw SystemError("bind", errno) }
+            // A port that was given back may be somebody's own end of a connection for a while.
+            var triesLeft = port == 0 ? 0 : 100
+            while bind(listener, address, length) != 0 {
+                guard errno == EADDRINUSE, triesLeft > 0 else { throw SystemError("bind", errno) }
+                triesLeft -= 1
+                usleep(100_000)
+            }
             guard listen(listener, SOMAXCONN) == 0 else { throw SystemError("listen", errno) }
             getsockname(listener, address, &length)
         }
