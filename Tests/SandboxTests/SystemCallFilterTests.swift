@@ -66,6 +66,23 @@ struct SystemCallFilterTests {
         }
     }
 
+    @Test func `a program reaches no memory, queue or semaphore of others`() async {
+        await #expect(processExitsWith: .success) {
+            // To know its number is enough to have it.
+            let number = shmget(IPC_PRIVATE, 4096, 0o600)
+            precondition(shmat(number, nil, 0) != UnsafeMutableRawPointer(bitPattern: -1))
+            // It goes with us.
+            precondition(shmctl(number, IPC_RMID, nil) == 0)
+            try ProcessRestrictions.keepPrivileges()
+            try SystemCallFilter.program(refusesSignals: false).enforce()
+            expectRefusal(shmget(IPC_PRIVATE, 4096, 0o600))
+            precondition(shmat(number, nil, 0) == UnsafeMutableRawPointer(bitPattern: -1))
+            expectRefusal(shmctl(number, IPC_RMID, nil))
+            var operation = sembuf(sem_num: 0, sem_op: 1, sem_flg: 0)
+            expectRefusal(semop(0, &operation, 1))
+        }
+    }
+
     @Test func `who may read files writes none`() async {
         await #expect(processExitsWith: .success) {
             try ProcessRestrictions.keepPrivileges()
