@@ -137,7 +137,9 @@ extension Likes {
 
     /// Takes note that a wish is done with, unless another has taken its place meanwhile.
     ///
-    /// - Parameter isTold: Whether clients know already what the photo is like now.
+    /// - Parameters:
+    ///   - wish: The wish.
+    ///   - isTold: Whether clients know already what the photo is like now.
     func settle(_ wish: LikeWish, isTold: Bool = false) {
         settled += 1
         wishes.removeAll { $0 == wish }
