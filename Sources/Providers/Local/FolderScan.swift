@@ -18,8 +18,6 @@ final class FolderScan {
     private let isStopped: () -> Bool
     private var changes = IndexChanges()
     private var candidates: [Candidate] = []
-    /// Files that were collected by themselves: their folder may have changed as well.
-    private var collectedAlone: Set<FileKey> = []
     /// Rows whose file is not where it was. It may turn up elsewhere before the scan ends.
     private var vanished: [PictureIndex.File] = []
     /// Folders that were seen in this scan, so that links lead nowhere twice.
@@ -44,11 +42,6 @@ final class FolderScan {
     private struct FolderKey: Hashable {
         let device: Int64
         let inode: Int64
-    }
-
-    private struct FileKey: Hashable {
-        let folder: Int64
-        let name: [UInt8]
     }
 
     /// A file that is not as the index says, or not in it.
@@ -122,7 +115,6 @@ final class FolderScan {
                 if isWhole, let folder = try index.folderID(entry.folder) {
                     let known = try index.file(folder: folder, name: entry.name)
                     collect(entry.name, status.stamp, known, entry.folder, folder)
-                    collectedAlone.insert(FileKey(folder: folder, name: entry.name))
                 }
             case .other: continue
             }
@@ -245,8 +237,7 @@ final class FolderScan {
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
         _ id: Int64
     ) {
-        guard known?.stamp != stamp, !collectedAlone.contains(FileKey(folder: id, name: name))
-        else { return }
+        guard known?.stamp != stamp else { return }
         candidates.append(Candidate(folder: id, path: folder, name: name, stamp: stamp))
     }
 
@@ -270,8 +261,9 @@ final class FolderScan {
 
     private func store(_ candidate: Candidate, _ content: FileContent) throws(StorageError) {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
-        // What was known there may have been moved since.
+        // What was known there may have been moved since, or the file been collected with its folder as well.
         let known = try index.file(folder: folder, name: name)
+        guard known?.stamp != stamp else { return }
         // A file that was moved over another is itself; one that was written anew takes over from the old one.
         let moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp)
         let format: ImageFormat?
