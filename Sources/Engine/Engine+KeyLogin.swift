@@ -74,16 +74,9 @@ extension Engine {
             isNeeded: isNeeded, now: ports.now
         ) { throw OAuthError.noRefreshToken }
         let client = AuthorizedClient(ports.http, credentials, description)
-        let session = provider.makeSession(
-            account.identity,
-            SessionPorts(http: client, settings: settings, logger: ports.logger))
-        let service = RemoteService(
-            account.id, session, credentials, ports, stores,
-            // What has no host of its own may be asked anywhere: its accounts have nothing in common.
-            host: client.origins.first ?? account.id.text,
-            allowsLoopback: client.allowsLoopback, owner: account)
-        credentials.owner = service
-        onRemoteSession?()
-        return service
+        // What has no host of its own may be asked anywhere: its accounts have nothing in common.
+        return makeService(
+            for: account, credentials, client, settings,
+            host: client.origins.first ?? account.id.text)
     }
 }

@@ -258,12 +258,21 @@ package final class Engine {
             return try await tokenEndpoint(account.identity, provider, settings)
         }
         let client = AuthorizedClient(ports.http, credentials, description)
-        let session = provider.makeSession(
+        return makeService(
+            for: account, credentials, client, settings,
+            host: client.origins.sorted().first ?? provider.info.id)
+    }
+
+    /// Makes what an account gets its photos from over the network.
+    func makeService(
+        for account: Account, _ credentials: Credentials, _ client: AuthorizedClient,
+        _ settings: ProviderSettings, host: String
+    ) -> RemoteService {
+        let session = account.provider.makeSession(
             account.identity,
             SessionPorts(http: client, settings: settings, logger: ports.logger))
         let service = RemoteService(
-            account.id, session, credentials, ports, stores,
-            host: client.origins.sorted().first ?? provider.info.id,
+            account.id, session, credentials, ports, stores, host: host,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
         onRemoteSession?()
