@@ -31,6 +31,8 @@ final class RemoteService: PhotoService {
     var isForgotten = false
     /// Whether the service is to be asked who the user is.
     var isProfileDue = true
+    /// Whether its word counts for how many photos the user likes, once all that is left to send is sent.
+    private var isCountDue = false
     /// When it was asked last, and has answered.
     var profileFetched: Timestamp?
     /// Waits for the day on which a service without likes is asked again.
@@ -353,8 +355,12 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         } else {
             // Only the service can tell whether it has counted it before.
             isProfileDue = true
+            isCountDue = true
         }
-        if isProfileDue, self.likes?.pending.isEmpty == true { Task { await countAgain() } }
+        if isCountDue, self.likes?.pending.isEmpty == true {
+            isCountDue = false
+            Task { await countAgain() }
+        }
         owner?.likeConfirmed(photo, isLiked, likes: likes)
     }
 
