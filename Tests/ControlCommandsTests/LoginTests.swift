@@ -143,6 +143,8 @@ struct LoginTests {
         try await FakeService.run { service in
             let control = try Control.start(oauth)
             _ = try await control.firstLine()
+            // Said after the address: the error is a line of its own.
+            try await control.standardError.wait { $0.text.contains("Waiting") ? true : nil }
             try await login(service).result.update {
                 $0 = .failure(ErrorReply(error.name, "It is so."))
             }
