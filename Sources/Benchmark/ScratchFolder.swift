@@ -55,10 +55,10 @@ final class ScratchFolder {
     ///
     /// - Parameters:
     ///   - swift: The provider of Unsplash as a program.
-    ///   - unsplash: The origins that it asks.
+    ///   - manifest: Its manifest.
     /// - Returns: The folder with a folder of each plugin.
     /// - Throws: What keeps them from being put there.
-    func addPlugins(swift: String, unsplash: [String]) throws -> String {
+    func addPlugins(swift: String, manifest: String) throws -> String {
         let data = "home/.local/share/imagefeed"
         for name in ["plugins", "plugins/splash", "plugins/rss", data, "\(data)/providers"] {
             try make(name)
@@ -66,8 +66,7 @@ final class ScratchFolder {
         for folder in ["plugins/splash", "\(data)/providers"] {
             try make("\(folder)/splash")
             try PluginFiles.copy(swift, to: "\(path)/\(folder)/splash/splash")
-            try write(
-                PluginFiles.unsplashManifest(unsplash), to: "\(folder)/splash.provider")
+            try write(manifest, to: "\(folder)/splash.provider")
         }
         for folder in ["plugins/rss", "\(data)/providers"] {
             try make("\(folder)/rss")

@@ -25,7 +25,7 @@ struct BothWaysTests {
         let settings = ["ApiUrl": unsplash.apiURL, "WebUrl": unsplash.webURL]
         let http = TokenClient(base: CurlClient(userAgent: "Test") {}, token: token)
         let account = AccountIdentity(username: "ada")
-        plugin = try BuiltPlugin("unsplash-plugin", Self.manifest(unsplash), settings)
+        plugin = try BuiltPlugin("unsplash-plugin", unsplash.pluginManifest(), settings)
         inside = try #require(
             UnsplashProvider().makeSession(
                 account,
@@ -34,25 +34,6 @@ struct BothWaysTests {
                 as? any RemoteLikes & ProfileSession)
         outside = try #require(
             plugin.session(account, http) as? any RemoteLikes & ProfileSession)
-    }
-
-    private static func manifest(_ unsplash: SimulatedUnsplash) -> String {
-        """
-        [Provider]
-        Id=splash
-        Name=Unsplash
-        Exec=./splash/splash
-        Capabilities=feed;like;profile;search;download;
-        DefaultSource=editorial
-        Sources=editorial;likes;topic:*;collection:*;user:*;search:*;
-        Hosts=\(unsplash.apiURL);\(unsplash.imagesURL);\(unsplash.webURL);
-
-        [Authentication]
-        Type=oauth2
-        AuthorizationUrl=\(unsplash.webURL)/oauth/authorize
-        TokenUrl=\(unsplash.webURL)/oauth/token
-        TokenHosts=\(unsplash.apiURL);
-        """
     }
 
     /// A photo in words, without the tickets that the service numbers its answers with.

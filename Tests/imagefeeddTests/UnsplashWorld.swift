@@ -60,33 +60,11 @@ final class UnsplashWorld: BrowserWorld {
             """, to: "home/.config/imagefeed/imagefeed.conf")
         if place == .plugin {
             try HostedProvider.install(
-                "unsplash-plugin", Self.manifest(unsplash, port), id: provider)
+                "unsplash-plugin", unsplash.pluginManifest(redirectPort: port), id: provider)
         }
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
         client = try TestClient()
         if setup == .complete { try await configure() }
-    }
-
-    private static func manifest(_ unsplash: SimulatedUnsplash, _ port: UInt16) -> String {
-        """
-        [Provider]
-        Id=splash
-        Name=Unsplash
-        Exec=./splash/splash
-        Capabilities=feed;like;profile;search;download;
-        DefaultSource=editorial
-        Sources=editorial;likes;topic:*;collection:*;user:*;search:*;
-        Hosts=\(unsplash.apiURL);\(unsplash.imagesURL);\(unsplash.webURL);
-
-        [Authentication]
-        Type=oauth2
-        AuthorizationUrl=\(unsplash.webURL)/oauth/authorize
-        TokenUrl=\(unsplash.webURL)/oauth/token
-        RevocationUrl=\(unsplash.webURL)/oauth/revoke
-        TokenHosts=\(unsplash.apiURL);
-        Scopes=public;read_user;write_likes;
-        RedirectPort=\(port)
-        """
     }
 
     /// Hands the client secret over, as `imagefeedctl configure` does.

@@ -58,25 +58,6 @@ enum PluginFiles {
             throw BenchmarkError("\(source) cannot be copied to \(path)")
         }
     }
-
-    static func unsplashManifest(_ origins: [String]) -> String {
-        """
-        [Provider]
-        Id=splash
-        Name=Unsplash
-        Exec=./splash/splash
-        Capabilities=feed;like;profile;search;download;
-        DefaultSource=editorial
-        Sources=editorial;likes;topic:*;collection:*;user:*;search:*;
-        Hosts=\(origins.map { "\($0);" }.joined())
-
-        [Authentication]
-        Type=oauth2
-        AuthorizationUrl=\(origins[0])/oauth/authorize
-        TokenUrl=\(origins[0])/oauth/token
-        TokenHosts=\(origins[0]);
-        """
-    }
 }
 
 /// Says what is worse than it should be.

@@ -8,8 +8,7 @@ enum PluginBenchmark {
         signal(SIGPIPE, SIG_IGN)
         let folder = try ScratchFolder(photos: 1)
         let service = try SimulatedUnsplash.start()
-        let plugins = try folder.addPlugins(
-            swift: plugin, unsplash: [service.apiURL, service.imagesURL, service.webURL])
+        let plugins = try folder.addPlugins(swift: plugin, manifest: service.pluginManifest())
         complain("Measuring the calls")
         let calls = try await PluginCalls(plugins, service).measure()
         complain("Measuring \(options.idleSeconds) s of rest beside plugins that nobody asks")
