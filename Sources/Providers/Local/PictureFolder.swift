@@ -48,6 +48,7 @@ final class PictureFolder: Sendable {
     private let state = Mutex(State())
     let database: PictureDatabase
     private let watcher: FolderWatcher
+    private let openings = ChangeQueue()
     private let links: PictureLinks
     private let examination: Examination
     let favourites: Favourites
@@ -81,8 +82,14 @@ final class PictureFolder: Sendable {
         Task { @MainActor in try? await scan(nil) }
     }
 
-    /// Makes the index that of this folder.
+    /// Makes the index that of this folder, once: who comes meanwhile waits until likes are looked for anew.
     private func open() async throws {
+        try await openings.run {
+            if !state.withLock(\.isOpen) { try await openFirst() }
+        }
+    }
+
+    private func openFirst() async throws {
         let root = Array(root.utf8)
         let (beginning, known) = try await database.writer.run { [links] database in
             let index = PictureIndex(database)
@@ -272,7 +279,7 @@ final class PictureFolder: Sendable {
     private func scan(_ entries: [FolderWatcher.Entry]?) async throws {
         let found = Mutex(IndexChanges())
         do {
-            if !state.withLock(\.isOpen) { try await open() }
+            try await open()
             try await database.writer.run { [self] database in
                 let refreshers = entries == nil ? takeRefreshers() : []
                 let result = Result { try scan(entries, database, found) }
