@@ -169,6 +169,11 @@ package final class SimulatedUnsplash: SimulatedService {
     package func advanceClock(seconds: Int) {
         desk.withState { $0.secondsAhead += seconds }
     }
+
+    /// Stops the clock of the service: equal questions have equal answers, which tell the time in `ixid`.
+    package func stopClock() {
+        desk.withState { $0.stopped = $0.now + -$0.secondsAhead }
+    }
 }
 
 extension RecordedRequest.Host {

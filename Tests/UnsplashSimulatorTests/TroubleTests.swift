@@ -67,6 +67,7 @@ struct TroubleTests {
     }
 
     @Test func `a body may be cut short, drip, or never end`() async throws {
+        unsplash.stopClock()
         let whole = try await unsplash.ask("/photos?per_page=1")
         unsplash.fail("/photos", .truncated, times: 1)
         let half = try await unsplash.ask("/photos?per_page=1")

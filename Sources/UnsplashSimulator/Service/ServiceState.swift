@@ -17,12 +17,14 @@ package struct ServiceState: SimulatedState {
     var budget: RateBudget
     /// How far the clock of the service is ahead of that of the machine.
     var secondsAhead = 0
+    /// What the clock of the machine is taken to show; nil while it runs.
+    var stopped: Moment?
     /// How often the use of each photo was told.
     var downloads: [SimulatedPhoto.ID: Int] = [:]
     private var cache = AnswerCache()
     private let clock: @Sendable () -> Moment
 
-    var now: Moment { clock() + secondsAhead }
+    var now: Moment { (stopped ?? clock()) + secondsAhead }
 
     init(
         clientID: String, clientSecret: String, seed: UInt64, photoCount: Int,
