@@ -51,7 +51,10 @@ package struct AllowedHosts: Hashable, Sendable {
         func matches(_ address: WebAddress) -> Bool {
             if host.isEmpty { return true }
             guard address.port == port else { return false }
-            return address.host == host || takesSubdomains && address.host.hasSuffix(".\(host)")
+            let given = address.host.utf8
+            guard given.suffix(host.utf8.count).elementsEqual(host.utf8) else { return false }
+            let above = given.dropLast(host.utf8.count)
+            return above.isEmpty || takesSubdomains && above.last == UInt8(ascii: ".")
         }
     }
 }

@@ -39,19 +39,24 @@ package enum ServiceText {
         return bounded(String.UnicodeScalarView(paragraphs[start..<(end ?? paragraphs.endIndex)]))
     }
 
-    /// Whether nothing is to be done, as with most texts: printable ASCII whose blanks are single ones between words.
+    /// Whether nothing is to be done, as with most texts: what can be seen, and single blanks in between.
     private static func isPlain(_ text: String, besides others: [UInt8]) -> Bool {
         let blank = UInt8(ascii: " ")
         guard 1...maximumLength ~= text.utf8.count, let last = text.utf8.last, last > blank else {
             return false
         }
-        var previous = blank
-        for byte in text.utf8 {
-            guard
-                0x21...0x7e ~= byte || byte == blank && previous != blank
-                    || previous != blank && others.contains(byte)
-            else { return false }
-            previous = byte
+        var wasBlank = true
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x21...0x7e: wasBlank = false
+            case 0x80...:
+                guard isHarmless(scalar), !scalar.properties.isWhitespace else { return false }
+                wasBlank = false
+            default:
+                let byte = UInt8(scalar.value)
+                guard !wasBlank, byte == blank || others.contains(byte) else { return false }
+                wasBlank = true
+            }
         }
         return true
     }

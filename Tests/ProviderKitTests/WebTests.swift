@@ -8,6 +8,8 @@ struct WebAddressTests {
         ("http://127.0.0.1:8080?x", "http://127.0.0.1:8080", "?x"),
         ("http://[::1]:80/", "http://[::1]", "/"),
         ("https://a.b/?q=1|2", "https://a.b", "/?q=1|2"),
+        ("https://a.B:08443#x", "https://a.b:8443", "#x"),
+        ("http://[::F]:443", "http://[::f]:443", ""),
     ])
     func `an address is an origin and the rest`(text: String, origin: String, rest: String) throws {
         let address = try #require(WebAddress(text))
@@ -73,7 +75,8 @@ struct ServiceTextTests {
         (" a\r\n\tb ", "a b", "a\n\tb"), ("a\u{0}b\u{1B}[31mc\u{9B}", "ab[31mc", "ab[31mc"),
         ("a\u{202E}b\u{2066}c", "abc", "abc"), ("a\u{2028}b\u{85}c", "a b c", "a\nb\nc"),
         ("👩‍👩‍👧 ü", "👩‍👩‍👧 ü", "👩‍👩‍👧 ü"), ("a\r\r\nb", "a b", "a\n\nb"), (" \n", nil, nil), ("", nil, nil),
-        ("\u{0}", nil, nil), (nil, nil, nil),
+        ("\u{0}", nil, nil), (nil, nil, nil), ("ü\u{a0} ü", "ü ü", "ü\u{a0} ü"),
+        ("ü\u{7f}ü\u{9b}", "üü", "üü"), ("ü  ü", "ü ü", "ü  ü"), ("ü\u{a0}", "ü", "ü"),
     ])
     func `controls are gone, words stay`(text: String?, line: String?, paragraphs: String?) {
         #expect(ServiceText.line(text) == line)

@@ -190,7 +190,7 @@ extension PluginReader {
     /// unless that may be asked.
     func link(_ key: String, _ hosts: AllowedHosts?) throws(PluginFault) -> String? {
         guard let address = try text(key).flatMap({ WebAddress($0) }),
-            !address.isLoopback || hosts?.permits(address) ?? true
+            hosts?.permits(address) ?? true || !address.isLoopback
         else { return nil }
         return address.text
     }
@@ -199,7 +199,8 @@ extension PluginReader {
 extension String {
     /// `#RRGGBB`
     fileprivate var isColor: Bool {
-        utf8.count == 7 && first == "#" && dropFirst().allSatisfy(\.isHexDigit)
+        utf8.count == 7 && utf8.first == UInt8(ascii: "#")
+            && utf8.dropFirst().allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 | 0x20 }
     }
 
     fileprivate var isBlurHash: Bool {
