@@ -33,9 +33,33 @@ struct WireTests {
         #expect(throws: JSONSyntaxError.self) { try parse(text) }
     }
 
-    @Test func `text that is no UTF-8 is refused`() {
-        #expect(throws: JSONSyntaxError.self) {
-            try JSONValue(parsing: [UInt8(ascii: "\""), 0xff, UInt8(ascii: "\"")])
+    /// Texts are looked at some bytes at a time: what matters may lie anywhere.
+    @Test func `text that is no UTF-8 is refused wherever it is none`() {
+        for length in 0..<20 {
+            for place in 0...length {
+                for escape in ["", "\\n"] {
+                    var text = Array(repeating: UInt8(ascii: "a"), count: length) + escape.utf8
+                    text.insert(0xff, at: place)
+                    let quote = [UInt8(ascii: "\"")]
+                    #expect(throws: JSONSyntaxError.self) {
+                        try JSONValue(parsing: quote + text + quote)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["\"", "\\", "\n", "\u{1}", "\u{1f}", "\u{7f}", "é", "😀", "!", " "])
+    func `strings come back as they were wherever a character is`(_ character: String) throws {
+        for length in 0..<20 {
+            for place in 0...length {
+                let around = String(repeating: "a", count: place)
+                let text = around + character + String(repeating: character, count: length - place)
+                let line = JSONValue.array([.string(text + around), .string("")]).line.dropLast()
+                #expect(line.allSatisfy { $0 >= 0x20 })
+                #expect(
+                    try JSONValue(parsing: line) == .array([.string(text + around), .string("")]))
+            }
         }
     }
 

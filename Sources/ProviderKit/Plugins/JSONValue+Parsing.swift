@@ -25,6 +25,7 @@ extension JSONValue {
         _ bytes: UnsafeBufferPointer<UInt8>
     ) -> Result<JSONValue, JSONSyntaxError> {
         var parser = Parser(bytes: bytes)
+        defer { parser.scratch?.deallocate() }
         do throws(JSONSyntaxError) {
             return .success(try parser.document())
         } catch {
@@ -36,6 +37,14 @@ extension JSONValue {
 private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
+    /// Room for any string of the document; nil until one needs it.
+    private(set) var scratch: UnsafeMutablePointer<UInt8>?
+
+    /// How many members the last object at each depth had: the next one is mostly like it.
+    private var sizes = [Int](repeating: 1, count: JSONValue.maximumDepth)
+    private static let largestGuess = 32
+
+    init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     mutating func document() throws(JSONSyntaxError) -> JSONValue {
         let value = try value(depth: 0)
@@ -90,8 +99,8 @@ private struct Parser {
 
     private mutating func object(_ depth: Int) throws(JSONSyntaxError) -> JSONValue {
         offset += 1
-        var members: [String: JSONValue] = [:]
-        if take("}") { return .object(members) }
+        if take("}") { return .object([:]) }
+        var members: [String: JSONValue] = Dictionary(minimumCapacity: sizes[depth])
         repeat {
             skipBlanks()
             guard next == UInt8(ascii: "\"") else { throw error("a key is missing") }
@@ -102,6 +111,7 @@ private struct Parser {
             }
         } while take(",")
         guard take("}") else { throw error("an object does not end") }
+        sizes[depth] = min(members.count, Self.largestGuess)
         return .object(members)
     }
 
@@ -117,40 +127,51 @@ private struct Parser {
     // MARK: Strings
 
     private mutating func string() throws(JSONSyntaxError) -> String {
-        offset += 1
-        let start = offset
-        let end = skipPlain(from: start)
+        let start = offset + 1
+        let (end, isASCII) = PlainText.end(bytes, from: start)
         if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
             offset = end + 1
-            return try text(UnsafeBufferPointer(rebasing: bytes[start..<end]))
+            return try text(UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: isASCII)
         }
         return try escapedString(from: start)
     }
 
-    /// What is left of a string in which something is escaped. Documents within documents have an escape every few
-    /// bytes.
+    /// A string in which something is escaped, put together in ``scratch``.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
-        var unescaped: [UInt8] = []
-        unescaped.reserveCapacity(1024)
         offset = start
+        guard let base = bytes.baseAddress else { throw error("the end") }
+        // No escape is shorter than what it stands for. Whole words are copied, wherever they end.
+        let text = scratch ?? .allocate(capacity: bytes.count + PlainText.width)
+        scratch = text
+        var length = 0
+        var isASCII = true
         while true {
-            let end = skipPlain(from: offset)
-            if end > offset {
-                unescaped.append(
-                    contentsOf: UnsafeBufferPointer(rebasing: bytes[offset..<end]))
-                offset = end
+            while offset + PlainText.width <= bytes.count {
+                let word = PlainText.word(at: base + offset)
+                UnsafeMutableRawPointer(text + length).storeBytes(
+                    of: word.littleEndian, as: UInt64.self)
+                let plain = PlainText.length(word)
+                offset += plain
+                length += plain
+                isASCII = isASCII && PlainText.isASCII(word)
+                if plain < PlainText.width { break }
             }
             guard let byte = next else { throw error("a string does not end") }
             offset += 1
             switch byte {
-            case UInt8(ascii: "\""): return try unescaped.withUnsafeBufferPointer(text)
+            case UInt8(ascii: "\""):
+                return try self.text(
+                    UnsafeBufferPointer(start: text, count: length), isASCII: isASCII)
             case UInt8(ascii: "\\"):
-                let scalar = try escape()
-                if scalar.isASCII {
-                    unescaped.append(UInt8(truncatingIfNeeded: scalar.value))
-                } else {
-                    unescaped += String(Character(scalar)).utf8
+                for byte in try escape().utf8 {
+                    text[length] = byte
+                    length += 1
+                    isASCII = isASCII && byte < 0x80
                 }
+            case 0x20...:
+                text[length] = byte
+                length += 1
+                isASCII = isASCII && byte < 0x80
             default:
                 offset -= 1
                 throw error("a control character in a string")
@@ -158,18 +179,10 @@ private struct Parser {
         }
     }
 
-    /// Where what stands for itself in a string ends.
-    private func skipPlain(from start: Int) -> Int {
-        var end = start
-        while end < bytes.count {
-            let byte = bytes[end]
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
-            end += 1
-        }
-        return end
-    }
-
-    private func text(_ utf8: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) -> String {
+    private func text(
+        _ utf8: UnsafeBufferPointer<UInt8>, isASCII: Bool
+    ) throws(JSONSyntaxError) -> String {
+        if isASCII { return String(decoding: utf8, as: UTF8.self) }
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw error("a string is no UTF-8")
         }

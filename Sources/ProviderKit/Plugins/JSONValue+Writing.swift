@@ -1,88 +1,148 @@
 extension JSONValue {
     /// The value on one line, as UTF-8.
     package var line: [UInt8] {
-        var line: [UInt8] = []
-        write(to: &line)
-        line.append(UInt8(ascii: "\n"))
-        return line
+        var writer = LineWriter()
+        writer.write(self)
+        writer.append(UInt8(ascii: "\n"))
+        return writer.bytes
+    }
+}
+
+/// Memory that a line grows in.
+private struct LineWriter: ~Copyable {
+    private var start = UnsafeMutablePointer<UInt8>.allocate(capacity: 1024)
+    private var capacity = 1024
+    private var count = 0
+
+    deinit { start.deallocate() }
+
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+
+    private mutating func reserve(_ more: Int) {
+        guard count + more > capacity else { return }
+        let larger = max(count + more, capacity * 2)
+        let new = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        new.update(from: start, count: count)
+        start.deallocate()
+        (start, capacity) = (new, larger)
     }
 
-    private func write(to line: inout [UInt8]) {
-        switch self {
-        case .null: line += "null".utf8
-        case .bool(let flag): line += (flag ? "true" : "false").utf8
-        case .integer(let number): line += "\(number)".utf8
-        case .number(let number): line += (number.isFinite ? "\(number)" : "null").utf8
-        case .string(let text): Self.write(text, to: &line)
+    mutating func append(_ byte: UInt8) {
+        reserve(1)
+        start[count] = byte
+        count += 1
+    }
+
+    private mutating func append(_ text: StaticString) {
+        reserve(text.utf8CodeUnitCount)
+        (start + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+        count += text.utf8CodeUnitCount
+    }
+
+    mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: append("null")
+        case .bool(let flag): append(flag ? "true" : "false")
+        case .integer(let number): writePlain("\(number)")
+        case .number(let number): writePlain(number.isFinite ? "\(number)" : "null")
+        case .string(let text): write(text)
         case .array(let elements):
-            line.append(UInt8(ascii: "["))
+            append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
-                if index > 0 { line.append(UInt8(ascii: ",")) }
-                element.write(to: &line)
+                if index > 0 { append(UInt8(ascii: ",")) }
+                write(element)
             }
-            line.append(UInt8(ascii: "]"))
+            append(UInt8(ascii: "]"))
         case .object(let members):
-            line.append(UInt8(ascii: "{"))
+            append(UInt8(ascii: "{"))
             var isFirst = true
             for (key, value) in members {
-                if !isFirst { line.append(UInt8(ascii: ",")) }
+                if !isFirst { append(UInt8(ascii: ",")) }
                 isFirst = false
-                Self.write(key, to: &line)
-                line.append(UInt8(ascii: ":"))
-                value.write(to: &line)
+                write(key)
+                append(UInt8(ascii: ":"))
+                write(value)
             }
-            line.append(UInt8(ascii: "}"))
+            append(UInt8(ascii: "}"))
         }
     }
 
-    private static func write(_ text: String, to line: inout [UInt8]) {
+    /// Writes what has nothing to be escaped.
+    private mutating func writePlain(_ text: String) {
+        for byte in text.utf8 { append(byte) }
+    }
+
+    /// Writes a string.
+    private mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            var length = bytes.count + 2
-            for byte in bytes { length += extraBytes(byte) }
-            line += [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-                guard var end = buffer.baseAddress else { return }
-                end.initialize(to: UInt8(ascii: "\""))
-                end += 1
-                for byte in bytes {
-                    if extraBytes(byte) == 0 {
-                        end.initialize(to: byte)
-                        end += 1
-                    } else {
-                        end = escape(byte, at: end)
-                    }
-                }
-                end.initialize(to: UInt8(ascii: "\""))
-                count = length
+            let longer = Self.escapes(bytes) * (Self.longestEscape - 1)
+            reserve(bytes.count + longer + 2 + PlainText.width)
+            start[count] = UInt8(ascii: "\"")
+            count += 1
+            if let base = bytes.baseAddress { copy(base, bytes.count) }
+            start[count] = UInt8(ascii: "\"")
+            count += 1
+        }
+    }
+
+    /// How many bytes have to be escaped, or a few more.
+    private static func escapes(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let base = bytes.baseAddress else { return 0 }
+        var (place, escapes) = (0, 0)
+        while place + PlainText.width <= bytes.count {
+            escapes += PlainText.exceptions(PlainText.word(at: base + place))
+            place += PlainText.width
+        }
+        while place < bytes.count {
+            if !PlainText.stands(bytes[place]) { escapes += 1 }
+            place += 1
+        }
+        return escapes
+    }
+
+    /// Copies what stands for itself, and escapes the rest. There has to be room, and for a word more.
+    private mutating func copy(_ source: UnsafePointer<UInt8>, _ length: Int) {
+        var place = 0
+        while place < length {
+            while place + PlainText.width <= length {
+                let word = PlainText.word(at: source + place)
+                UnsafeMutableRawPointer(start + count).storeBytes(
+                    of: word.littleEndian, as: UInt64.self)
+                let plain = PlainText.length(word)
+                place += plain
+                count += plain
+                if plain < PlainText.width { break }
+            }
+            guard place < length else { break }
+            let byte = source[place]
+            place += 1
+            if PlainText.stands(byte) {
+                start[count] = byte
+                count += 1
+            } else {
+                escape(byte)
             }
         }
     }
 
-    /// Writes the escape of a byte.
-    ///
-    /// - Returns: Where the next one goes.
-    private static func escape(
-        _ byte: UInt8, at start: UnsafeMutablePointer<UInt8>
-    ) -> UnsafeMutablePointer<UInt8> {
-        start[0] = UInt8(ascii: "\\")
-        if extraBytes(byte) == 1 {
-            start[1] = byte == UInt8(ascii: "\n") ? UInt8(ascii: "n") : byte
-            return start + 2
-        }
-        start[1] = UInt8(ascii: "u")
-        start[2] = UInt8(ascii: "0")
-        start[3] = UInt8(ascii: "0")
-        start[4] = UInt8(ascii: "0") + (byte >> 4)
-        start[5] = (byte & 15) + (byte & 15 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-        return start + 6
-    }
+    private static let longestEscape = 6
 
-    /// How much longer the escape of a byte is than the byte; 0 where it needs none.
-    @inline(__always)
-    private static func extraBytes(_ byte: UInt8) -> Int {
-        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte != 0x7f {
-            return 0
+    private mutating func escape(_ byte: UInt8) {
+        start[count] = UInt8(ascii: "\\")
+        switch byte {
+        case UInt8(ascii: "\n"): start[count + 1] = UInt8(ascii: "n")
+        case 0x20...: start[count + 1] = byte
+        default:
+            let place = start + count + 1
+            place[0] = UInt8(ascii: "u")
+            place[1] = UInt8(ascii: "0")
+            place[2] = UInt8(ascii: "0")
+            place[3] = UInt8(ascii: "0") + (byte >> 4)
+            place[4] = (byte & 15) + (byte & 15 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            count += Self.longestEscape
+            return
         }
-        return byte < 0x20 && byte != UInt8(ascii: "\n") || byte == 0x7f ? 5 : 1
+        count += 2
     }
 }

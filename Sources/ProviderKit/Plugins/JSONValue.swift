@@ -40,8 +40,9 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
 
     /// Members that are null are left out.
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
-        self = .object(
-            Dictionary(elements.lazy.filter { $0.1 != .null }, uniquingKeysWith: { $1 }))
+        var members: [String: JSONValue] = Dictionary(minimumCapacity: elements.count)
+        for (key, value) in elements where value != .null { members[key] = value }
+        self = .object(members)
     }
 
     package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
