@@ -57,7 +57,7 @@ let package = Package(
         .target(
             name: "ControlCommands",
             dependencies: [
-                "BusAPI", "ChildProcesses", "DBus",
+                "BusAPI", "ChildProcesses", "DBus", "EventLoop",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
@@ -66,7 +66,7 @@ let package = Package(
 
         // MARK: DBus
 
-        .target(name: "DBus", dependencies: ["CDBus", "CSwiftRuntime"]),
+        .target(name: "DBus", dependencies: ["CDBus", "EventLoop"]),
         .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
 
         // MARK: Engine
@@ -83,6 +83,10 @@ let package = Package(
                 "Engine", "ProviderKit", "Storage", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
+
+        // MARK: EventLoop
+
+        .target(name: "EventLoop", dependencies: ["CSwiftRuntime"]),
 
         // MARK: HTTP
 
@@ -173,7 +177,7 @@ let package = Package(
         .target(
             name: "Plugins",
             dependencies: [
-                "ChildProcesses", "Configuration", "ProviderKit", "Sandbox",
+                "ChildProcesses", "Configuration", "EventLoop", "ProviderKit", "Sandbox",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -188,7 +192,9 @@ let package = Package(
 
         .target(
             name: "ProviderKit",
-            dependencies: ["CLinux", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "CLinux", "EventLoop", .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
 
         // MARK: Providers
@@ -277,7 +283,7 @@ let package = Package(
             name: "imagefeedd",
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "ChildProcesses", "Configuration",
-                "DBus", "Engine", "HTTP", "Imaging", "LocalProvider",
+                "DBus", "Engine", "EventLoop", "HTTP", "Imaging", "LocalProvider",
                 "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
                 "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
@@ -300,8 +306,8 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
         .executableTarget(
             name: "Benchmark",
             dependencies: [
-                "BusAPI", "ChildProcesses", "DBus", "LoopbackHTTP", "Plugins", "ProviderKit",
-                "UnsplashProvider", "UnsplashSimulator",
+                "BusAPI", "ChildProcesses", "DBus", "EventLoop", "LoopbackHTTP", "Plugins",
+                "ProviderKit", "UnsplashProvider", "UnsplashSimulator",
                 .product(name: "Logging", package: "swift-log"),
             ]))
 }
@@ -324,8 +330,8 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Engine", "HTTP", "Imaging", "NetworkState", "Notifications",
-    "OAuth", "Plugins", "imagefeedctl", "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Engine", "EventLoop", "HTTP", "Imaging", "NetworkState",
+    "Notifications", "OAuth", "Plugins", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type != .system {

@@ -1,9 +1,17 @@
 internal import Dispatch
+internal import EventLoop
 internal import Glibc
 
 @main
 enum BenchmarkMain {
-    static func main() async {
+    static func main() {
+        // As the daemon does.
+        MainLoop.use()
+        Task { await measure() }
+        MainLoop.run()
+    }
+
+    private static func measure() async -> Never {
         guard let options = Options(CommandLine.arguments.dropFirst()) else {
             complain(Options.usage)
             exit(EX_USAGE)

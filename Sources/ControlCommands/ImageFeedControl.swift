@@ -1,6 +1,7 @@
 package import ArgumentParser
 internal import BusAPI
 internal import DBus
+internal import EventLoop
 internal import Glibc
 
 /// `imagefeedctl`, the command line of the daemon.

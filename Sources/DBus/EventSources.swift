@@ -1,23 +1,17 @@
 internal import CDBus
-internal import Dispatch
+internal import EventLoop
 internal import Glibc
 
-/// Runs the watches of a connection on the main thread's ``MainLoop``, or, in a program without one, as
-/// dispatch sources on the main queue.
+/// Runs the watches of a connection.
 ///
 /// A source is active only while libdbus has its watch enabled, so an idle connection waits for its
 /// socket and for nothing else. libdbus has no timeouts for us: its pending calls are not used.
 final class EventSources {
-    private var watches: [OpaquePointer: Watch] = [:]
+    private var watches: [OpaquePointer: DescriptorSource] = [:]
     /// Called after libdbus has read or written something.
     private var afterEvent: () -> Void = {}
     /// Whether libdbus is reading or writing, and ``afterEvent`` comes next.
     private(set) var isInEvent = false
-
-    private struct Watch {
-        let source: any WatchSource
-        var isRunning = false
-    }
 
     /// Hands the watches of `connection`, which nothing else drives, to this object, which must
     /// outlive them. False when descriptors ran out.
@@ -48,7 +42,8 @@ final class EventSources {
         let flags = dbus_watch_get_flags(watch)
         let reads = flags & DBUS_WATCH_READABLE.rawValue != 0
         let condition = reads ? DBUS_WATCH_READABLE.rawValue : DBUS_WATCH_WRITABLE.rawValue
-        let source = Self.source(descriptor, reads: reads) { [unowned self] in
+        watches[watch] = DescriptorSource(descriptor, reads ? .reading : .writing) {
+            [unowned self] in
             // An earlier event of this turn may have removed the watch.
             guard watches[watch] != nil else { return }
             isInEvent = true
@@ -56,38 +51,17 @@ final class EventSources {
             isInEvent = false
             afterEvent()
         }
-        watches[watch] = Watch(source: source)
         updateWatch(watch)
         return true
     }
 
-    private static func source(
-        _ descriptor: Int32, reads: Bool, handler: @escaping () -> Void
-    ) -> any WatchSource {
-        guard !MainLoop.isUsed else {
-            return PolledSource(descriptor, reads: reads, handler: handler)
-        }
-        let source: any DispatchSourceProtocol =
-            reads
-            ? DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-            : DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler(handler: handler)
-        source.setCancelHandler { close(descriptor) }
-        return DispatchedSource(source: source)
-    }
-
     private func updateWatch(_ watch: OpaquePointer) {
-        let runs = dbus_watch_get_enabled(watch) != 0
-        guard let known = watches[watch], known.isRunning != runs else { return }
-        watches[watch]?.isRunning = runs
-        if runs { known.source.resume() } else { known.source.suspend() }
+        guard let source = watches[watch] else { return }
+        if dbus_watch_get_enabled(watch) != 0 { source.resume() } else { source.suspend() }
     }
 
     private func removeWatch(_ watch: OpaquePointer) {
-        guard let removed = watches.removeValue(forKey: watch) else { return }
-        removed.source.cancel()
-        // A source that is suspended cannot be cancelled, nor let go of.
-        if !removed.isRunning { removed.source.resume() }
+        watches.removeValue(forKey: watch)?.cancel()
     }
 
     /// Enters the main actor from a callback of libdbus, which calls back on the thread that called
@@ -103,21 +77,4 @@ final class EventSources {
                 Unmanaged<EventSources>.fromOpaque(context).takeUnretainedValue(), handle)
         }
     }
-}
-
-/// What tells that a descriptor is ready. Begins suspended.
-protocol WatchSource {
-    func resume()
-    func suspend()
-    func cancel()
-}
-
-extension PolledSource: WatchSource {}
-
-private struct DispatchedSource: WatchSource {
-    let source: any DispatchSourceProtocol
-
-    func resume() { source.resume() }
-    func suspend() { source.suspend() }
-    func cancel() { source.cancel() }
 }

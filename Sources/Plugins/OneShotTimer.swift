@@ -6,7 +6,8 @@ final class OneShotTimer {
 
     init(after delay: Duration, _ action: @escaping () -> Void) {
         source = DispatchSource.makeTimerSource(queue: .main)
-        let milliseconds = Int(delay / .milliseconds(1))
+        // Never too early.
+        let milliseconds = max(0, Int((delay / .milliseconds(1)).rounded(.up)))
         source.schedule(
             deadline: .now() + .milliseconds(milliseconds),
             leeway: .milliseconds(min(500, milliseconds / 10)))

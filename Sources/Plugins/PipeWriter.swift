@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import EventLoop
 internal import Glibc
 
 /// The writing end of a pipe, which never makes us wait. Closed with its last reference.
@@ -6,7 +6,8 @@ final class PipeWriter {
     private let descriptor: Int32
     private let limit: Int
     private var waiting: [UInt8] = []
-    private var source: (any DispatchSourceWrite)?
+    /// Tells that there is room. Runs while something waits.
+    private var room: DescriptorSource?
 
     /// - Parameters:
     ///   - descriptor: Becomes the writer's own.
@@ -15,23 +16,18 @@ final class PipeWriter {
         self.descriptor = descriptor
         self.limit = limit
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        room = DescriptorSource(descriptor, .writing) { [unowned self] in flush() }
     }
 
-    isolated deinit {
-        guard let source else {
-            close(descriptor)
-            return
-        }
-        source.setCancelHandler { [descriptor] in close(descriptor) }
-        source.cancel()
-    }
+    isolated deinit { room?.cancel() }
 
     /// Writes, now or when the reader has room.
     ///
     /// - Returns: False if too much waits already.
     func write(_ bytes: [UInt8]) -> Bool {
+        let isFirst = waiting.isEmpty
         waiting += bytes
-        if source == nil { flush() }
+        if isFirst { flush() }
         return waiting.count <= limit
     }
 
@@ -40,27 +36,11 @@ final class PipeWriter {
             let count = waiting.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
-            if count < 0, errno == EAGAIN { return waitForRoom() }
+            if count < 0, errno == EAGAIN { break }
             if count < 0, errno == EINTR { continue }
-            // Nobody reads any more; its end is told otherwise.
-            guard count > 0 else { return waiting = [] }
-            waiting.removeFirst(count)
+            // Nobody reads any more, if none is taken; its end is told otherwise.
+            waiting.removeFirst(count > 0 ? count : waiting.count)
         }
-        rest()
-    }
-
-    private func waitForRoom() {
-        guard source == nil else { return }
-        let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [unowned self] in flush() }
-        source.activate()
-        self.source = source
-    }
-
-    private func rest() {
-        // The descriptor stays open until Dispatch has let go of it.
-        source?.setCancelHandler { withExtendedLifetime(self) {} }
-        source?.cancel()
-        source = nil
+        if waiting.isEmpty { room?.suspend() } else { room?.resume() }
     }
 }

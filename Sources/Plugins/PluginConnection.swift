@@ -17,10 +17,10 @@ final class PluginConnection {
     }
 
     private struct Pending {
+        let method: PluginMethod
         let account: PluginAccount?
         /// nil where nobody waits any more; the answer is still due.
         var continuation: CheckedContinuation<JSONValue, any Error>?
-        let deadline: OneShotTimer
         let end: ContinuousClock.Instant
     }
 
@@ -33,7 +33,9 @@ final class PluginConnection {
     /// Those that it was asked about, by their ids.
     private var accounts: [String: PluginAccount] = [:]
     private var lastID: Int64 = 0
-    private var idleTimer: OneShotTimer?
+    /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
+    private var timer: (end: ContinuousClock.Instant, OneShotTimer)?
+    private var idleSince = ContinuousClock.now
     private var killTimer: OneShotTimer?
     private var complaints: FlowMeter
     private var requests: [Int: Task<Void, Never>] = [:]
@@ -89,16 +91,13 @@ final class PluginConnection {
         guard !isOver else { throw failure("it has ended") }
         lastID += 1
         let id = lastID
-        idleTimer = nil
         if let account { accounts[account.id] = account }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let deadline = OneShotTimer(after: limit) { [weak self] in
-                    self?.fail("it has not answered \(method.rawValue) in time")
-                }
                 pending[id] = Pending(
-                    account: account, continuation: continuation, deadline: deadline,
+                    method: method, account: account, continuation: continuation,
                     end: .now + limit)
+                watchTime()
                 send(
                     .call(
                         id: .integer(id), method: method.rawValue, parameters: parameters))
@@ -178,9 +177,9 @@ final class PluginConnection {
         guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
             return fail("it answers what nobody has asked")
         }
-        call.deadline.cancel()
         call.continuation?.resume(with: result)
-        if pending.isEmpty { waitForIdleness() }
+        idleSince = .now
+        watchTime()
     }
 
     /// Puts something that it says into the log, unless that is too much.
@@ -192,14 +191,24 @@ final class PluginConnection {
 
     // MARK: Its end
 
-    private func waitForIdleness() {
-        idleTimer = OneShotTimer(after: limits.idling) { [weak self] in self?.rest() }
+    private func watchTime() {
+        let due = pending.values.lazy.map(\.end).min() ?? idleSince + limits.idling
+        guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
+        timer = (due, OneShotTimer(after: due - .now) { [weak self] in self?.noteTime() })
     }
 
-    private func rest() {
-        guard pending.isEmpty, !isOver else { return }
-        end()
-        owner?.rested(self)
+    private func noteTime() {
+        timer = nil
+        guard !isOver else { return }
+        let now = ContinuousClock.now
+        if let late = pending.values.first(where: { $0.end <= now }) {
+            fail("it has not answered \(late.method.rawValue) in time")
+        } else if pending.isEmpty, idleSince + limits.idling <= now {
+            end()
+            owner?.rested(self)
+        } else {
+            watchTime()
+        }
     }
 
     /// Tells it to end; what is under way fails.
@@ -253,12 +262,11 @@ final class PluginConnection {
 
     private func close(reason: String) {
         isOver = true
-        idleTimer = nil
+        timer = nil
         for request in requests.values { request.cancel() }
         let calls = pending.values
         pending = [:]
         for call in calls {
-            call.deadline.cancel()
             call.continuation?.resume(throwing: failure(reason))
         }
     }

@@ -1,5 +1,6 @@
 internal import ChildProcesses
 internal import Dispatch
+internal import EventLoop
 internal import Glibc
 
 /// The process of a plugin, with what goes in and comes out.
@@ -19,7 +20,9 @@ final class PluginProcess {
     private let process: ConfinedProcess
     private let handlers: Handlers
     private var input: PipeWriter?
-    private var sources: [any DispatchSourceRead] = []
+    private var sources: [DescriptorSource] = []
+    /// Becomes ready when it has ended, and holds us until then.
+    private var end: DescriptorSource?
     private var lines: LineBuffer
     private var bytes: FlowMeter
     private var messages: FlowMeter
@@ -80,8 +83,8 @@ final class PluginProcess {
         _ descriptor: Int32, _ handler: @escaping (UnsafeRawBufferPointer) -> Void
     ) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [unowned self, source] in
+        let place = sources.count
+        let source = DescriptorSource(descriptor, .reading) { [unowned self] in
             let isOver = withUnsafeTemporaryAllocation(
                 byteCount: Self.chunkBytes, alignment: 1
             ) { buffer in
@@ -90,11 +93,10 @@ final class PluginProcess {
                 if !isCondemned { handler(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
                 return false
             }
-            if isOver || isCondemned { source.cancel() }
+            if isOver || isCondemned { sources[place].cancel() }
         }
-        source.setCancelHandler { Glibc.close(descriptor) }
-        source.activate()
         sources.append(source)
+        source.resume()
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) {
@@ -130,20 +132,19 @@ final class PluginProcess {
             // A kernel before 5.3: somebody has to wait.
             DispatchQueue(label: "plugin").async { [process] in
                 let exit = process.waitForExit()
-                DispatchQueue.main.async { MainActor.assumeIsolated { self.end(exit) } }
+                DispatchQueue.main.async { MainActor.assumeIsolated { self.noteEnd(exit) } }
             }
             return
         }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [self, source] in
-            source.cancel()
-            end(process.waitForExit())
+        end = DescriptorSource(descriptor, .reading) { [self] in
+            end?.cancel()
+            end = nil
+            noteEnd(process.waitForExit())
         }
-        source.setCancelHandler { Glibc.close(descriptor) }
-        source.activate()
+        end?.resume()
     }
 
-    private func end(_ exit: SpawnedProcess.Exit) {
+    private func noteEnd(_ exit: SpawnedProcess.Exit) {
         hasEnded = true
         input = nil
         // Its last words, which explain the rest.
@@ -160,7 +161,7 @@ final class PluginProcess {
             withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
                 for _ in 0..<16 {
                     let count = Glibc.read(
-                        Int32(source.handle), buffer.baseAddress, buffer.count)
+                        source.descriptor, buffer.baseAddress, buffer.count)
                     guard count > 0, !isCondemned else { break }
                     handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 }

@@ -1,6 +1,7 @@
 internal import BusAPI
 internal import CLinux
 internal import DBus
+internal import EventLoop
 internal import Glibc
 internal import Logging
 

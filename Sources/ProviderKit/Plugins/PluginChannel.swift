@@ -1,10 +1,10 @@
-internal import Dispatch
+internal import EventLoop
 internal import Glibc
 
 /// A plugin's side of the pipes to the daemon.
 @MainActor
 final class PluginChannel {
-    private var source: (any DispatchSourceRead)?
+    private var source: DescriptorSource?
     private var rest: [UInt8] = []
     private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
     private var lastID: Int64 = 0
@@ -16,10 +16,8 @@ final class PluginChannel {
     func start(_ handler: @escaping (PluginMessage) -> Void) {
         signal(SIGPIPE, SIG_IGN)
         self.handler = handler
-        let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .main)
-        source.setEventHandler { [self] in MainActor.assumeIsolated { read() } }
-        source.activate()
-        self.source = source
+        source = DescriptorSource(STDIN_FILENO, .reading) { [self] in read() }
+        source?.resume()
     }
 
     private func read() {

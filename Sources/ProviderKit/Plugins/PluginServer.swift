@@ -1,5 +1,3 @@
-internal import Dispatch
-internal import Glibc
 internal import Logging
 
 /// A provider that answers the daemon's calls.

@@ -1,5 +1,4 @@
-internal import Dispatch
-internal import Glibc
+internal import EventLoop
 
 /// Serves a provider as a plugin: reads calls from standard input, answers on standard output. Does not return.
 ///
@@ -17,7 +16,8 @@ internal import Glibc
 /// Source: `imagefeed-providers(7)`.
 @MainActor
 public func run(_ provider: some Provider) -> Never {
+    MainLoop.use()
     let server = PluginServer(provider)
     server.start()
-    withExtendedLifetime(server) { dispatchMain() }
+    withExtendedLifetime(server) { MainLoop.run() }
 }

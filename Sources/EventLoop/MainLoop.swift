@@ -1,17 +1,16 @@
 internal import CSwiftRuntime
 internal import Glibc
 
-/// The event loop of a program: its main thread waits for the bus and for the main queue.
+/// The event loop of a program: its main thread waits for descriptors and for the main queue.
 ///
 /// With `dispatchMain()` a message changes threads three times: one waits for the socket, wakes the one that
 /// runs the main queue, and is woken by that to wait again. That takes longer than most answers do.
-@MainActor
 package enum MainLoop {
     /// Whether the program will call ``run()``.
     private(set) static var isUsed = false
-    private static var sources: [PolledSource] = []
+    private static var sources: [DescriptorSource] = []
 
-    /// Says, before the first task and the first connection, that ``run()`` will be called.
+    /// Says, before the first task and the first ``DescriptorSource``, that ``run()`` will be called.
     ///
     /// Tasks that belong to no actor run on the main queue, too, from now on.
     package static func use() {
@@ -22,7 +21,7 @@ package enum MainLoop {
         isUsed = true
     }
 
-    /// Runs the main queue and the connections, for ever.
+    /// Runs the main queue and what waits for descriptors, for ever.
     package static func run() -> Never {
         let queue = dispatch_main_queue_descriptor()
         // What was queued before.
@@ -31,7 +30,7 @@ package enum MainLoop {
             let active = sources.filter(\.isRunning)
             var descriptors =
                 [pollfd(fd: queue, events: Int16(POLLIN), revents: 0)]
-                + active.map { pollfd(fd: $0.descriptor, events: $0.events, revents: 0) }
+                + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
             guard poll(&descriptors, nfds_t(descriptors.count), -1) > 0 else { continue }
             if descriptors[0].revents != 0 {
                 var count: UInt64 = 0
@@ -46,32 +45,6 @@ package enum MainLoop {
         }
     }
 
-    fileprivate static func add(_ source: PolledSource) { sources.append(source) }
-    fileprivate static func remove(_ source: PolledSource) { sources.removeAll { $0 === source } }
-}
-
-/// A descriptor that ``MainLoop`` waits for, with the manners of a dispatch source.
-@MainActor
-final class PolledSource {
-    let descriptor: Int32
-    let events: Int16
-    let handler: () -> Void
-    private(set) var isRunning = false
-
-    /// Begins suspended. Closes `descriptor` when it is cancelled.
-    init(_ descriptor: Int32, reads: Bool, handler: @escaping () -> Void) {
-        self.descriptor = descriptor
-        self.handler = handler
-        events = Int16(reads ? POLLIN : POLLOUT)
-        MainLoop.add(self)
-    }
-
-    func resume() { isRunning = true }
-    func suspend() { isRunning = false }
-
-    func cancel() {
-        isRunning = false
-        MainLoop.remove(self)
-        close(descriptor)
-    }
+    static func add(_ source: DescriptorSource) { sources.append(source) }
+    static func remove(_ source: DescriptorSource) { sources.removeAll { $0 === source } }
 }
