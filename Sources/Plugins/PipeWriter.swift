@@ -25,9 +25,12 @@ final class PipeWriter {
     ///
     /// - Returns: False if too much waits already.
     func write(_ bytes: [UInt8]) -> Bool {
-        let isFirst = waiting.isEmpty
-        waiting += bytes
-        if isFirst { flush() }
+        if waiting.isEmpty {
+            waiting = bytes
+            flush()
+        } else {
+            waiting += bytes
+        }
         return waiting.count <= limit
     }
 
@@ -39,7 +42,7 @@ final class PipeWriter {
             if count < 0, errno == EAGAIN { break }
             if count < 0, errno == EINTR { continue }
             // Nobody reads any more, if none is taken; its end is told otherwise.
-            waiting.removeFirst(count > 0 ? count : waiting.count)
+            waiting = count > 0 ? Array(waiting.dropFirst(count)) : []
         }
         if waiting.isEmpty { room?.suspend() } else { room?.resume() }
     }

@@ -158,7 +158,7 @@ final class PluginConnection {
 
     // MARK: What it says
 
-    private func take(_ line: ArraySlice<UInt8>) {
+    private func take(_ line: [UInt8]) {
         guard !isOver else { return }
         let message: PluginMessage
         do {

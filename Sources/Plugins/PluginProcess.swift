@@ -2,12 +2,13 @@ internal import ChildProcesses
 internal import Dispatch
 internal import EventLoop
 internal import Glibc
+internal import ProviderKit
 
 /// The process of a plugin, with what goes in and comes out.
 final class PluginProcess {
     /// What its owner is told.
     struct Handlers {
-        let line: (ArraySlice<UInt8>) -> Void
+        let line: ([UInt8]) -> Void
         /// What it says on its standard error, a line each.
         let complaint: (String) -> Void
         /// It does what no plugin may; the reason is for the log. It is not read from any more.

@@ -5,12 +5,12 @@ internal import Glibc
 @MainActor
 final class PluginChannel {
     private var source: DescriptorSource?
-    private var rest: [UInt8] = []
+    /// Kept for the next time: what is new would have to be made by the kernel.
+    private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    private var lines = LineBuffer()
     private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
     private var lastID: Int64 = 0
     private var handler: ((PluginMessage) -> Void)?
-
-    nonisolated init() {}
 
     /// Begins to read. When nothing more can come, the program ends.
     func start(_ handler: @escaping (PluginMessage) -> Void) {
@@ -21,25 +21,13 @@ final class PluginChannel {
     }
 
     private func read() {
-        let known = rest.count
-        let count = withUnsafeTemporaryAllocation(byteCount: 1 << 18, alignment: 1) { buffer in
-            let count = Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-            if count > 0 { rest += UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
-            return count
-        }
+        let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
         if count == 0 || count < 0 && errno != EINTR { exit(EXIT_SUCCESS) }
-        // What was there before has no end of a line.
-        var lines = rest[...]
-        var end = rest[known...].firstIndex(of: UInt8(ascii: "\n"))
-        while let next = end {
-            take(lines[..<next])
-            lines = lines[(next + 1)...]
-            end = lines.firstIndex(of: UInt8(ascii: "\n"))
-        }
-        if lines.count < rest.count { rest = Array(lines) }
+        // The daemon's lines have no limit: it does not flood.
+        try? lines.append(UnsafeRawBufferPointer(rebasing: chunk.prefix(max(0, count))), take)
     }
 
-    private func take(_ line: ArraySlice<UInt8>) {
+    private func take(_ line: [UInt8]) {
         // What the daemon says that makes no sense here, a later version may have said.
         guard let message = try? PluginMessage(parsing: line) else { return }
         switch message {
