@@ -168,13 +168,17 @@ struct RedirectListenerTests {
             let clock = ManualClock()
             let login = Authorization(
                 .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
+            // Dispatch has the descriptors that it needs, and would not bear to get none.
+            let first = try login.browser()
+            first.send(login.get("/"))
+            _ = try await first.answer()
             let browser = try login.browser()
             browser.send(login.redirect("code=abc"))
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
             var fillers: [Int32] = []
             while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
-            try await clock.sleepers.wait { $0 == [.init(offset: .seconds(1))] ? true : nil }
+            try await clock.sleepers.wait { $0.contains(.init(offset: .seconds(1))) ? true : nil }
             for filler in fillers { close(filler) }
             clock.advance(by: .seconds(1))
             guard try await login.code().text == "abc" else { exit(1) }
