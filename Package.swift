@@ -166,6 +166,7 @@ let package = Package(
 
         // MARK: Plugins
 
+        .executableTarget(name: "imagefeed-plugin-launcher"),
         // Built to be tested, not to be installed.
         .executableTarget(
             name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"]),
@@ -184,7 +185,8 @@ let package = Package(
             name: "PluginsTests",
             dependencies: [
                 "HTTP", "LoopbackHTTP", "Plugins", "ProviderKit", "ServiceSimulator", "TestSupport",
-                "UnsplashProvider", "UnsplashSimulator", "immich-example", "unsplash-plugin",
+                "UnsplashProvider", "UnsplashSimulator", "imagefeed-plugin-launcher",
+                "immich-example", "unsplash-plugin",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -239,7 +241,7 @@ let package = Package(
 
         // MARK: Sandbox
 
-        .target(name: "Sandbox", dependencies: ["CSandbox"]),
+        .target(name: "Sandbox", dependencies: ["CLinux", "CSandbox"]),
         .testTarget(name: "SandboxTests", dependencies: ["Sandbox", "TestSupport"]),
 
         // MARK: Secrets
@@ -293,7 +295,8 @@ let package = Package(
             dependencies: [
                 "BusAPI", "DBus", "Engine", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
                 "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator", "imagefeedctl",
-                "imagefeedd", "immich-example", "mastodon-plugin", "unsplash-plugin",
+                "imagefeed-plugin-launcher", "imagefeedd", "immich-example", "mastodon-plugin",
+                "unsplash-plugin",
             ],
             exclude: ["OlderVersions"]),
     ],
@@ -308,7 +311,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
             dependencies: [
                 "BusAPI", "ChildProcesses", "DBus", "EventLoop", "LoopbackHTTP", "Plugins",
                 "ProviderKit", "UnsplashProvider", "UnsplashSimulator",
-                .product(name: "Logging", package: "swift-log"),
+                "imagefeed-plugin-launcher", .product(name: "Logging", package: "swift-log"),
             ]))
 }
 
@@ -354,6 +357,11 @@ for target in package.targets where target.type != .system {
     target.swiftSettings = settings
     // A library that is loaded when it is first needed is not loaded at the start: pkg-config names those, too.
     if target.type == .executable {
-        target.linkerSettings = [.unsafeFlags(["-use-ld=lld", "-Xlinker", "--as-needed"])]
+        var flags = ["-use-ld=lld", "-Xlinker", "--as-needed"]
+        // What is written in C needs nothing of Swift's, which may not be there where it runs.
+        if target.name == "imagefeed-plugin-launcher" {
+            flags += ["-nostartfiles", "-static-stdlib"]
+        }
+        target.linkerSettings = [.unsafeFlags(flags)]
     }
 }

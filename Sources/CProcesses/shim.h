@@ -2,13 +2,12 @@
 // What happens between fork and exec is C: no Swift may run there, since other threads may hold its locks.
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,13 +30,13 @@ struct shim_start {
     int niceness;
     // A ruleset of Landlock, or -1.
     int landlock;
-    // A filter of seccomp, or none.
-    const struct sock_filter *filter;
-    unsigned short filter_length;
 };
 
 // Hidden by the feature macros that Swift's Glibc module is read with.
 static inline int shim_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+
+// Messages keep their bounds, and take descriptors along.
+static inline int shim_message_pipe(int *ends) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
 static inline long shim_close_range(unsigned first, unsigned last, int flags) {
     return syscall(436, first, last, flags);
@@ -83,10 +82,6 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
         if (setrlimit(start->limits[index].resource, &limit) != 0) goto failed;
     }
     setpriority(PRIO_PROCESS, 0, start->niceness);
-    if (start->filter_length > 0) {
-        struct sock_fprog program = {start->filter_length, (struct sock_filter *)start->filter};
-        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) goto failed;
-    }
     execve(start->path, start->arguments, start->environment);
 failed:;
     int code = errno;

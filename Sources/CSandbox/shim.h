@@ -6,9 +6,11 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -29,6 +31,28 @@ static inline long shim_filter_system_calls(const struct sock_fprog *program) {
     }
     if (errno != EPERM && errno != ENOSYS) return -1;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
+}
+
+// Refuses the next call that a filter has not decided about, with EPERM.
+//
+// Returns the number of the call; -1 where none waits, -2 where none will ever come. Does not wait.
+static inline int shim_refuse_next(int listener) {
+    struct pollfd state = {.fd = listener, .events = POLLIN};
+    if (poll(&state, 1, 0) <= 0) return -1;
+    if (!(state.revents & POLLIN)) return -2;
+    // A later kernel may tell more.
+    union {
+        struct seccomp_notif call;
+        char room[512];
+    } told = {{0}};
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &told) != 0) return errno == ENOENT || errno == EINTR ? -1 : -2;
+    union {
+        struct seccomp_notif_resp refusal;
+        char room[512];
+    } answer = {{.id = told.call.id, .error = -EPERM}};
+    // Fails where the caller is gone.
+    (void)!ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    return told.call.data.nr;
 }
 
 // Closes every descriptor from `first` on.

@@ -1,8 +1,8 @@
 internal import CProcesses
 internal import Glibc
 
-/// A program that is started with less than we have: limits, a filter of system calls, rules about files,
-/// none of our descriptors, no terminal, no new privileges.
+/// A program that is started with less than we have: limits, rules about files, none of our descriptors, no
+/// terminal, no new privileges.
 ///
 /// It dies with the thread that starts it: start it from the main thread, and it dies with us.
 package struct ConfinedProcess: Sendable {
@@ -24,8 +24,6 @@ package struct ConfinedProcess: Sendable {
         package var niceness = 0
         /// A ruleset of Landlock; nil for none.
         package var fileRules: Int32?
-        /// Instructions of a filter of seccomp, 8 bytes each; empty for none.
-        package var filter: [UInt64] = []
 
         package init(program: String) { self.program = program }
     }
@@ -81,21 +79,16 @@ package struct ConfinedProcess: Sendable {
         start.landlock = setup.fileRules ?? -1
         start.descriptor_count = Int32(descriptors.count)
         start.limit_count = Int32(limits.count)
-        start.filter_length = UInt16(setup.filter.count)
         let id = arguments.withUnsafeMutableBufferPointer { arguments in
             variables.withUnsafeMutableBufferPointer { variables in
                 descriptors.withUnsafeBufferPointer { descriptors in
                     limits.withUnsafeBufferPointer { limits in
-                        setup.filter.withUnsafeBytes { filter in
-                            start.path = UnsafePointer(path)
-                            start.arguments = UnsafePointer(arguments.baseAddress)
-                            start.environment = UnsafePointer(variables.baseAddress)
-                            start.descriptors = descriptors.baseAddress
-                            start.limits = limits.baseAddress
-                            start.filter = filter.baseAddress?.assumingMemoryBound(
-                                to: sock_filter.self)
-                            return shim_start_process(&start)
-                        }
+                        start.path = UnsafePointer(path)
+                        start.arguments = UnsafePointer(arguments.baseAddress)
+                        start.environment = UnsafePointer(variables.baseAddress)
+                        start.descriptors = descriptors.baseAddress
+                        start.limits = limits.baseAddress
+                        return shim_start_process(&start)
                     }
                 }
             }

@@ -1,14 +1,12 @@
 internal import Glibc
 
-/// Where the image helper is.
-nonisolated package enum HelperProgram {
-    private static let name = "imagefeed-image-helper"
-
+/// Where the programs are that only ours start.
+package enum HelperProgram {
     /// Looks beside the running program, where a build has it, then where an installation has it:
-    /// `bin/imagefeedd` belongs to `libexec/imagefeed/imagefeed-image-helper`.
+    /// `bin/imagefeedd` belongs to `libexec/imagefeed/NAME`.
     ///
     /// - Returns: The path; of the installation where there is none.
-    package static func find() -> String {
+    package static func path(_ name: String) -> String {
         let own = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { buffer in
                 guard let start = buffer.baseAddress else { return 0 }

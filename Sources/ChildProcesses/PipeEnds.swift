@@ -7,10 +7,13 @@ package final class PipeEnds {
     package private(set) var reading: Int32
     package private(set) var writing: Int32
 
+    /// - Parameter takesDescriptors: Whether descriptors can be sent through it, with messages: it is made of
+    ///   sockets then.
     /// - Throws: ``SpawnError`` when there are no descriptors left.
-    package init() throws(SpawnError) {
+    package init(takesDescriptors: Bool = false) throws(SpawnError) {
         var ends: [Int32] = [-1, -1]
-        guard shim_pipe(&ends) == 0 else { throw SpawnError(program: "a pipe", code: errno) }
+        let result = takesDescriptors ? shim_message_pipe(&ends) : shim_pipe(&ends)
+        guard result == 0 else { throw SpawnError(program: "a pipe", code: errno) }
         (reading, writing) = (ends[0], ends[1])
     }
 

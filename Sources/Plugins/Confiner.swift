@@ -10,6 +10,7 @@ final class Confiner {
     private var levels: [Confinement]
     private let logger: Logger
     private static let programs = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
+    private let launcher = HelperProgram.path("imagefeed-plugin-launcher")
     private let bubblewrap = Confiner.programs.first { access($0, X_OK) == 0 }
 
     /// - Parameters:
@@ -61,12 +62,12 @@ final class Confiner {
         do {
             (exit.process, report) = try start(
                 ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
-            ) { setup in
+            ) { launch in
                 try PluginProcess(
-                    setup, PluginLimits(),
+                    launch, PluginLimits(),
                     PluginProcess.Handlers(
                         line: { _ in }, complaint: { logger.warning("\($0)") },
-                        misbehaved: { _ in }, ended: { _ in exit.note() }))
+                        refused: { _ in }, misbehaved: { _ in }, ended: { _ in exit.note() }))
             }
         } catch {
             return false
@@ -86,17 +87,21 @@ final class Confiner {
     /// - Throws: ``SandboxError``, ``SpawnError``, what `start` throws.
     func start<Value>(
         _ manifest: Manifest, _ limits: PluginLimits, _ level: Confinement,
-        _ start: (ConfinedProcess.Setup) throws -> Value
+        _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
         try self.start(manifest.command, folder: manifest.folder, limits, level, start)
     }
 
     private func start<Value>(
         _ command: [String], folder: String, _ limits: PluginLimits, _ level: Confinement,
-        _ start: (ConfinedProcess.Setup) throws -> Value
+        _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
-        var setup = ConfinedProcess.Setup(program: command[0])
-        setup.arguments = Array(command.dropFirst())
+        guard access(launcher, X_OK) == 0 else {
+            throw SpawnError(program: launcher, code: errno)
+        }
+        var setup = ConfinedProcess.Setup(program: launcher)
+        // The first three descriptors are those of the plugin.
+        setup.arguments = ["3", "4"] + command
         setup.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home"]
         setup.limits = [
             (.data, limits.memoryBytes), (.addressSpace, 16 << 30),
@@ -104,52 +109,57 @@ final class Confiner {
             (.fileBytes, 0), (.coreBytes, 0),
         ]
         setup.niceness = 10
+        let filter = try Self.filter(level)
+        let refusals = try PipeEnds(takesDescriptors: true)
+        defer { close(refusals.takeWriting()) }
+        setup.descriptors = [filter.reading, refusals.writing]
         switch level {
-        case .bubblewrap: return try startInside(setup, folder, start)
+        case .bubblewrap:
+            let report = try PipeEnds()
+            setup.program = bubblewrap ?? Self.programs[0]
+            setup.descriptors.append(report.writing)
+            setup.arguments =
+                Self.arguments(showing: [folder, launcher])
+                + ["--json-status-fd", "5", "--", launcher] + setup.arguments
+            let value = try start(PluginLaunch(setup: setup, refusals: refusals))
+            close(report.takeWriting())
+            return (value, ConfinementReport(report.takeReading()))
         case .landlock:
             var rules = FileRules()
             rules.readable = Confinement.systemFiles + ["/dev/urandom", "/dev/random", "/dev/zero"]
-            rules.executable = Confinement.systemFolders + [folder]
+            rules.executable = Confinement.systemFolders + [folder, launcher]
             rules.writable = ["/dev/null"]
             setup.fileRules = try rules.ruleset()
             defer { setup.fileRules.map { _ = close($0) } }
-            // From its sixth version on, Landlock knows signals.
-            setup.filter =
-                SystemCallFilter.program(refusesSignals: FileRules.kernelVersion < 6).program
-            return (try start(setup), nil)
-        case .none:
-            setup.filter = SystemCallFilter.program(refusesSignals: true).program
-            return (try start(setup), nil)
+            return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
+        case .none: return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
         }
+    }
+
+    /// The instructions of the filter of system calls, for the launcher to read.
+    private static func filter(_ level: Confinement) throws -> PipeEnds {
+        let refusesSignals =
+            switch level {
+            // In its own namespace of processes it can signal nobody else.
+            case .bubblewrap: false
+            // From its sixth version on, Landlock knows signals.
+            case .landlock: FileRules.kernelVersion < 6
+            case .none: true
+            }
+        let program = SystemCallFilter.program(refusesSignals: refusesSignals).program
+        let ends = try PipeEnds()
+        let written = program.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
+        guard written == program.count * 8 else {
+            throw SpawnError(program: "a filter of system calls", code: errno)
+        }
+        close(ends.takeWriting())
+        return ends
     }
 
     // MARK: bubblewrap
 
-    private func startInside<Value>(
-        _ plain: ConfinedProcess.Setup, _ folder: String,
-        _ start: (ConfinedProcess.Setup) throws -> Value
-    ) throws -> (value: Value, report: ConfinementReport?) {
-        var setup = plain
-        setup.program = bubblewrap ?? Self.programs[0]
-        // The first three are those of the program.
-        setup.arguments =
-            Self.arguments(folder)
-            + ["--seccomp", "3", "--json-status-fd", "4", "--", plain.program] + plain.arguments
-        let (filter, report) = try (PipeEnds(), PipeEnds())
-        // In its own namespace of processes it can signal nobody else.
-        let program = SystemCallFilter.program(refusesSignals: false).program
-        let written = program.withUnsafeBytes { write(filter.writing, $0.baseAddress, $0.count) }
-        guard written == program.count * 8 else {
-            throw SpawnError(program: setup.program, code: errno)
-        }
-        close(filter.takeWriting())
-        setup.descriptors = [filter.reading, report.writing]
-        let value = try start(setup)
-        close(report.takeWriting())
-        return (value, ConfinementReport(report.takeReading()))
-    }
-
-    private static func arguments(_ folder: String) -> [String] {
+    /// How `bwrap` makes a place where paths are there beside the files of the system.
+    private static func arguments(showing paths: [String]) -> [String] {
         var arguments = [
             // What the filter of system calls does not keep from it; systemd lets us have no others.
             "--unshare-user", "--unshare-pid", "--unshare-net",
@@ -167,11 +177,17 @@ final class Confiner {
                 : ["--ro-bind-try", system, system]
         }
         for file in Confinement.systemFiles { arguments += ["--ro-bind-try", file, file] }
-        return arguments + [
-            "--proc", "/proc", "--dev", "/dev", "--dir", "/home", "--ro-bind", folder, folder,
-            "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/",
-        ]
+        arguments += ["--proc", "/proc", "--dev", "/dev", "--dir", "/home"]
+        for path in paths { arguments += ["--ro-bind", path, path] }
+        return arguments + ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
     }
+}
+
+/// A plugin that is about to be started.
+struct PluginLaunch {
+    let setup: ConfinedProcess.Setup
+    /// To read from: what the launcher sends of the calls that are refused.
+    let refusals: PipeEnds
 }
 
 /// What `bwrap` says of how far it came. Closed with its last reference.

@@ -16,7 +16,7 @@ final class PipeWriter {
         self.descriptor = descriptor
         self.limit = limit
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        room = DescriptorSource(descriptor, .writing) { [unowned self] in flush() }
+        room = DescriptorSource(descriptor, .writing) { [weak self] in self?.flush() }
     }
 
     isolated deinit { room?.cancel() }

@@ -164,9 +164,9 @@ final class Plugin: PluginConnection.Owner {
 
     private func spawn(_ level: Confinement) throws -> PluginConnection {
         do {
-            let (new, report) = try world.confiner.start(manifest, world.limits, level) { setup in
+            let (new, report) = try world.confiner.start(manifest, world.limits, level) { launch in
                 try PluginConnection(
-                    setup, name: manifest.info.name, world.limits, logger, owner: self)
+                    launch, name: manifest.info.name, world.limits, logger, owner: self)
             }
             new.report = report
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])

@@ -38,6 +38,8 @@ final class PluginConnection {
     private var idleSince = ContinuousClock.now
     private var killTimer: OneShotTimer?
     private var complaints: FlowMeter
+    /// The system calls that it tried and may not make.
+    private var refusedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
     private let start = ContinuousClock.now
@@ -50,7 +52,7 @@ final class PluginConnection {
 
     /// - Throws: ``SpawnError``.
     init(
-        _ setup: ConfinedProcess.Setup, name: String, _ limits: PluginLimits, _ logger: Logger,
+        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
         owner: any Owner
     ) throws {
         self.name = name
@@ -59,10 +61,11 @@ final class PluginConnection {
         self.owner = owner
         complaints = FlowMeter(limits.logLines, per: .seconds(10))
         process = try PluginProcess(
-            setup, limits,
+            launch, limits,
             PluginProcess.Handlers(
                 line: { [weak self] in self?.take($0) },
                 complaint: { [weak self] in self?.log(.warning, $0) },
+                refused: { [weak self] in self?.noteRefusal($0) },
                 misbehaved: { [weak self] in self?.fail($0) },
                 // Held until then: what it says last is told.
                 ended: { [self] in ended($0) }))
@@ -187,6 +190,13 @@ final class PluginConnection {
         guard complaints.note() else { return }
         guard let line = ServiceText.line(text) else { return }
         logger.log(level: level, "\(name): \(line.prefix(1000))")
+    }
+
+    private func noteRefusal(_ call: String) {
+        guard refusedCalls.insert(call).inserted, let process else { return }
+        logger.warning(
+            "A plugin tried what it may not do",
+            metadata: ["process": "\(process.id)", "call": "\(call)"])
     }
 
     // MARK: Its end

@@ -11,6 +11,8 @@ final class PluginProcess {
         let line: ([UInt8]) -> Void
         /// What it says on its standard error, a line each.
         let complaint: (String) -> Void
+        /// It tried a system call that it may not make, by its name.
+        let refused: (String) -> Void
         /// It does what no plugin may; the reason is for the log. It is not read from any more.
         let misbehaved: (String) -> Void
         /// It has ended. The last thing that is told.
@@ -27,6 +29,8 @@ final class PluginProcess {
     private var lines: LineBuffer
     private var bytes: FlowMeter
     private var messages: FlowMeter
+    private var refusedCalls: RefusedCalls?
+    private var refusals = FlowMeter(1000, per: .seconds(1))
     private var complaints = LineBuffer(limit: 16 << 10)
     private var complaintBytes = FlowMeter(1 << 20, per: .seconds(10))
     private var hasEnded = false
@@ -37,9 +41,9 @@ final class PluginProcess {
     private static let chunkBytes = 1 << 16
 
     init(
-        _ setup: ConfinedProcess.Setup, _ limits: PluginLimits, _ handlers: Handlers
+        _ launch: PluginLaunch, _ limits: PluginLimits, _ handlers: Handlers
     ) throws(SpawnError) {
-        var setup = setup
+        var setup = launch.setup
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
         input.widen()
         output.widen()
@@ -54,6 +58,9 @@ final class PluginProcess {
         self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes * 4)
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in complain($0) }
+        refusedCalls = RefusedCalls(launch.refusals.takeReading()) { [weak self] in
+            self?.noteRefusal($0)
+        }
         watchEnd()
     }
 
@@ -125,6 +132,14 @@ final class PluginProcess {
         }
     }
 
+    private func noteRefusal(_ call: String) {
+        guard !isCondemned else { return }
+        guard refusals.note() else {
+            return condemn("it tries without an end what it may not do")
+        }
+        handlers.refused(call)
+    }
+
     // MARK: Its end
 
     private func watchEnd() {
@@ -152,6 +167,7 @@ final class PluginProcess {
         drain()
         for source in sources { source.cancel() }
         sources = []
+        refusedCalls = nil
         handlers.ended(Self.describe(exit))
     }
 

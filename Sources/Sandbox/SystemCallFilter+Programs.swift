@@ -3,29 +3,16 @@ internal import Glibc
 
 extension SystemCallFilter {
     /// For a program in whatever language that works with what it has open: everything but network, other
-    /// processes, memory that nobody counts, and what only rulers of the machine need.
+    /// processes, memory that nobody counts, and what only rulers of the machine need. What no such program tries
+    /// is reported.
     ///
     /// - Parameter refusesSignals: Whether it may not send signals: where nothing else keeps it from those that
     ///   are not its own.
     /// - Returns: The filter.
     package static func program(refusesSignals: Bool) -> SystemCallFilter {
         var filter = SystemCallFilter(allowsOthers: true)
+        filter.report(reported.map(\.call))
         filter.refuse([
-            // Network, and the sockets of others
-            __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4,
-            // Memory that no limit counts: System V and named memory, queues; those of others, too
-            __NR_memfd_create, __NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd,
-            __NR_msgrcv, __NR_msgctl, __NR_semget, __NR_semop, __NR_semtimedop, __NR_semctl,
-            __NR_mq_open, __NR_mq_unlink,
-            // Other processes
-            __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp,
-            __NR_process_madvise, __NR_pidfd_open, __NR_pidfd_getfd, __NR_pidfd_send_signal,
-            // Namespaces and mounts
-            __NR_unshare, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot,
-            __NR_open_tree, __NR_move_mount, __NR_fsopen, __NR_fsconfig, __NR_fsmount,
-            __NR_fspick, __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_fanotify_init,
-            // Keys of the kernel's
-            __NR_add_key, __NR_request_key, __NR_keyctl,
             // Parts of the kernel with many errors and no use here
             __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_io_uring_setup,
             __NR_io_uring_enter, __NR_io_uring_register, __NR_quotactl, __NR_acct,
@@ -43,7 +30,7 @@ extension SystemCallFilter {
         filter.allow(__NR_prlimit64, argument: 2, is: 0)
         filter.refuse([__NR_prlimit64])
         // Threads, but no processes. clone3 hides its flags in memory; C libraries then take the other.
-        filter.refuse(__NR_clone, argument: 0, mask: 0x10000, is: 0)
+        filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse(__NR_clone3, with: ENOSYS)
         // What is typed into a terminal, in somebody's name.
         filter.refuse(__NR_ioctl, argument: 1, is: 0x5412)
@@ -54,8 +41,47 @@ extension SystemCallFilter {
             ])
         }
         #if arch(x86_64)
-            filter.refuse([__NR_fork, __NR_vfork, __NR_iopl, __NR_ioperm, __NR_kexec_file_load])
+            filter.refuse([__NR_iopl, __NR_ioperm, __NR_kexec_file_load])
         #endif
         return filter
     }
+
+    /// The name of a call that is reported.
+    static func name(_ call: Int32) -> String {
+        if call == __NR_clone { return "clone" }
+        return reported.first { $0.call == call }?.name ?? "\(call)"
+    }
+
+    /// What no program tries that works with what it has open.
+    private static let reported: [(name: String, call: Int32)] = {
+        var calls: [(String, Int32)] = [
+            // Network, and the sockets of others
+            ("socket", __NR_socket), ("connect", __NR_connect), ("bind", __NR_bind),
+            ("listen", __NR_listen), ("accept", __NR_accept), ("accept4", __NR_accept4),
+            // Memory that no limit counts: System V and named memory, queues; those of others, too
+            ("memfd_create", __NR_memfd_create), ("shmget", __NR_shmget), ("shmat", __NR_shmat),
+            ("shmctl", __NR_shmctl), ("msgget", __NR_msgget), ("msgsnd", __NR_msgsnd),
+            ("msgrcv", __NR_msgrcv), ("msgctl", __NR_msgctl), ("semget", __NR_semget),
+            ("semop", __NR_semop), ("semtimedop", __NR_semtimedop), ("semctl", __NR_semctl),
+            ("mq_open", __NR_mq_open), ("mq_unlink", __NR_mq_unlink),
+            // Other processes
+            ("ptrace", __NR_ptrace), ("process_vm_readv", __NR_process_vm_readv),
+            ("process_vm_writev", __NR_process_vm_writev), ("kcmp", __NR_kcmp),
+            ("process_madvise", __NR_process_madvise), ("pidfd_open", __NR_pidfd_open),
+            ("pidfd_getfd", __NR_pidfd_getfd), ("pidfd_send_signal", __NR_pidfd_send_signal),
+            // Namespaces and mounts
+            ("unshare", __NR_unshare), ("setns", __NR_setns), ("mount", __NR_mount),
+            ("umount2", __NR_umount2), ("pivot_root", __NR_pivot_root), ("chroot", __NR_chroot),
+            ("open_tree", __NR_open_tree), ("move_mount", __NR_move_mount), ("fsopen", __NR_fsopen),
+            ("fsconfig", __NR_fsconfig), ("fsmount", __NR_fsmount), ("fspick", __NR_fspick),
+            ("name_to_handle_at", __NR_name_to_handle_at),
+            ("open_by_handle_at", __NR_open_by_handle_at), ("fanotify_init", __NR_fanotify_init),
+            // Keys of the kernel's
+            ("add_key", __NR_add_key), ("request_key", __NR_request_key), ("keyctl", __NR_keyctl),
+        ]
+        #if arch(x86_64)
+            calls += [("fork", __NR_fork), ("vfork", __NR_vfork)]
+        #endif
+        return calls
+    }()
 }

@@ -89,6 +89,22 @@ package struct SystemCallFilter {
         result(Self.failure(code))
     }
 
+    /// Lets calls fail, by their numbers, and has them told to who has the ``SystemCallListener``. Without one,
+    /// they fail with `ENOSYS`.
+    package mutating func report(_ calls: [some BinaryInteger]) {
+        for call in calls {
+            jump(unless: UInt32(call), over: 1)
+            result(Self.reported)
+        }
+    }
+
+    /// Lets a call fail and be told whose argument, seen through a mask, has a value.
+    package mutating func report(
+        _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
+    ) {
+        check(call, argument, mask, value, Self.reported)
+    }
+
     /// Puts the filter in force, for all threads.
     ///
     /// - Throws: ``SandboxError``.
@@ -116,6 +132,7 @@ package struct SystemCallFilter {
     // MARK: Instructions
 
     private static let allowed: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
+    private static let reported: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
     // struct seccomp_data; both architectures are little-endian.
     private static let numberOffset: UInt32 = 0
     private static let architectureOffset: UInt32 = 4

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import BusService
+internal import ChildProcesses
 internal import Configuration
 internal import DBus
 internal import Dispatch
@@ -48,8 +49,9 @@ final class Daemon {
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache,
-            images: HelperWorkshop(program: HelperProgram.find(), logger: logger), logger: logger,
-            clock: MainQueueClock(), version: programVersion)
+            images: HelperWorkshop(
+                program: HelperProgram.path("imagefeed-image-helper"), logger: logger),
+            logger: logger, clock: MainQueueClock(), version: programVersion)
         // The one list of providers.
         let known: [any Provider] = [local, MastodonProvider(), UnsplashProvider()]
         providers = known.filter { provider in

@@ -21,6 +21,7 @@ struct HostileTests {
             """, level: level)
         #expect(try await plugin.shown() == "PermissionError")
         #expect(server.connections.value.accepted == 0)
+        try await plugin.logged("A plugin tried what it may not do call=socket plugin=odd")
     }
 
     @Test(arguments: confinements)
@@ -43,6 +44,7 @@ struct HostileTests {
         let shown = try #require(try await plugin.shown())
         #expect(!shown.contains("done"), "\(shown)")
         #expect(shown.contains("PermissionError"))
+        try await plugin.logged("call=socket")
     }
 
     @Test(arguments: confinements)
@@ -79,6 +81,8 @@ struct HostileTests {
         #expect(shown.ranges(of: "invalid-address").count == 2, "\(shown)")
         #expect(http.requests.value.isEmpty)
         #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
+        // Python itself tries nothing.
+        #expect(!plugin.log.value.contains { $0.contains("may not do") })
     }
 
     @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
@@ -147,6 +151,18 @@ struct HostileTests {
             """, level: level)
         #expect(
             try await plugin.shown() == "['PermissionError', 'PermissionError', 'PermissionError']")
+        // Once each, however often it tries.
+        _ = try await plugin.shown()
+        let named = plugin.log.value.filter { $0.contains("tried what it may not do") }
+        #expect(named.count { $0.contains("call=clone") } == 1, "\(named)")
+        #expect(named.count <= 3, "\(named)")
+    }
+
+    @Test(arguments: confinements)
+    func `one that does not leave off trying is ended`(_ level: Confinement) async throws {
+        let plugin = try PluginFixture("while True: attempt(os.fork)", level: level)
+        await plugin.expectFailure("without an end what it may not do")
+        try await plugin.logged("call=clone")
     }
 
     @Test(arguments: confinements)
@@ -166,6 +182,7 @@ struct HostileTests {
         let shown = try #require(try await plugin.shown())
         #expect(shown.hasPrefix("['MemoryError', True, 'PermissionError', 'PermissionError', "))
         #expect(!shown.contains("done"), "\(shown)")
+        try await plugin.logged("call=memfd_create")
     }
 
     @Test func `one that floods its output is ended`() async throws {

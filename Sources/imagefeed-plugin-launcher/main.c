@@ -1,0 +1,64 @@
+// Starts a plugin under a filter of system calls, and lets the daemon know of what the filter refuses.
+//
+//   imagefeed-plugin-launcher FILTER SOCKET PROGRAM [ARGUMENT...]
+//
+// FILTER is a descriptor with the instructions of the filter, SOCKET one that takes the descriptor by which the
+// kernel tells what is refused. Only the process itself can have its filter made known, and not what confines it:
+// so this is in C, and as small as can be: it runs before each plugin. Source: seccomp_unotify(2).
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int failed(const char *what) {
+    dprintf(STDERR_FILENO, "%s: %s\n", what, strerror(errno));
+    return 126;
+}
+
+static int send_descriptor(int socket, int descriptor) {
+    union {
+        char buffer[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr alignment;
+    } control = {{0}};
+    struct iovec part = {"", 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.buffer, .msg_controllen = sizeof control.buffer};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+int main(int count, char **arguments) {
+    if (count < 4) return 64;
+    int filter = atoi(arguments[1]), socket = atoi(arguments[2]);
+    struct sock_filter instructions[1024];
+    size_t length = 0;
+    ssize_t part;
+    while ((part = read(filter, (char *)instructions + length, sizeof instructions - length)) > 0) length += part;
+    if (part < 0) return failed("The filter of system calls");
+    struct sock_fprog program = {length / sizeof *instructions, instructions};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Giving up privileges");
+    int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    if (listener >= 0) {
+        if (send_descriptor(socket, listener) != 0) return failed("Telling the daemon");
+    } else if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
+        // Where something else is told of system calls already, what is refused is refused without a word.
+        return failed("Filtering system calls");
+    }
+    if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
+        // Linux before 5.9.
+        for (int number = 3; number < 65536; number++) close(number);
+    }
+    execv(arguments[3], arguments + 3);
+    return failed(arguments[3]);
+}
