@@ -30,7 +30,7 @@ final class PluginProcess {
     private var bytes: FlowMeter
     private var messages: FlowMeter
     private var refusedCalls: RefusedCalls?
-    private var refusals = FlowMeter(1000, per: .seconds(1))
+    private var refusals = FlowMeter(500, per: .seconds(10))
     private var complaints = LineBuffer(limit: 16 << 10)
     private var complaintBytes = FlowMeter(1 << 20, per: .seconds(10))
     private var hasEnded = false

@@ -160,7 +160,11 @@ struct HostileTests {
 
     @Test(arguments: confinements)
     func `one that does not leave off trying is ended`(_ level: Confinement) async throws {
-        let plugin = try PluginFixture("while True: attempt(os.fork)", level: level)
+        // Not by the deadline, however busy the machine is.
+        var limits = PluginFixture.quick
+        limits.answering = .seconds(60)
+        let plugin = try PluginFixture(
+            "while True: attempt(os.fork)", limits: limits, level: level)
         await plugin.expectFailure("without an end what it may not do")
         try await plugin.logged("call=clone")
     }
