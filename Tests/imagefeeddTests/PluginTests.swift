@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Plugins, as a user has them.
-@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .timeLimit(.minutes(3))) @MainActor
 struct PluginTests {
     @Test func `a feed of photos comes through a plugin in Python`() async throws {
         let world = try PluginWorld()
@@ -91,6 +91,48 @@ struct PluginTests {
         await expectError(ServiceError.serviceFailed.name) { _ = try await account.refresh("") }
         #expect(try await world.client.titles(local) == ["a"])
         #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        try await daemon.stop()
+    }
+
+    @Test func `a plugin that fails five times is told of once, and left alone until it changes`()
+        async throws
+    {
+        let desktop = try await NotifiedDesktop()
+        let world = try PluginWorld()
+        try world.installRSS()
+        let daemon = try await RunningDaemon()
+        let account = try await world.logIn()
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        let added = try await world.signals("InterfacesAdded")
+        try PrivateBus.current.directory.write(
+            "import sys\nsys.exit(3)\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
+        try world.installManifest()
+        try await world.waitForProvider(added)
+        let rss = world.client.service.provider(ServiceName.providers.appending("rss"))
+        // From the second time on it is not started at once, but after 1, 5 and 25 seconds.
+        while try await rss.properties()["State"] == .string("ready") {
+            await expectError(ServiceError.serviceFailed.name) {
+                _ = try await account.refresh("")
+            }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        #expect(try await rss.properties()["State"] == .string("disabled"))
+        try await desktop.showing(1)
+        for _ in 0..<3 {
+            await expectError(ServiceError.serviceFailed.name) {
+                _ = try await account.refresh("")
+            }
+        }
+        #expect(try await desktop.count == 1)
+        let (_, list, _) = try await Terminal.run("providers")
+        #expect(list.contains("rss\tPhoto feeds (RSS and Atom)\tnone\tdisabled\t"))
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        let again = try await world.signals("InterfacesAdded")
+        try world.installRSS()
+        try await world.waitForProvider(again)
+        try await world.client.waitUntilReady(account)
+        #expect(try await account.refresh("") == 0)
+        try await desktop.showing(0)
         try await daemon.stop()
     }
 }
