@@ -229,11 +229,15 @@ final class Transfer {
     private func error(_ code: CURLcode, _ message: String) -> HTTPError {
         let text = message.isEmpty ? settings.library.describe(code) : message
         switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unreachable(text)
-        case CURLE_COULDNT_CONNECT: return refusal ?? .unreachable(text)
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            return .unreachable(text)
         // The one limit that is libcurl's: that for connecting.
-        case CURLE_OPERATION_TIMEDOUT: return .unreachable(text)
-        case CURLE_PROXY: return .unreachable(text)
+        case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
+            // People need not know of the milliseconds that follow.
+            let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
+            let words = String(text[..<details])
+            return code == CURLE_COULDNT_CONNECT
+                ? refusal ?? .unreachable(words) : .unreachable(words)
         default: return .failed(text)
         }
     }

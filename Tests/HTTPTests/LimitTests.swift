@@ -87,6 +87,10 @@ struct LimitTests {
         for url in [server.origin, "http://127.0.0.1:\(full.port)", "https://nobody.invalid/"] {
             #expect(await client.failure(of: HTTPRequest(.get, url)) == .unreachable)
         }
+        let error = await #expect(throws: HTTPError.self) {
+            try await client.send(HTTPRequest(.get, server.origin))
+        }
+        #expect(error?.description.contains(" ms") == false)
     }
 
     @Test func `a client that is closed answers nobody any more`() async throws {
