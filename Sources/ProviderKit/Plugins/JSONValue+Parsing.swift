@@ -146,16 +146,10 @@ private struct Parser {
         var length = 0
         var isASCII = true
         while true {
-            while offset + PlainText.width <= bytes.count {
-                let word = PlainText.word(at: base + offset)
-                UnsafeMutableRawPointer(text + length).storeBytes(
-                    of: word.littleEndian, as: UInt64.self)
-                let plain = PlainText.length(word)
-                offset += plain
-                length += plain
-                isASCII = isASCII && PlainText.isASCII(word)
-                if plain < PlainText.width { break }
-            }
+            let plain = PlainText.copy(base + offset, bytes.count - offset, to: text + length)
+            offset += plain.count
+            length += plain.count
+            isASCII = isASCII && plain.isASCII
             guard let byte = next else { throw error("a string does not end") }
             offset += 1
             switch byte {
@@ -168,10 +162,6 @@ private struct Parser {
                     length += 1
                     isASCII = isASCII && byte < 0x80
                 }
-            case 0x20...:
-                text[length] = byte
-                length += 1
-                isASCII = isASCII && byte < 0x80
             default:
                 offset -= 1
                 throw error("a control character in a string")

@@ -104,25 +104,13 @@ private struct LineWriter: ~Copyable {
     /// Copies what stands for itself, and escapes the rest. There has to be room, and for a word more.
     private mutating func copy(_ source: UnsafePointer<UInt8>, _ length: Int) {
         var place = 0
-        while place < length {
-            while place + PlainText.width <= length {
-                let word = PlainText.word(at: source + place)
-                UnsafeMutableRawPointer(start + count).storeBytes(
-                    of: word.littleEndian, as: UInt64.self)
-                let plain = PlainText.length(word)
-                place += plain
-                count += plain
-                if plain < PlainText.width { break }
-            }
-            guard place < length else { break }
-            let byte = source[place]
+        while true {
+            let plain = PlainText.copy(source + place, length - place, to: start + count).count
+            count += plain
+            place += plain
+            guard place < length else { return }
+            escape(source[place])
             place += 1
-            if PlainText.stands(byte) {
-                start[count] = byte
-                count += 1
-            } else {
-                escape(byte)
-            }
         }
     }
 

@@ -42,6 +42,35 @@ enum PlainText {
         UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
     }
 
+    /// Copies what stands for itself.
+    ///
+    /// - Parameters:
+    ///   - source: Where it begins.
+    ///   - count: How many bytes there are.
+    ///   - target: Has room for as many, and for a word more.
+    /// - Returns: How many were copied, and whether they are ASCII; false if what follows is none.
+    @inline(__always)
+    static func copy(
+        _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>
+    ) -> (count: Int, isASCII: Bool) {
+        var (place, isASCII) = (0, true)
+        while place + width <= count {
+            let word = word(at: source + place)
+            UnsafeMutableRawPointer(target + place).storeBytes(
+                of: word.littleEndian, as: UInt64.self)
+            let length = length(word)
+            isASCII = isASCII && Self.isASCII(word)
+            place += length
+            if length < width { return (place, isASCII) }
+        }
+        while place < count, stands(source[place]) {
+            target[place] = source[place]
+            isASCII = isASCII && source[place] < 0x80
+            place += 1
+        }
+        return (place, isASCII)
+    }
+
     /// Where what stands for itself ends.
     ///
     /// - Returns: The place, and whether all before it is ASCII.
