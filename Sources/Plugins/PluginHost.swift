@@ -126,8 +126,9 @@ package final class PluginHost {
             let manifest = try Manifest(path: path, settings: settings)
             let plugin = Plugin(manifest, settings, world)
             let provider = provider(plugin)
-            plugin.onChange = { [weak self] in
-                self?.onChange?(Change(changed: [provider]))
+            plugin.onChange = { [weak self, weak plugin] in
+                guard let self, let plugin else { return }
+                onChange?(Change(changed: [self.provider(plugin)]))
             }
             return Installed(
                 path: path, stamp: manifest.stamp, settings: settings, provider: provider,

@@ -94,6 +94,30 @@ struct PluginTests {
         try await daemon.stop()
     }
 
+    @Test func `a manifest that changes again and again costs nothing`() async throws {
+        let world = try PluginWorld()
+        try world.installRSS()
+        let daemon = try await RunningDaemon()
+        let account = try await world.logIn()
+        var known: [String] = []
+        for round in 0..<6 {
+            let added = try await world.signals("InterfacesAdded")
+            try world.installManifest(comment: "\(round)")
+            try await world.waitForProvider(added)
+            try await world.client.waitUntilReady(account)
+            _ = try await account.refresh("")
+            if round == 1 { known = try daemon.descriptors() }
+        }
+        // The process before the last takes its time to end.
+        var left = try daemon.descriptors()
+        for _ in 0..<100 where left.count > known.count {
+            try await Task.sleep(for: .milliseconds(50))
+            left = try daemon.descriptors()
+        }
+        #expect(left.count <= known.count, "\(left)")
+        try await daemon.stop()
+    }
+
     @Test func `a plugin that fails five times is told of once, and left alone until it changes`()
         async throws
     {
@@ -190,11 +214,11 @@ struct PluginWorld {
         try installManifest()
     }
 
-    func installManifest() throws {
+    func installManifest(comment: String = "") throws {
         let manifest = try String(
             contentsOf: Self.examples.appending(path: "rss.provider"), encoding: .utf8)
         try PrivateBus.current.directory.write(
-            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);"),
+            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);") + "# \(comment)\n",
             to: "\(Self.folder)/rss.provider")
     }
 

@@ -56,6 +56,14 @@ final class RunningDaemon {
         return environment
     }
 
+    /// What it has open.
+    func descriptors() throws -> [String] {
+        let folder = "/proc/\(process.id)/fd"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+        }
+    }
+
     /// Ends it as the session's end does.
     func stop() async throws {
         process.terminate()
