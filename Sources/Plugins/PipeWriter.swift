@@ -6,6 +6,8 @@ final class PipeWriter {
     private let descriptor: Int32
     private let limit: Int
     private var waiting: [UInt8] = []
+    /// How much of it has been written.
+    private var written = 0
     /// Tells that there is room. Runs while something waits.
     private var room: DescriptorSource?
 
@@ -31,19 +33,30 @@ final class PipeWriter {
         } else {
             waiting += bytes
         }
-        return waiting.count <= limit
+        return waiting.count - written <= limit
     }
 
     private func flush() {
-        while !waiting.isEmpty {
+        while written < waiting.count {
             let count = waiting.withUnsafeBytes {
-                Glibc.write(descriptor, $0.baseAddress, $0.count)
+                Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
             }
             if count < 0, errno == EAGAIN { break }
             if count < 0, errno == EINTR { continue }
             // Nobody reads any more, if none is taken; its end is told otherwise.
-            waiting = count > 0 ? Array(waiting.dropFirst(count)) : []
+            written = count > 0 ? written + count : waiting.count
         }
-        if waiting.isEmpty { room?.suspend() } else { room?.resume() }
+        if written == waiting.count {
+            waiting = []
+            written = 0
+            room?.suspend()
+        } else {
+            // A reader that takes little at a time does not have us move the rest each time.
+            if written > waiting.count / 2 {
+                waiting.removeFirst(written)
+                written = 0
+            }
+            room?.resume()
+        }
     }
 }

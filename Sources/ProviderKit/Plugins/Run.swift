@@ -10,7 +10,8 @@ internal import EventLoop
 /// ProviderKit.run(MyProvider())
 /// ```
 ///
-/// The provider runs on the main actor, as it does inside the daemon. Its HTTP client asks the daemon, which adds
+/// The provider runs on the main thread, as it does inside the daemon: tasks that belong to no actor, too. What
+/// computes for long has a queue or a thread of its own. Its HTTP client asks the daemon, which adds
 /// the credentials; its logger writes to the daemon's log.
 ///
 /// Source: `imagefeed-providers(7)`.
