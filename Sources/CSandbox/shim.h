@@ -39,7 +39,8 @@ static inline long shim_filter_system_calls(const struct sock_fprog *program) {
 static inline int shim_refuse_next(int listener) {
     struct pollfd state = {.fd = listener, .events = POLLIN};
     if (poll(&state, 1, 0) <= 0) return -1;
-    if (!(state.revents & POLLIN)) return -2;
+    // An error may be a signal that came while others were looking, too.
+    if (!(state.revents & POLLIN)) return state.revents & (POLLHUP | POLLNVAL) ? -2 : -1;
     // A later kernel may tell more.
     union {
         struct seccomp_notif call;
@@ -51,7 +52,7 @@ static inline int shim_refuse_next(int listener) {
         char room[512];
     } answer = {{.id = told.call.id, .error = -EPERM}};
     // Fails where the caller is gone.
-    (void)!ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 && errno == EINTR) {}
     return told.call.data.nr;
 }
 

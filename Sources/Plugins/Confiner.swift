@@ -100,8 +100,9 @@ final class Confiner {
             throw SpawnError(program: launcher, code: errno)
         }
         var setup = ConfinedProcess.Setup(program: launcher)
-        // The first three descriptors are those of the plugin.
-        setup.arguments = ["3", "4"] + command
+        // The first three descriptors are those of the plugin. Threads are counted by namespaces of users.
+        let threads = level == .bubblewrap && Self.countsTasksByNamespace ? limits.threads : 0
+        setup.arguments = ["3", "4", "\(threads)"] + command
         setup.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home"]
         setup.limits = [
             (.data, limits.memoryBytes), (.addressSpace, 16 << 30),
@@ -136,17 +137,26 @@ final class Confiner {
         }
     }
 
+    /// Whether the kernel does not count all tasks of a user as one: since Linux 5.14.
+    private static let countsTasksByNamespace: Bool = {
+        var system = utsname()
+        guard uname(&system) == 0 else { return false }
+        let release = withUnsafeBytes(of: system.release) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+        return numbers.count == 2 && (numbers[0], numbers[1]) >= (5, 14)
+    }()
+
     /// The instructions of the filter of system calls, for the launcher to read.
     private static func filter(_ level: Confinement) throws -> PipeEnds {
-        let refusesSignals =
-            switch level {
-            // In its own namespace of processes it can signal nobody else.
-            case .bubblewrap: false
-            // From its sixth version on, Landlock knows signals.
-            case .landlock: FileRules.kernelVersion < 6
-            case .none: true
-            }
-        let program = SystemCallFilter.program(refusesSignals: refusesSignals).program
+        // bubblewrap gives it a namespace of processes of its own.
+        let seesOthers = level != .bubblewrap
+        // From its sixth version on, Landlock knows signals.
+        let knowsSignals = level == .landlock && FileRules.kernelVersion >= 6
+        let program = SystemCallFilter.program(
+            seesOthers: seesOthers, refusesSignals: seesOthers && !knowsSignals
+        ).program
         let ends = try PipeEnds()
         let written = program.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
         guard written == program.count * 8 else {

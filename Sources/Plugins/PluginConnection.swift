@@ -21,7 +21,7 @@ final class PluginConnection {
         let account: PluginAccount?
         /// nil where nobody waits any more; the answer is still due.
         var continuation: CheckedContinuation<JSONValue, any Error>?
-        let end: ContinuousClock.Instant
+        let end: SuspendingClock.Instant
     }
 
     let logger: Logger
@@ -29,13 +29,16 @@ final class PluginConnection {
     private let limits: PluginLimits
     private weak var owner: (any Owner)?
     private var process: PluginProcess?
+    /// Of the process, for the log, when it is gone, too.
+    private var number: Int32 = 0
     private var pending: [Int64: Pending] = [:]
     /// Those that it was asked about, by their ids.
     private var accounts: [String: PluginAccount] = [:]
     private var lastID: Int64 = 0
     /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
-    private var timer: (end: ContinuousClock.Instant, OneShotTimer)?
-    private var idleSince = ContinuousClock.now
+    private var timer: (end: SuspendingClock.Instant, OneShotTimer)?
+    // While the computer sleeps, nobody can answer.
+    private var idleSince = SuspendingClock.now
     private var killTimer: OneShotTimer?
     private var complaints: FlowMeter
     /// The system calls that it tried and may not make.
@@ -69,6 +72,7 @@ final class PluginConnection {
                 misbehaved: { [weak self] in self?.fail($0) },
                 // Held until then: what it says last is told.
                 ended: { [self] in ended($0) }))
+        number = process?.id ?? 0
     }
 
     /// How long it has been running.
@@ -193,10 +197,10 @@ final class PluginConnection {
     }
 
     private func noteRefusal(_ call: String) {
-        guard refusedCalls.insert(call).inserted, let process else { return }
+        guard refusedCalls.insert(call).inserted else { return }
         logger.warning(
             "A plugin tried what it may not do",
-            metadata: ["process": "\(process.id)", "call": "\(call)"])
+            metadata: ["process": "\(number)", "call": "\(call)"])
     }
 
     // MARK: Its end
@@ -210,7 +214,7 @@ final class PluginConnection {
     private func noteTime() {
         timer = nil
         guard !isOver else { return }
-        let now = ContinuousClock.now
+        let now = SuspendingClock.now
         if let late = pending.values.first(where: { $0.end <= now }) {
             fail("it has not answered \(late.method.rawValue) in time")
         } else if pending.isEmpty, idleSince + limits.idling <= now {
@@ -243,10 +247,9 @@ final class PluginConnection {
     /// Ends it for something that no plugin may do.
     func fail(_ reason: String) {
         guard !isOver else { return }
-        let id = process.map { "\($0.id)" } ?? ""
         process?.kill()
         logger.warning(
-            "A plugin failed", metadata: ["process": "\(id)", "reason": "\(reason)"])
+            "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
         close(reason: reason)
         owner?.failed(self, reason)
     }

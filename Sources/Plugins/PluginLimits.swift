@@ -1,7 +1,7 @@
 /// How much a plugin may do.
 nonisolated package struct PluginLimits: Sendable {
-    /// For an answer to one call.
-    package var answering = Duration.seconds(20)
+    /// For an answer to one call. The daemon's clients are answered a little later at the latest.
+    package var answering = Duration.seconds(15)
     /// From its start to the answer to `initialize`.
     package var starting = Duration.seconds(10)
     /// How long one that nobody asks stays.
@@ -21,6 +21,8 @@ nonisolated package struct PluginLimits: Sendable {
     package var memoryBytes = 512 << 20
     package var processorSeconds = 600
     package var descriptors = 64
+    /// Where they can be counted.
+    package var threads = 64
     /// How often in a row it may fail until it is left alone.
     package var failures = 5
     /// How long it is left alone after a failure that is not the first; five times as long after each further one.

@@ -59,6 +59,8 @@ final class PluginProcess {
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in complain($0) }
         refusedCalls = RefusedCalls(launch.refusals.takeReading()) { [weak self] in
+            self?.condemn("\($0)")
+        } handler: { [weak self] in
             self?.noteRefusal($0)
         }
         watchEnd()
@@ -190,6 +192,9 @@ final class PluginProcess {
 
     private static func describe(_ exit: SpawnedProcess.Exit) -> String {
         switch exit {
+        case .code(let code) where 129...192 ~= code:
+            // `bwrap` has no better way to say so.
+            "it ended with status \(code), as by signal \(code - 128)"
         case .code(let code): "it ended with status \(code)"
         case .signal(let signal): "it was ended by signal \(signal)"
         }

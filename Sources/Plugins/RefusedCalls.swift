@@ -8,13 +8,21 @@ final class RefusedCalls {
 
     /// - Parameters:
     ///   - socket: What the launcher sends the ``SystemCallListener`` to. Becomes our own.
+    ///   - onLoss: Called when they cannot be told.
     ///   - handler: Called with the name of each.
-    init(_ socket: Int32, handler: @escaping (_ name: String) -> Void) {
+    init(
+        _ socket: Int32, onLoss: @escaping (SandboxError) -> Void,
+        handler: @escaping (_ name: String) -> Void
+    ) {
         self.socket = DescriptorSource(socket, .reading) { [weak self] in
             guard let self else { return }
-            let new = SystemCallListener(from: socket)
+            let new = Result { () throws(SandboxError) in try SystemCallListener(from: socket) }
             self.socket?.cancel()
-            if let new { listen(new, handler) }
+            switch new {
+            case .success(let listener?): listen(listener, handler)
+            case .success(nil): break
+            case .failure(let error): onLoss(error)
+            }
         }
         self.socket?.resume()
     }

@@ -6,10 +6,12 @@ extension SystemCallFilter {
     /// processes, memory that nobody counts, and what only rulers of the machine need. What no such program tries
     /// is reported.
     ///
-    /// - Parameter refusesSignals: Whether it may not send signals: where nothing else keeps it from those that
-    ///   are not its own.
+    /// - Parameters:
+    ///   - seesOthers: Whether there are processes of others that it could name.
+    ///   - refusesSignals: Whether it may not send signals: where nothing else keeps it from those that are not
+    ///     its own.
     /// - Returns: The filter.
-    package static func program(refusesSignals: Bool) -> SystemCallFilter {
+    package static func program(seesOthers: Bool, refusesSignals: Bool) -> SystemCallFilter {
         var filter = SystemCallFilter(allowsOthers: true)
         filter.report(reported.map(\.call))
         filter.refuse([
@@ -26,9 +28,36 @@ extension SystemCallFilter {
         ])
         // Memory that is shared can be had without being counted, and written later.
         filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
-        // Looks at limits, and changes none: the third argument is the new one.
-        filter.allow(__NR_prlimit64, argument: 2, is: 0)
+        // Who took reports itself could let the calls go on: SECCOMP_FILTER_FLAG_NEW_LISTENER.
+        filter.report(__NR_seccomp, argument: 1, mask: 8, is: 8)
+        // It ends with whoever has started it: PR_SET_PDEATHSIG.
+        filter.report(__NR_prctl, argument: 0, is: 1)
+        // Looks at limits, and changes none: the third argument points to the new one.
+        filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
+        // Has others signalled by the kernel: F_SETOWN, F_SETSIG and F_SETOWN_EX; FIOASYNC, FIOSETOWN, SIOCSPGRP.
+        for command: UInt32 in [8, 10, 15] {
+            filter.report(__NR_fcntl, argument: 1, is: command)
+        }
+        for command: UInt32 in [0x5452, 0x8901, 0x8902] {
+            filter.report(__NR_ioctl, argument: 1, is: command)
+        }
+        // How much others get of the processors and the disks. All of a user's processes have one number.
+        filter.report(__NR_setpriority, argument: 0, is: 2)
+        filter.report(__NR_ioprio_set, argument: 0, is: 3)
+        if seesOthers {
+            for call in [
+                __NR_sched_setaffinity, __NR_sched_setscheduler, __NR_sched_setparam,
+                __NR_sched_setattr,
+            ] {
+                filter.allow(call, argument: 0, is: 0)
+                filter.report([call])
+            }
+            for call in [__NR_setpriority, __NR_ioprio_set] {
+                filter.allow(call, argument: 1, is: 0)
+                filter.report([call])
+            }
+        }
         // Threads, but no processes. clone3 hides its flags in memory; C libraries then take the other.
         filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse(__NR_clone3, with: ENOSYS)
@@ -48,9 +77,17 @@ extension SystemCallFilter {
 
     /// The name of a call that is reported.
     static func name(_ call: Int32) -> String {
-        if call == __NR_clone { return "clone" }
-        return reported.first { $0.call == call }?.name ?? "\(call)"
+        (reported + reportedAtTimes).first { $0.call == call }?.name ?? "\(call)"
     }
+
+    /// What is reported where its arguments are what they should not be.
+    private static let reportedAtTimes: [(name: String, call: Int32)] = [
+        ("clone", __NR_clone), ("fcntl", __NR_fcntl), ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
+        ("seccomp", __NR_seccomp), ("setpriority", __NR_setpriority),
+        ("ioprio_set", __NR_ioprio_set), ("sched_setaffinity", __NR_sched_setaffinity),
+        ("sched_setscheduler", __NR_sched_setscheduler), ("sched_setparam", __NR_sched_setparam),
+        ("sched_setattr", __NR_sched_setattr),
+    ]
 
     /// What no program tries that works with what it has open.
     private static let reported: [(name: String, call: Int32)] = {
@@ -69,6 +106,7 @@ extension SystemCallFilter {
             ("process_vm_writev", __NR_process_vm_writev), ("kcmp", __NR_kcmp),
             ("process_madvise", __NR_process_madvise), ("pidfd_open", __NR_pidfd_open),
             ("pidfd_getfd", __NR_pidfd_getfd), ("pidfd_send_signal", __NR_pidfd_send_signal),
+            ("migrate_pages", __NR_migrate_pages), ("move_pages", __NR_move_pages),
             // Namespaces and mounts
             ("unshare", __NR_unshare), ("setns", __NR_setns), ("mount", __NR_mount),
             ("umount2", __NR_umount2), ("pivot_root", __NR_pivot_root), ("chroot", __NR_chroot),
@@ -76,11 +114,26 @@ extension SystemCallFilter {
             ("fsconfig", __NR_fsconfig), ("fsmount", __NR_fsmount), ("fspick", __NR_fspick),
             ("name_to_handle_at", __NR_name_to_handle_at),
             ("open_by_handle_at", __NR_open_by_handle_at), ("fanotify_init", __NR_fanotify_init),
+            // Modes, owners, times, attributes and lengths of files, which Landlock does not know of, or not
+            // everywhere, and what others do with them. C libraries have no numbers yet for the last ones.
+            ("fchmod", __NR_fchmod), ("fchmodat", __NR_fchmodat), ("fchown", __NR_fchown),
+            ("fchownat", __NR_fchownat), ("setxattr", __NR_setxattr),
+            ("lsetxattr", __NR_lsetxattr), ("fsetxattr", __NR_fsetxattr),
+            ("removexattr", __NR_removexattr), ("lremovexattr", __NR_lremovexattr),
+            ("fremovexattr", __NR_fremovexattr), ("utimensat", __NR_utimensat),
+            ("truncate", __NR_truncate), ("inotify_add_watch", __NR_inotify_add_watch),
+            ("mount_setattr", 442), ("memfd_secret", 447), ("fchmodat2", 452),
+            ("setxattrat", 463), ("removexattrat", 466), ("open_tree_attr", 467),
+            ("file_setattr", 469),
             // Keys of the kernel's
             ("add_key", __NR_add_key), ("request_key", __NR_request_key), ("keyctl", __NR_keyctl),
         ]
         #if arch(x86_64)
-            calls += [("fork", __NR_fork), ("vfork", __NR_vfork)]
+            calls += [
+                ("fork", __NR_fork), ("vfork", __NR_vfork), ("chmod", __NR_chmod),
+                ("chown", __NR_chown), ("lchown", __NR_lchown), ("utime", __NR_utime),
+                ("utimes", __NR_utimes), ("futimesat", __NR_futimesat),
+            ]
         #endif
         return calls
     }()

@@ -58,6 +58,18 @@ package struct SystemCallFilter {
         check(call, argument, mask, value, Self.allowed)
     }
 
+    /// Allows a call one of whose arguments, with all its 64 bits, is 0.
+    package mutating func allow(_ call: some BinaryInteger, argumentIsZero argument: Int) {
+        let offset = Self.argumentsOffset + 8 * UInt32(argument)
+        jump(unless: UInt32(call), over: 6)
+        load(at: offset)
+        jump(unless: 0, over: 3)
+        load(at: offset + 4)
+        jump(unless: 0, over: 1)
+        result(Self.allowed)
+        load(at: Self.numberOffset)
+    }
+
     private mutating func check(
         _ call: some BinaryInteger, _ argument: Int, _ mask: UInt32, _ value: UInt32,
         _ verdict: UInt32

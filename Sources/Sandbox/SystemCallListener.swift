@@ -10,14 +10,17 @@ package struct SystemCallListener: Sendable {
     /// Can be read from when a call waits, and when none will ever come. The holder closes it.
     package let descriptor: Int32
 
-    /// Takes over what the process has sent that is under the filter; nil where nothing came, and nothing will.
+    /// Takes over what the process has sent that is under the filter; nil where nothing came, and nothing will:
+    /// it has none, or is gone.
     ///
     /// - Parameter socket: What it was sent to.
-    package init?(from socket: Int32) {
+    /// - Throws: ``SandboxError`` when it was sent, and cannot be had: too many descriptors are open.
+    package init?(from socket: Int32) throws(SandboxError) {
         var byte: UInt8 = 0
         var descriptors = [Int32](repeating: -1, count: SHIM_MOST_DESCRIPTORS)
         var count: Int32 = 0
-        _ = shim_receive(socket, &byte, 1, &descriptors, &count)
+        let length = shim_receive(socket, &byte, 1, &descriptors, &count)
+        try ProcessRestrictions.check(length, "Listening to system calls")
         guard count == 1 else {
             for descriptor in descriptors.prefix(Int(count)) { close(descriptor) }
             return nil

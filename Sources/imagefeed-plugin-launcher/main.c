@@ -1,9 +1,10 @@
 // Starts a plugin under a filter of system calls, and lets the daemon know of what the filter refuses.
 //
-//   imagefeed-plugin-launcher FILTER SOCKET PROGRAM [ARGUMENT...]
+//   imagefeed-plugin-launcher FILTER SOCKET TASKS PROGRAM [ARGUMENT...]
 //
 // FILTER is a descriptor with the instructions of the filter, SOCKET one that takes the descriptor by which the
-// kernel tells what is refused. Only the process itself can have its filter made known, and not what confines it:
+// kernel tells what is refused. TASKS is how many threads there may be of this user in this namespace, 0 for as many
+// as the user may have. Only the process itself can have its filter made known, and not what confines it:
 // so this is in C, and as small as can be: it runs before each plugin. Source: seccomp_unotify(2).
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,27 +40,38 @@ static int send_descriptor(int socket, int descriptor) {
     return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
+// Lets fail at once what nobody is told of.
+static void silence(struct sock_fprog *program) {
+    for (unsigned short index = 0; index < program->len; index++) {
+        struct sock_filter *instruction = program->filter + index;
+        if (instruction->code == (BPF_RET | BPF_K) && instruction->k == SECCOMP_RET_USER_NOTIF)
+            instruction->k = SECCOMP_RET_ERRNO | EPERM;
+    }
+}
+
 int main(int count, char **arguments) {
-    if (count < 4) return 64;
+    if (count < 5) return 64;
     int filter = atoi(arguments[1]), socket = atoi(arguments[2]);
     struct sock_filter instructions[1024];
     size_t length = 0;
     ssize_t part;
     while ((part = read(filter, (char *)instructions + length, sizeof instructions - length)) > 0) length += part;
-    if (part < 0) return failed("The filter of system calls");
+    if (length == sizeof instructions) errno = E2BIG;
+    if (part < 0 || length == sizeof instructions) return failed("The filter of system calls");
     struct sock_fprog program = {length / sizeof *instructions, instructions};
+    struct rlimit tasks = {atoi(arguments[3]), atoi(arguments[3])};
+    if (tasks.rlim_cur > 0 && setrlimit(RLIMIT_NPROC, &tasks) != 0) return failed("Limiting threads");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Giving up privileges");
     int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
-    if (listener >= 0) {
-        if (send_descriptor(socket, listener) != 0) return failed("Telling the daemon");
-    } else if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) {
-        // Where something else is told of system calls already, what is refused is refused without a word.
-        return failed("Filtering system calls");
+    // Something else is told of our system calls already, or the user has too many descriptors under way.
+    if (listener < 0 || send_descriptor(socket, listener) != 0) {
+        silence(&program);
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0) return failed("Filtering system calls");
     }
     if (syscall(SYS_close_range, 3, ~0U, 0) != 0) {
         // Linux before 5.9.
         for (int number = 3; number < 65536; number++) close(number);
     }
-    execv(arguments[3], arguments + 3);
-    return failed(arguments[3]);
+    execv(arguments[4], arguments + 4);
+    return failed(arguments[4]);
 }

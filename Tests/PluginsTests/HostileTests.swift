@@ -159,6 +159,71 @@ struct HostileTests {
     }
 
     @Test(arguments: confinements)
+    func `one that meddles with files and processes that it cannot read changes nothing`(
+        _ level: Confinement
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
+        chmod(key, 0o600)
+        let plugin = try PluginFixture(
+            """
+            import ctypes, fcntl, resource, struct
+            libc = ctypes.CDLL(None, use_errno=True)
+            libc.mmap.restype = ctypes.c_void_p
+            # An address whose lower half is 0.
+            limit = libc.mmap(ctypes.c_void_p(1 << 32), ctypes.c_size_t(4096), 3, 0x100022, -1, ctypes.c_size_t(0))
+            ctypes.memmove(limit, struct.pack("QQ", 16, 16), 16)
+            prlimit = {"x86_64": 302, "aarch64": 261}[os.uname().machine]
+            def lower():
+                if libc.syscall(prlimit, os.getppid(), 7, ctypes.c_void_p(1 << 32), None) != 0: raise OSError
+            show([attempt(lambda: os.chmod("\(key)", 0o777)), attempt(lambda: os.chown("\(key)", -1, 0)),
+                  attempt(lambda: os.utime("\(key)", (0, 0))), attempt(lambda: os.truncate("\(key)", 0)),
+                  attempt(lambda: os.setxattr("\(key)", "user.x", b"1")), attempt(lower),
+                  attempt(lambda: os.setpriority(os.PRIO_USER, 0, 19)),
+                  attempt(lambda: fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid())),
+                  attempt(lambda: fcntl.fcntl(0, 10, 9))])
+            """, level: level, directory: directory)
+        let shown = try #require(try await plugin.shown())
+        #expect(!shown.contains("done"), "\(shown)")
+        try await plugin.logged("call=chmod")
+        try await plugin.logged("call=fcntl")
+        var status = stat()
+        #expect(stat(key, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(status.st_size == 7 && status.st_mtim.tv_sec > 0)
+    }
+
+    @Test func `one that slows down its parent may not`() async throws {
+        let plugin = try PluginFixture(
+            """
+            parent = os.getppid()
+            show([attempt(lambda: os.sched_setaffinity(parent, {0})), attempt(lambda: os.setpriority(0, parent, 19)),
+                  attempt(lambda: os.sched_setscheduler(parent, os.SCHED_IDLE, os.sched_param(0))),
+                  attempt(lambda: os.nice(1)), attempt(lambda: os.sched_setaffinity(0, {0}))])
+            """, level: .landlock)
+        let refused = Array(repeating: "'PermissionError'", count: 3).joined(separator: ", ")
+        #expect(try await plugin.shown() == "[\(refused), 'done: 11', 'done: None']")
+    }
+
+    /// Its system calls would be its own to decide about, and its life longer than the daemon's.
+    @Test(arguments: confinements)
+    func `one that wants to decide about its calls, or to outlive us, may not`(
+        _ level: Confinement
+    ) async throws {
+        let plugin = try PluginFixture(
+            """
+            import ctypes, errno, struct
+            libc = ctypes.CDLL(None, use_errno=True)
+            def outcome(result): return "done" if result >= 0 else errno.errorcode[ctypes.get_errno()]
+            allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+            filter = ctypes.create_string_buffer(struct.pack("H6xP", 1, ctypes.addressof(allow)))
+            seccomp = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
+            show([outcome(libc.syscall(seccomp, 1, 8, filter)), outcome(libc.syscall(seccomp, 1, 0, filter)),
+                  outcome(libc.prctl(1, 0))])
+            """, level: level)
+        #expect(try await plugin.shown() == "['EPERM', 'done', 'EPERM']")
+    }
+
+    @Test(arguments: confinements)
     func `one that does not leave off trying is ended`(_ level: Confinement) async throws {
         // Not by the deadline, however busy the machine is.
         var limits = PluginFixture.quick
@@ -259,7 +324,7 @@ struct HostileTests {
         ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "does not speak the protocol"),
         ("write({'method': 'log', 'params': {}})", "does not speak the protocol"),
         ("answer([])", "makes no sense"), ("answer({'photos': [{'id': 7}]})", "makes no sense"),
-        ("os._exit(3)", "ended with status 3"), ("os.abort()", "ended"),
+        ("os._exit(3)", "ended with status 3"), ("os.abort()", "by signal 6"),
         ("sys.stdout.close(); os.close(1); time.sleep(100)", "not answered"),
     ])
     func `one that answers nonsense fails that call`(
@@ -275,7 +340,7 @@ struct HostileTests {
     @Test(arguments: confinements)
     func `one that ignores its end is killed`(_ level: Confinement) async throws {
         var limits = PluginFixture.quick
-        limits.idling = .milliseconds(100)
+        limits.idling = .seconds(1)
         let plugin = try PluginFixture(
             """
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
