@@ -35,6 +35,8 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     package var message: String
     /// For ``Kind/rateLimited``.
     package var until: Timestamp?
+    /// For ``Kind/tooLarge``: how many bytes there may be.
+    package var limit: Int?
 
     package init(_ kind: Kind?, _ message: String, code: Int64 = Code.refused) {
         self.code = code
@@ -49,12 +51,14 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         let data = try reader.object("data")
         kind = try data.text("kind").flatMap(Kind.init)
         until = try data.time("until")
+        limit = try data.count("limit")
     }
 
     var json: JSONValue {
         var data: [String: JSONValue] = [:]
         if let kind { data["kind"] = .string(kind.rawValue) }
         if let until { data["until"] = .integer(until.secondsSince1970) }
+        if let limit { data["limit"] = .integer(Int64(limit)) }
         return [
             "code": .integer(code), "message": .string(message),
             "data": data.isEmpty ? .null : .object(data),
@@ -102,7 +106,9 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         switch error {
         case .unreachable(let reason): self.init(.unreachable, reason)
         case .failed(let reason): self.init(.brokenAnswer, reason)
-        case .tooLarge(let limit): self.init(.tooLarge, "\(limit)")
+        case .tooLarge(let limit):
+            self.init(.tooLarge, "\(error)")
+            self.limit = limit
         case .invalidAddress(let reason): self.init(.invalidAddress, reason)
         case .forbiddenAddress(let reason): self.init(.forbiddenAddress, reason)
         case .cannotWrite: self.init(.failed, "\(error)")
@@ -129,7 +135,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .denied: ProviderError.denied(sentence)
         case .unreachable: HTTPError.unreachable(text)
         case .brokenAnswer: HTTPError.failed(text)
-        case .tooLarge: HTTPError.tooLarge(limit: Int(text) ?? 0)
+        case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
         case .invalidAddress: HTTPError.invalidAddress(text)
         case .forbiddenAddress: HTTPError.forbiddenAddress(text)
         case .keyringLocked: SecretStoreError.locked(sentence)
