@@ -157,6 +157,13 @@ private struct Parser {
                 return try self.text(
                     UnsafeBufferPointer(start: text, count: length), isASCII: isASCII)
             case UInt8(ascii: "\\"):
+                // By far the most frequent one: documents are full of it.
+                if next == UInt8(ascii: "\"") {
+                    text[length] = UInt8(ascii: "\"")
+                    length += 1
+                    offset += 1
+                    continue
+                }
                 for byte in try escape().utf8 {
                     text[length] = byte
                     length += 1

@@ -76,35 +76,19 @@ private struct LineWriter: ~Copyable {
     private mutating func write(_ text: String) {
         var text = text
         text.withUTF8 { bytes in
-            let longer = Self.escapes(bytes) * (Self.longestEscape - 1)
-            reserve(bytes.count + longer + 2 + PlainText.width)
-            start[count] = UInt8(ascii: "\"")
-            count += 1
+            append(UInt8(ascii: "\""))
             if let base = bytes.baseAddress { copy(base, bytes.count) }
-            start[count] = UInt8(ascii: "\"")
-            count += 1
+            append(UInt8(ascii: "\""))
         }
     }
 
-    /// How many bytes have to be escaped, or a few more.
-    private static func escapes(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        guard let base = bytes.baseAddress else { return 0 }
-        var (place, escapes) = (0, 0)
-        while place + PlainText.width <= bytes.count {
-            escapes += PlainText.exceptions(PlainText.word(at: base + place))
-            place += PlainText.width
-        }
-        while place < bytes.count {
-            if !PlainText.stands(bytes[place]) { escapes += 1 }
-            place += 1
-        }
-        return escapes
-    }
-
-    /// Copies what stands for itself, and escapes the rest. There has to be room, and for a word more.
+    /// Copies what stands for itself, and escapes the rest.
     private mutating func copy(_ source: UnsafePointer<UInt8>, _ length: Int) {
+        // Documents have an escape every few bytes.
+        reserve(length + length / 8)
         var place = 0
         while true {
+            reserve(length - place + PlainText.width + Self.longestEscape)
             let plain = PlainText.copy(source + place, length - place, to: start + count).count
             count += plain
             place += plain

@@ -24,10 +24,6 @@ enum PlainText {
     @inline(__always)
     static func length(_ word: UInt64) -> Int { marks(word).trailingZeroBitCount / 8 }
 
-    /// How many of the eight bytes do not stand for themselves, or more.
-    @inline(__always)
-    static func exceptions(_ word: UInt64) -> Int { marks(word).nonzeroBitCount }
-
     @inline(__always)
     static func isASCII(_ word: UInt64) -> Bool { word & repeated(0x80) == 0 }
 
