@@ -39,6 +39,8 @@ package struct ConfinedProcess: Sendable {
         /// Bytes of a file that it writes.
         case fileBytes
         case coreBytes
+        /// Signals that wait, and timers, of all processes of the user.
+        case pendingSignals
 
         fileprivate var number: Int32 {
             switch self {
@@ -48,6 +50,8 @@ package struct ConfinedProcess: Sendable {
             case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
             case .fileBytes: Int32(RLIMIT_FSIZE.rawValue)
             case .coreBytes: Int32(RLIMIT_CORE.rawValue)
+            // RLIMIT_SIGPENDING, which Glibc's module lacks.
+            case .pendingSignals: 11
             }
         }
     }

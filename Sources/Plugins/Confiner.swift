@@ -107,7 +107,7 @@ final class Confiner {
         setup.limits = [
             (.data, limits.memoryBytes), (.addressSpace, 16 << 30),
             (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
-            (.fileBytes, 0), (.coreBytes, 0),
+            (.fileBytes, 0), (.coreBytes, 0), (.pendingSignals, 128),
         ]
         setup.niceness = 10
         let filter = try Self.filter(level)
@@ -133,7 +133,10 @@ final class Confiner {
             setup.fileRules = try rules.ruleset()
             defer { setup.fileRules.map { _ = close($0) } }
             return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
-        case .none: return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
+        case .none:
+            // What runs beside us could look into our memory.
+            try ProcessRestrictions.forbidInspection()
+            return (try start(PluginLaunch(setup: setup, refusals: refusals)), nil)
         }
     }
 
@@ -174,6 +177,8 @@ final class Confiner {
             // What the filter of system calls does not keep from it; systemd lets us have no others.
             "--unshare-user", "--unshare-pid", "--unshare-net",
             "--die-with-parent", "--new-session", "--cap-drop", "ALL",
+            // A process of its own there would be in no filter, and the program could write into its memory.
+            "--as-pid-1",
         ]
         for system in Confinement.systemFolders {
             var target = [CChar](repeating: 0, count: Int(PATH_MAX))

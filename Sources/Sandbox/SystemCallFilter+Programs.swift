@@ -23,11 +23,18 @@ extension SystemCallFilter {
             __NR_reboot, __NR_swapon, __NR_swapoff, __NR_syslog, __NR_settimeofday,
             __NR_clock_settime, __NR_adjtimex, __NR_clock_adjtime, __NR_sethostname,
             __NR_setdomainname, __NR_vhangup,
+            // The disks of all
+            __NR_sync, __NR_syncfs,
             // More than it was given
             __NR_setrlimit,
         ])
-        // Memory that is shared can be had without being counted, and written later.
+        // Memory that is shared can be had without being counted, and written later; what grows downwards counts
+        // as a stack.
         filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
+        filter.refuse(__NR_mmap, argument: 3, mask: 0x100, is: 0x100)
+        // One table of descriptors, whose length is limited: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
+        filter.report(__NR_close_range, argument: 2, mask: 2, is: 2)
+        filter.report(__NR_clone, argument: 0, mask: 0x400, is: 0)
         // Who took reports itself could let the calls go on: SECCOMP_FILTER_FLAG_NEW_LISTENER.
         filter.report(__NR_seccomp, argument: 1, mask: 8, is: 8)
         // It ends with whoever has started it: PR_SET_PDEATHSIG.
@@ -35,12 +42,29 @@ extension SystemCallFilter {
         // Looks at limits, and changes none: the third argument points to the new one.
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
-        // Has others signalled by the kernel: F_SETOWN, F_SETSIG and F_SETOWN_EX; FIOASYNC, FIOSETOWN, SIOCSPGRP.
-        for command: UInt32 in [8, 10, 15] {
+        // Has others signalled by the kernel, makes them wait, or takes the room for their pipes: F_SETOWN, F_SETSIG
+        // and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
+        for command: UInt32 in [8, 10, 15, 1024, 1026, 1031] {
             filter.report(__NR_fcntl, argument: 1, is: command)
         }
+        // FIOASYNC, FIOSETOWN and SIOCSPGRP.
         for command: UInt32 in [0x5452, 0x8901, 0x8902] {
             filter.report(__NR_ioctl, argument: 1, is: command)
+        }
+        // What C libraries ask of any descriptor; the rest changes files, or is for devices: TCGETS and TCGETS2,
+        // TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
+        for command: UInt32 in [
+            0x5401, 0x802c_542a, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451,
+        ] {
+            filter.allow(__NR_ioctl, argument: 1, is: command)
+        }
+        filter.refuse(__NR_ioctl, with: ENOTTY)
+        // What the desktop notes on files is nobody's business.
+        for call in [
+            __NR_getxattr, __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr,
+            __NR_flistxattr, 464, 465,
+        ] {
+            filter.refuse(call, with: EOPNOTSUPP)
         }
         // How much others get of the processors and the disks. All of a user's processes have one number.
         filter.report(__NR_setpriority, argument: 0, is: 2)
@@ -61,9 +85,6 @@ extension SystemCallFilter {
         // Threads, but no processes. clone3 hides its flags in memory; C libraries then take the other.
         filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse(__NR_clone3, with: ENOSYS)
-        // What is typed into a terminal, in somebody's name.
-        filter.refuse(__NR_ioctl, argument: 1, is: 0x5412)
-        filter.refuse(__NR_ioctl, argument: 1, is: 0x541c)
         if refusesSignals {
             filter.refuse([
                 __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo,
@@ -82,7 +103,8 @@ extension SystemCallFilter {
 
     /// What is reported where its arguments are what they should not be.
     private static let reportedAtTimes: [(name: String, call: Int32)] = [
-        ("clone", __NR_clone), ("fcntl", __NR_fcntl), ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
+        ("clone", __NR_clone), ("close_range", __NR_close_range), ("fcntl", __NR_fcntl),
+        ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
         ("seccomp", __NR_seccomp), ("setpriority", __NR_setpriority),
         ("ioprio_set", __NR_ioprio_set), ("sched_setaffinity", __NR_sched_setaffinity),
         ("sched_setscheduler", __NR_sched_setscheduler), ("sched_setparam", __NR_sched_setparam),
@@ -121,7 +143,8 @@ extension SystemCallFilter {
             ("lsetxattr", __NR_lsetxattr), ("fsetxattr", __NR_fsetxattr),
             ("removexattr", __NR_removexattr), ("lremovexattr", __NR_lremovexattr),
             ("fremovexattr", __NR_fremovexattr), ("utimensat", __NR_utimensat),
-            ("truncate", __NR_truncate), ("inotify_add_watch", __NR_inotify_add_watch),
+            ("truncate", __NR_truncate), ("inotify_init1", __NR_inotify_init1),
+            ("inotify_add_watch", __NR_inotify_add_watch), ("io_setup", __NR_io_setup),
             ("mount_setattr", 442), ("memfd_secret", 447), ("fchmodat2", 452),
             ("setxattrat", 463), ("removexattrat", 466), ("open_tree_attr", 467),
             ("file_setattr", 469),
@@ -133,6 +156,7 @@ extension SystemCallFilter {
                 ("fork", __NR_fork), ("vfork", __NR_vfork), ("chmod", __NR_chmod),
                 ("chown", __NR_chown), ("lchown", __NR_lchown), ("utime", __NR_utime),
                 ("utimes", __NR_utimes), ("futimesat", __NR_futimesat),
+                ("inotify_init", __NR_inotify_init),
             ]
         #endif
         return calls
