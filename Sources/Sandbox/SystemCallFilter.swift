@@ -37,12 +37,7 @@ package struct SystemCallFilter {
     }
 
     /// Allows calls, by their numbers.
-    package mutating func allow(_ calls: [some BinaryInteger]) {
-        for call in calls {
-            jump(unless: UInt32(call), over: 1)
-            result(Self.allowed)
-        }
-    }
+    package mutating func allow(_ calls: [some BinaryInteger]) { decide(calls, Self.allowed) }
 
     /// Allows a call whose argument, seen through a mask, has a value. What lies beyond the argument's
     /// 32 low bits is not looked at.
@@ -70,6 +65,13 @@ package struct SystemCallFilter {
         load(at: Self.numberOffset)
     }
 
+    private mutating func decide(_ calls: [some BinaryInteger], _ verdict: UInt32) {
+        for call in calls {
+            jump(unless: UInt32(call), over: 1)
+            result(verdict)
+        }
+    }
+
     private mutating func check(
         _ call: some BinaryInteger, _ argument: Int, _ mask: UInt32, _ value: UInt32,
         _ verdict: UInt32
@@ -85,7 +87,7 @@ package struct SystemCallFilter {
 
     /// Lets calls fail, by their numbers.
     package mutating func refuse(_ calls: [some BinaryInteger]) {
-        for call in calls { refuse(call, with: EPERM) }
+        decide(calls, Self.failure(EPERM))
     }
 
     /// Lets a call fail whose argument, seen through a mask, has a value.
@@ -97,18 +99,12 @@ package struct SystemCallFilter {
 
     /// Lets a call fail with an error other than `EPERM`.
     package mutating func refuse(_ call: some BinaryInteger, with code: Int32) {
-        jump(unless: UInt32(call), over: 1)
-        result(Self.failure(code))
+        decide([call], Self.failure(code))
     }
 
     /// Lets calls fail, by their numbers, and has them told to who has the ``SystemCallListener``. Without one,
     /// they fail with `ENOSYS`.
-    package mutating func report(_ calls: [some BinaryInteger]) {
-        for call in calls {
-            jump(unless: UInt32(call), over: 1)
-            result(Self.reported)
-        }
-    }
+    package mutating func report(_ calls: [some BinaryInteger]) { decide(calls, Self.reported) }
 
     /// Lets a call fail and be told whose argument, seen through a mask, has a value.
     package mutating func report(
