@@ -14,24 +14,35 @@ struct AnswerTests {
         answer.text(for: terminal(columns)).split(separator: "\n")
     }
 
-    @Test func `the status is one screen`() {
-        let screen = StatusScreen(snapshot: Samples.snapshot, installedVersion: "1.2.3")
+    /// The time of the retry is printed alone on its day, and with the date on every other day.
+    @Test(arguments: [0, 86_400, 40 * 86_400, 3653 * 86_400] as [Int64])
+    func `the status is one screen`(age: Int64) {
+        let now = Timestamp(Samples.retryAt + age)
+        let screen = StatusScreen(
+            snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
         let text = screen.text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
         #expect(text.contains("*  local_ada     Ada     Pictures  ready\n"))
         #expect(text.contains("ready         山田 花子\n     2 likes are not sent yet.\n"))
         #expect(text.contains("   unsplash_bob  Bob[2J  Unsplash  rate-limited\n     The hour's"))
-        #expect(text.contains("2 of 50 requests left."))
-        #expect(text.contains("Next try"))
+        // The details break where the width and the length of the time require it.
+        let words = text.split { $0.isWhitespace }.joined(separator: " ")
+        let time = Timestamp(Samples.retryAt).clock(now: now)
+        #expect(time.count == (age == 0 ? 5 : 16))
+        #expect(words.contains("Next try \(time). 2 of 50 requests left."))
         #expect(
             text.hasSuffix(
                 "\nNot configured: Unsplash. Run “imagefeedctl configure unsplash”.\n"))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
     @Test(arguments: [
         ("offline", "The service cannot be reached.", 0 as Int64, "The service cannot be reached."),
         ("locked", "The keyring is locked.", 0, "The keyring is locked."),
-        ("rate-limited", "Too many.", 1_795_273_200, "Too many. Next try 2026-11-21 "),
+        (
+            "rate-limited", "Too many.", Samples.retryAt,
+            "Too many. Next try \(Timestamp(Samples.retryAt).minute)."
+        ),
         (
             "needs-login", "The service refused the token.", 0,
             "token. Log in with “imagefeedctl login p --account p_a”."

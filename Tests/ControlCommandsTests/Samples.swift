@@ -5,6 +5,9 @@ import DBus
 
 /// What a daemon with a few accounts tells.
 enum Samples {
+    /// The moment of the next automatic retry of the account that is rate limited.
+    static let retryAt: Int64 = 1_795_273_200
+
     static let snapshot = ServiceSnapshot(
         manager: [
             "Version": .string("1.2.3"), "Online": .bool(true),
@@ -57,7 +60,7 @@ enum Samples {
             "Provider": .objectPath(ServiceName.providers.appending(provider)),
             "Username": .string(label), "Server": .string(""), "Label": .string(label),
             "State": .string(state), "StateReason": .string(reason),
-            "RetryAt": .int64(isLimited ? 1_795_273_200 : 0),
+            "RetryAt": .int64(isLimited ? retryAt : 0),
             "RateLimit": .structure([
                 .uint32(isLimited ? 2 : 0), .uint32(isLimited ? 50 : 0), .int64(0),
             ]),

@@ -67,7 +67,7 @@ struct FeedOrderTests {
     /// and the order is the service's.
     @Test(arguments: 0..<20)
     func `a walk past arrivals repeats nothing and leaves nothing out`(seed: UInt64) async throws {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
         var number = 0
@@ -102,7 +102,7 @@ struct FeedOrderTests {
     /// Whatever the service does, a walk ends, repeats nothing, and shows all that has stayed in place.
     @Test(arguments: 0..<20)
     func `a walk past changes of every kind repeats nothing`(seed: UInt64) async throws {
-        var random = SplitMix(seed: seed)
+        var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
         var number = 0
@@ -130,20 +130,5 @@ struct FeedOrderTests {
             } while !cursor.isEmpty
             #expect(found.count == Set(found).count)
         }
-    }
-}
-
-/// Numbers that are the same each time.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }
