@@ -59,7 +59,7 @@ struct ConfigureTests {
     @Test func `a person is told where to register, and types the secret unseen`() async throws {
         try await FakeService.run { service in
             service.unsplash.isConfigured = false
-            let terminal = try Terminal("$CTL configure unsplash")
+            let terminal = try Terminal("\"$CTL\" configure unsplash")
             try await terminal.wait(for: "Client ID: ")
             terminal.type("my id\n")
             try await terminal.wait(for: "Client secret: ")
@@ -86,7 +86,7 @@ struct ConfigureTests {
         async throws
     {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL configure unsplash")
+            let terminal = try Terminal("\"$CTL\" configure unsplash")
             try await terminal.wait(for: "Client ID: ")
             terminal.type("\n")
             try await terminal.wait(for: "Client secret: ")
@@ -102,7 +102,7 @@ struct ConfigureTests {
     @Test func `Ctrl-C at the secret gives the terminal back as it was`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal(
-                "trap : INT; $CTL configure unsplash; echo $?; stty -a", isShell: true)
+                "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
             try await terminal.wait(for: "Client ID: ")
             terminal.type("a\n")
             try await terminal.wait(for: "Client secret: ")

@@ -32,7 +32,7 @@ enum Control {
             "/bin/sh",
             [
                 "-c",
-                "mkdir -p \(folder) && cat > \(folder)/\(name) && chmod +x \(folder)/\(name)",
+                "mkdir -p '\(folder)' && cat > '\(folder)/\(name)' && chmod +x '\(folder)/\(name)'",
             ], environment: ["PATH": "/usr/bin:/bin"], input: "#!/bin/sh\n\(script)\n")
         #expect(try await shell.exitStatus() == .code(0))
     }

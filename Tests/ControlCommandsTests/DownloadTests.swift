@@ -135,7 +135,7 @@ struct DownloadTests {
 
     @Test func `a terminal shows how far it has come`() async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL download slow -o \(try folder())")
+            let terminal = try Terminal("\"$CTL\" download slow -o \(try folder())")
             try await terminal.wait(for: "  0%  0 B of 3.0 MB")
             let transfer = try await service.account.transfers.wait { $0.first }
             transfer.advance()

@@ -8,7 +8,7 @@ import Testing
 struct PasswordTests {
     @Test func `a new user gives a name, and a password twice, unseen`() async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL login local --register")
+            let terminal = try Terminal("\"$CTL\" login local --register")
             try await terminal.wait(for: "User name: ")
             terminal.type(" ada \n")
             try await terminal.wait(for: "Password (empty for none): ")
@@ -34,7 +34,7 @@ struct PasswordTests {
 
     @Test func `a new user who types no password has none`() async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL login local --register --username ada")
+            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
             terminal.type("\n")
             #expect(try await terminal.result().exit == .code(0))
@@ -45,7 +45,7 @@ struct PasswordTests {
 
     @Test func `who puts the question away registers nobody`() async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL login local --register --username ada")
+            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
             // Ctrl-D
             terminal.type("\u{4}")
@@ -58,7 +58,7 @@ struct PasswordTests {
 
     @Test func `two passwords that differ register nobody`() async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL login local --register --username ada")
+            let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
             terminal.type("geheim\n")
             try await terminal.wait(for: "Password again: ")
@@ -75,7 +75,7 @@ struct PasswordTests {
         typed: String, status: Int32
     ) async throws {
         try await FakeService.run { service in
-            let terminal = try Terminal("$CTL login local --username grace")
+            let terminal = try Terminal("\"$CTL\" login local --username grace")
             try await terminal.wait(for: "Password: ")
             terminal.type("\(typed)\n")
             let result = try await terminal.result()

@@ -38,7 +38,7 @@ struct PictureTests {
     private func installDrawer() async throws {
         let folder = try PrivateBus.current.directory
         try await Control.install("chafa", "echo \"$*\" >> \(folder.path)/drawn; echo XX; echo XX")
-        try await Control.install("imagefeedctl", "exec \(Control.path) \"$@\"")
+        try await Control.install("imagefeedctl", "exec '\(Control.path)' \"$@\"")
     }
 
     private func type(_ line: String) async throws -> String {
@@ -71,7 +71,7 @@ struct PictureTests {
 
     @Test func `without a drawer there is the list, and in a pipe, too`() async throws {
         try await FakeService.run { service in
-            let line = "env PATH=/nonexistent $CTL feed --count 3 --grid"
+            let line = "env PATH=/nonexistent \"$CTL\" feed --count 3 --grid"
             let screen = try await Terminal(line).result().screen
             #expect(screen.contains("install chafa"))
             #expect(screen.contains("PHOTO"))

@@ -10,7 +10,7 @@ final class Terminal {
     /// Starts a program of the running test.
     ///
     /// - Parameters:
-    ///   - line: A line of a shell in which `$CTL` is `imagefeedctl`.
+    ///   - line: A command line of a shell in which `"$CTL"` is the path of `imagefeedctl`.
     ///   - isShell: Whether the shell goes on after the program.
     ///   - columns: How wide the terminal is.
     /// - Throws: What keeps it from being started.
@@ -27,7 +27,7 @@ final class Terminal {
         keyboard = open(pipe, O_RDWR | O_CLOEXEC)
         let command = "stty cols \(columns); \(isShell ? line : "exec " + line)"
         process = try ChildProcess(
-            "/bin/sh", ["-c", "exec script -qec '\(command)' /dev/null < \(pipe)"],
+            "/bin/sh", ["-c", "exec script -qec '\(command)' /dev/null < '\(pipe)'"],
             environment: environment)
     }
 

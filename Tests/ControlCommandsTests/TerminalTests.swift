@@ -26,7 +26,7 @@ struct TerminalTests {
     @Test(arguments: [40, 80])
     func `a table fits the terminal`(columns: Int) async throws {
         try await FakeService.run { _ in
-            let (exit, screen) = try await type("$CTL feed --all", columns: columns)
+            let (exit, screen) = try await type("\"$CTL\" feed --all", columns: columns)
             #expect(exit == .code(0))
             #expect(screen.contains("\u{1B}[1mPHOTO\u{1B}[0m"))
             let lines = screen.replacing(#/\x1B\[\d+m/#, with: "").split(separator: "\n")
@@ -38,7 +38,7 @@ struct TerminalTests {
     @Test(arguments: ["NO_COLOR=1", "TERM=dumb"])
     func `colours can be switched off`(setting: String) async throws {
         try await FakeService.run { _ in
-            let (_, screen) = try await type("env \(setting) $CTL status")
+            let (_, screen) = try await type("env \(setting) \"$CTL\" status")
             #expect(screen.contains("Image Feed 1.2.3, online\n"))
             #expect(!screen.contains("\u{1B}"))
         }
@@ -50,7 +50,7 @@ struct TerminalTests {
             for (command, deed) in [
                 ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
             ] {
-                let (exit, screen) = try await type("$CTL \(command)", input: "n\n")
+                let (exit, screen) = try await type("\"$CTL\" \(command)", input: "n\n")
                 #expect(exit == .code(1))
                 #expect(screen.contains("\(deed) and drop 2 likes that are not sent yet? [y/N] "))
             }
@@ -61,7 +61,7 @@ struct TerminalTests {
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
     func `logging out asks`(input: String, status: Int32, calls: [String]) async throws {
         try await FakeService.run { service in
-            let (exit, screen) = try await type("$CTL logout", input: input)
+            let (exit, screen) = try await type("\"$CTL\" logout", input: input)
             #expect(exit == .code(status))
             #expect(screen.contains("Log out of Ada[2J? [y/N] "))
             #expect(service.account.calls.value == calls)
