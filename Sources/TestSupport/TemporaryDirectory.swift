@@ -41,11 +41,11 @@ package final class TemporaryDirectory: Sendable {
 
     /// The environment of a program that shall find nothing of the user's, and no bus.
     package var environment: [String: String] {
-        // Programs that are built with a sanitizer obey the same options as the tests.
-        let sanitizers = ProcessInfo.processInfo.environment.filter { name, _ in
-            name.hasSuffix("SAN_OPTIONS")
+        // The tests and the programs that they start have the same options of sanitizers and the same clock.
+        let shared = ProcessInfo.processInfo.environment.filter { name, _ in
+            name.hasSuffix("SAN_OPTIONS") || ["CLOCK_SHIFT", "LD_PRELOAD"].contains(name)
         }
-        return directories.merging(sanitizers) { $1 }.merging(
+        return directories.merging(shared) { $1 }.merging(
             ["PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"], uniquingKeysWith: { $1 })
     }
 

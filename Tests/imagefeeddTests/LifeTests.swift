@@ -42,10 +42,10 @@ struct LifeTests {
         let client = try TestClient()
         let paths = [try await client.logIn("ada").path, try await client.logIn("bob").path]
         try await daemon.kill()
-        let variables = try RunningDaemon.environment().map { "\($0.key)=\($0.value)" }
+        let variables = try RunningDaemon.environment().map { "'\($0.key)=\($0.value)'" }
         try PrivateBus.current.addService(
             ServiceName.bus,
-            command: "/usr/bin/env \(variables.joined(separator: " ")) \(RunningDaemon.path)")
+            command: "/usr/bin/env \(variables.joined(separator: " ")) '\(RunningDaemon.path)'")
         try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
             .perform("org.freedesktop.DBus", "ReloadConfig")
         let objects = try await client.service.objects()
