@@ -5,7 +5,7 @@ package import ProviderKit
 ///
 /// `https` alone, and `http` on loopback; HTTP/2 where it is spoken; proxies as the environment has them; no
 /// cookies, no `.netrc`, nothing kept on the disk. libcurl is loaded by the first request. Connections are
-/// kept for the next one, at most six to a host, and closed a minute after the last; then nothing wakes the
+/// kept for the next one, at most eight to a host, and closed a minute after the last; then nothing wakes the
 /// process.
 ///
 /// The program has to ignore SIGPIPE.
@@ -19,6 +19,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleTimer: (any DispatchSourceTimer)?
     private var isClosed = false
+    private let admission: Admission
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     /// - Parameters:
@@ -38,6 +39,7 @@ package final class CurlClient: nonisolated HTTPClient {
         self.proxies = proxies
         self.limits = limits
         self.onRest = onRest
+        admission = Admission(limits)
     }
 
     isolated deinit { close() }
@@ -61,6 +63,7 @@ package final class CurlClient: nonisolated HTTPClient {
     /// Ends what runs, with ``HTTPError/failed(_:)``, as does whatever is asked from now on.
     package func close() {
         isClosed = true
+        admission.close()
         for transfer in transfers.values {
             transfer.end(.failure(HTTPError.failed("the client has been closed")))
         }
@@ -92,7 +95,7 @@ package final class CurlClient: nonisolated HTTPClient {
         do {
             let settings = TransferSettings(
                 library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
-                limits: limits
+                limits: limits, admission: admission
             ) { [unowned self] reach throws(HTTPError) in try pool(reach) }
             idleTimer?.cancel()
             idleTimer = nil

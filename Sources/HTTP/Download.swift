@@ -1,14 +1,16 @@
 internal import Dispatch
 internal import ProviderKit
 
-/// A body on its way into a file, and what is told of it meanwhile.
+/// A body that is written to a file, and the reports of its progress.
 final class Download {
     private let report: @Sendable (HTTPProgress) -> Void
     private let onAdvance: () -> Void
     private var writer: FileWriter?
     private var total: Int?
     private var written = 0
-    private var lastReport = SuspendingClock.now
+    private var lastReport: (progress: HTTPProgress, time: SuspendingClock.Instant)?
+    /// Reports what arrived shortly after the last report; nil if all was reported.
+    private var timer: (any DispatchSourceTimer)?
 
     private static let pauseBetweenReports = Duration.milliseconds(100)
 
@@ -26,29 +28,60 @@ final class Download {
         writer = FileWriter(file, on: queue) { [unowned self] written in advance(written) }
     }
 
+    isolated deinit { timer?.cancel() }
+
     var isFull: Bool { writer?.isFull ?? false }
     var hasRoom: Bool { writer?.hasRoom ?? true }
     var isIdle: Bool { writer?.isIdle ?? true }
     /// `errno`.
     var failure: Int32? { writer?.failure }
 
-    func append(_ bytes: UnsafeRawBufferPointer, total: Int?) {
+    /// Reports the length of the body, which is about to arrive.
+    func begin(total: Int?) {
         self.total = total
-        writer?.append(bytes)
+        reportSoon()
     }
 
-    func stop() { writer?.stop() }
+    func append(_ bytes: UnsafeRawBufferPointer) { writer?.append(bytes) }
 
-    /// All of it is in the file.
-    func reportEnd(total: Int?) { report(HTTPProgress(received: written, total: total)) }
+    func stop() {
+        timer?.cancel()
+        timer = nil
+        writer?.stop()
+    }
+
+    /// Reports that all of the body is in the file.
+    func reportEnd(total: Int?) {
+        self.total = total
+        reportNow()
+    }
 
     private func advance(_ written: Int) {
         self.written = written
-        let now = SuspendingClock.now
-        if now - lastReport >= Self.pauseBetweenReports && !isIdle {
-            lastReport = now
-            report(HTTPProgress(received: written, total: total))
-        }
+        reportSoon()
         onAdvance()
+    }
+
+    /// Reports the progress: at once, or after the pause that follows a report.
+    private func reportSoon() {
+        guard timer == nil else { return }
+        guard let lastReport else { return reportNow() }
+        let pause = lastReport.time + Self.pauseBetweenReports - SuspendingClock.now
+        guard pause > .zero else { return reportNow() }
+        let timer = DispatchSource.makeTimerSource(queue: .main)
+        timer.setEventHandler { [unowned self] in reportNow() }
+        timer.schedule(
+            deadline: .now() + .milliseconds(Int((pause / .milliseconds(1)).rounded(.up))))
+        timer.activate()
+        self.timer = timer
+    }
+
+    private func reportNow() {
+        timer?.cancel()
+        timer = nil
+        let progress = HTTPProgress(received: written, total: total)
+        guard progress != lastReport?.progress else { return }
+        lastReport = (progress, .now)
+        report(progress)
     }
 }

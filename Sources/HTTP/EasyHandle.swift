@@ -75,13 +75,14 @@ final class EasyHandle {
         // transfer.
         _ = shim_curl_easy_set_long(library.table, pointer, SHIM_CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(limits.connecting / .milliseconds(1))))
-        // For a connection that can be shared it waits until that is known.
-        set(CURLOPT_PIPEWAIT, 1)
         // All that libcurl can take apart.
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
     private func describe(_ hop: Hop) {
+        // A request waits for a connection that can be shared, until TLS has negotiated the version of HTTP.
+        // Without TLS, that would take until the first response, and count as time for connecting.
+        set(CURLOPT_PIPEWAIT, hop.address.origin.scheme == .https ? 1 : 0)
         let sendsBody = hop.method == .post || hop.method == .put || !hop.body.isEmpty
         if sendsBody && hop.method != .get {
             set(CURLOPT_POST, 1)

@@ -14,8 +14,15 @@ nonisolated struct Limits {
     /// The body of a redirect, which nobody reads: more of it is not waited for.
     var redirectBytes = 64 << 10
     var addressBytes = 16 << 10
-    var connectionsPerHost = 6
+    /// The largest number of transfers of each kind, requests and downloads, that run at a time at one host.
+    var transfersPerHost = 6
+    /// The largest number of transfers of both kinds at one host, and of its connections.
+    var connectionsPerHost = 8
+    /// The largest number of downloads that run at a time; the rest of ``connections`` is for requests.
+    var downloads = 24
     var connections = 32
+    /// The longest time that a download waits for a connection. A request has only its time limit.
+    var queueing = Duration.seconds(300)
     /// Addresses of names, instead of those that the system finds: `name:port:address`, as for
     /// CURLOPT_RESOLVE.
     var names: [String] = []

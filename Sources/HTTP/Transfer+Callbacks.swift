@@ -113,12 +113,12 @@ extension Transfer {
             return 0
         }
         if writesFile, let download {
-            bodyBegan()
+            bodyStirred()
             guard !download.isFull else {
                 hold()
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
-            download.append(bytes, total: fileLength)
+            download.append(bytes)
         } else {
             body += bytes
         }

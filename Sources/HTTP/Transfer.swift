@@ -8,6 +8,7 @@ struct TransferSettings {
     let userAgent: String
     let proxies: ProxySettings
     let limits: Limits
+    let admission: Admission
     /// Where connections of that reach are kept.
     let pool: (Reach) throws(HTTPError) -> ConnectionPool
 }
@@ -26,6 +27,8 @@ final class Transfer {
     private var origin: WebAddress.Origin?
     private var easy: EasyHandle?
     private var pool: ConnectionPool?
+    /// The place in the queue, from the start of a hop to its end.
+    private var ticket: Admission.Ticket?
     private var redirects = 0
     private var watchdog: Watchdog?
     /// What a download needs that breaks off, to go on where it was.
@@ -74,8 +77,11 @@ final class Transfer {
     }
 
     func start() {
-        let watchdog = Watchdog(request.timeLimit, silence: settings.limits.silence) {
-            [unowned self] error in breakOff(error)
+        let watchdog = Watchdog(
+            request.timeLimit, silence: settings.limits.silence,
+            queueing: download == nil ? nil : settings.limits.queueing
+        ) { [unowned self] error, mayResume in
+            if mayResume { breakOff(error) } else { end(.failure(error)) }
         }
         self.watchdog = watchdog
         do {
@@ -93,12 +99,7 @@ final class Transfer {
         if let hosts = request.allowedHosts, !hosts.permits(hop.address.text) {
             throw .forbiddenAddress("\(hop.address.origin.host) is no host that may be asked")
         }
-        let proxy = settings.proxies.proxy(for: hop.address)
-        let easy = try EasyHandle(
-            hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
-            settings.library)
         self.hop = hop
-        isProxied = proxy != nil
         head = ResponseHead()
         next = nil
         failure = nil
@@ -106,12 +107,36 @@ final class Transfer {
         sendings = 0
         isPaused = false
         if resumption == nil { received = 0 }
+        let ticket = settings.admission.makeTicket()
+        self.ticket = ticket
+        watchdog?.state = .queued
+        settings.admission.enter(
+            ticket, download == nil ? .request : .download, to: hop.address.origin
+        ) { [self] in
+            do { try send(hop, reach) } catch { end(.failure(error)) }
+        }
+    }
+
+    /// Hands the request to libcurl. The limit for connecting begins here.
+    private func send(_ hop: Hop, _ reach: Reach) throws(HTTPError) {
+        let proxy = settings.proxies.proxy(for: hop.address)
+        isProxied = proxy != nil
+        let easy = try EasyHandle(
+            hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
+            settings.library)
         try install(on: easy)
         let pool = try settings.pool(reach)
         self.easy = easy
         self.pool = pool
-        watchdog?.isConnected = false
+        watchdog?.state = .connecting
         try pool.add(easy) { [self] code in finish(code) }
+    }
+
+    /// Frees the connection for another transfer.
+    private func leave() {
+        guard let ticket else { return }
+        self.ticket = nil
+        settings.admission.leave(ticket)
     }
 
     func reach(of hop: Hop) -> Reach { Reach(hop.source, allowsLoopback: request.allowsLoopback) }
@@ -136,7 +161,7 @@ final class Transfer {
 
     func connected() {
         refusal = nil
-        watchdog?.isConnected = true
+        watchdog?.state = .connected
     }
 
     /// Something came.
@@ -145,11 +170,11 @@ final class Transfer {
     /// The file is behind; libcurl waits.
     func hold() {
         isPaused = true
-        watchdog?.isHeld = true
+        watchdog?.state = .held
     }
 
-    /// The body of the download has begun.
-    func bodyBegan() { watchdog?.liftDeadline() }
+    /// Bytes of the downloaded body arrived.
+    func bodyStirred() { watchdog?.bodyStirred() }
 
     // MARK: The end
 
@@ -158,6 +183,7 @@ final class Transfer {
         let message = easy?.message ?? ""
         easy = nil
         pool = nil
+        leave()
         do {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
@@ -188,6 +214,7 @@ final class Transfer {
         } else if request.method == .get {
             resumption = Resumption(head)
         }
+        download?.begin(total: fileLength)
     }
 
     /// Whether this is not the first answer that goes into the file.
@@ -204,8 +231,9 @@ final class Transfer {
         if let easy { pool?.remove(easy) }
         easy = nil
         pool = nil
-        watchdog?.isConnected = false
-        watchdog?.isHeld = false
+        isPaused = false
+        watchdog?.state = .connecting
+        leave()
         hop = resumption?.hop(hop, at: received) ?? hop
         guard pauseBefore > .zero else { return goOn(hop, error) }
         let timer = DispatchSource.makeTimerSource(queue: .main)
@@ -248,7 +276,7 @@ final class Transfer {
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
         if isPaused && download.hasRoom && result == nil {
             isPaused = false
-            watchdog?.isHeld = false
+            watchdog?.state = .connected
             easy?.resume()
             if let failure { end(.failure(failure)) }
         }
@@ -270,6 +298,7 @@ final class Transfer {
         if let easy { pool?.remove(easy) }
         easy = nil
         pool = nil
+        leave()
         if case .failure = result { download?.stop() }
         complete()
     }

@@ -1,36 +1,72 @@
 internal import Dispatch
 internal import ProviderKit
 
-/// Sees to it that a transfer takes no longer than it may: in all, and between two signs of life.
+/// The time limits of a transfer: in all, in the queue, and between two signs of life.
 ///
-/// One timer, which looks what is due when it goes off: bytes that come do not touch it.
+/// A download has the limit in all only until its body begins. From then on, the same time is the limit for the
+/// next bytes of the body, retries included. The time in the queue counts for requests, and not for downloads.
+///
+/// One timer, which checks the limits when it fires: bytes that arrive do not touch it.
 final class Watchdog {
+    /// The phases of a transfer.
+    enum State {
+        /// The transfer waits for a connection.
+        case queued
+        /// The transfer connects, or waits for its next attempt.
+        case connecting
+        /// The server has the request, and the next bytes are its turn.
+        case connected
+        /// The file is behind, and libcurl pauses.
+        case held
+    }
+
     private let silence: Duration
     private let timeLimit: Duration
-    private let onExpiry: (HTTPError) -> Void
-    private var deadline: SuspendingClock.Instant?
+    /// The limit for the queue; nil if the time in the queue counts as part of the time limit.
+    private let queueing: Duration?
+    private let onExpiry: (_ error: HTTPError, _ mayResume: Bool) -> Void
+    private var deadline: SuspendingClock.Instant
     private var lastSign = SuspendingClock.now
+    /// The beginning of the current state.
+    private var stateBegan = SuspendingClock.now
+    private var hasBody = false
     private let timer = DispatchSource.makeTimerSource(queue: .main)
 
-    /// Silence counts from here on: it is the server's turn.
-    var isConnected = false {
+    /// The current phase.
+    var state = State.connecting {
         didSet {
-            wasConnected = wasConnected || isConnected
-            restart()
+            let now = SuspendingClock.now
+            if oldValue == .queued {
+                wasDelayed = wasDelayed || now - stateBegan >= .seconds(1)
+                if queueing != nil { deadline += now - stateBegan }
+            }
+            // The server can send nothing while the file is behind.
+            if oldValue == .held, hasBody { deadline = now + timeLimit }
+            stateBegan = now
+            wasConnected = wasConnected || state == .connected
+            lastSign = now
+            schedule()
         }
     }
 
-    /// Whether any server was reached, be it the one before a redirect.
+    /// True if a server was reached, even if it was the server before a redirect.
     private var wasConnected = false
+    /// True if the queue took a part of the time, so that a connection may only have lacked time.
+    private var wasDelayed = false
 
-    /// Whether it is we who do not listen.
-    var isHeld = false {
-        didSet { restart() }
-    }
-
-    init(_ timeLimit: Duration, silence: Duration, onExpiry: @escaping (HTTPError) -> Void) {
+    /// - Parameters:
+    ///   - timeLimit: The limit in all, and between the bytes of a body that goes to a file.
+    ///   - silence: The limit between two signs of life of a connected server.
+    ///   - queueing: The limit for the queue; nil if that time counts as part of `timeLimit`.
+    ///   - onExpiry: Called after a limit, with the error; `mayResume` is false if the transfer must not be
+    ///     retried.
+    init(
+        _ timeLimit: Duration, silence: Duration, queueing: Duration?,
+        onExpiry: @escaping (_ error: HTTPError, _ mayResume: Bool) -> Void
+    ) {
         self.timeLimit = timeLimit
         self.silence = silence
+        self.queueing = queueing
         self.onExpiry = onExpiry
         deadline = SuspendingClock.now + timeLimit
         timer.setEventHandler { [unowned self] in check() }
@@ -38,38 +74,52 @@ final class Watchdog {
         timer.activate()
     }
 
+    /// Records a sign of life of the server.
     func stirred() { lastSign = .now }
 
-    /// From now on, it may take as long as it takes.
-    func liftDeadline() { deadline = nil }
+    /// Records that bytes of a body arrived that goes to a file.
+    func bodyStirred() {
+        hasBody = true
+        deadline = lastSign + timeLimit
+    }
 
     func cancel() { timer.cancel() }
 
-    private func restart() {
-        lastSign = .now
-        schedule()
+    private var currentDeadline: SuspendingClock.Instant? {
+        switch state {
+        case .queued: queueing.map { stateBegan + $0 } ?? deadline
+        case .held where hasBody: nil
+        case .connecting, .connected, .held: deadline
+        }
     }
 
     private var silenceEnd: SuspendingClock.Instant? {
-        isConnected && !isHeld ? lastSign + silence : nil
+        state == .connected ? lastSign + silence : nil
     }
 
     private func check() {
         let now = SuspendingClock.now
-        if let deadline, deadline <= now {
-            onExpiry(
-                wasConnected
-                    ? .failed("no answer within \(timeLimit)")
-                    : .unreachable("no connection within \(timeLimit)"))
+        if let currentDeadline, currentDeadline <= now {
+            onExpiry(error, false)
         } else if let silenceEnd, silenceEnd <= now {
-            onExpiry(.failed("silence for \(silence)"))
+            onExpiry(.failed("silence for \(silence)"), true)
         } else {
             schedule()
         }
     }
 
+    private var error: HTTPError {
+        if state == .queued {
+            return .failed("no free connection for \(queueing ?? timeLimit)")
+        }
+        if hasBody { return .failed("silence for \(timeLimit)") }
+        return wasConnected || wasDelayed
+            ? .failed("no answer within \(timeLimit)")
+            : .unreachable("no connection within \(timeLimit)")
+    }
+
     private func schedule() {
-        let due = [deadline, silenceEnd].compactMap(\.self).min()
+        let due = [currentDeadline, silenceEnd].compactMap(\.self).min()
         guard let due else { return timer.schedule(deadline: .distantFuture) }
         let rest = max(.zero, due - .now)
         // A century is as good as for ever, and a number that fits.

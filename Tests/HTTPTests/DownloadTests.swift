@@ -62,8 +62,42 @@ struct DownloadTests {
         _ = try await makeClient().download(HTTPRequest(.get, server.origin), into: file) {
             progress.append($0)
         }
-        let most = (ContinuousClock.now - start) / .milliseconds(100) + 1
+        // The first and the last report do not wait.
+        let most = (ContinuousClock.now - start) / .milliseconds(100) + 2
         #expect(Double(progress.value.count) <= most)
+    }
+
+    @Test func `progress is reported whenever bytes arrive, however slowly`() async throws {
+        defer { close(file) }
+        let pieces = [[UInt8]](repeating: [UInt8](repeating: 1, count: 1000), count: 30)
+        let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(25)))
+        let progress = Observed<[HTTPProgress]>()
+        _ = try await makeClient().download(HTTPRequest(.get, server.origin), into: file) {
+            progress.append($0)
+        }
+        #expect(progress.value.first == HTTPProgress(received: 0, total: 30_000))
+        #expect(progress.value.count { 1..<30_000 ~= $0.received } >= 3)
+        #expect(progress.value.last == HTTPProgress(received: 30_000, total: 30_000))
+    }
+
+    @Test func `progress that was held back is reported while no bytes arrive`() async throws {
+        let bytes = [UInt8](repeating: 1, count: 1000)
+        let server = try LoopbackServer(
+            .truncated(body: bytes, promised: 2000, end: .silence))
+        let client = makeClient()
+        let progress = Observed<[HTTPProgress]>()
+        let running = Task { [file] in
+            _ = try? await client.download(HTTPRequest(.get, server.origin), into: file) {
+                progress.append($0)
+            }
+            close(file)
+        }
+        // The bytes arrive right after the report of the length.
+        try await progress.wait {
+            $0.last == HTTPProgress(received: 1000, total: 2000) ? true : nil
+        }
+        running.cancel()
+        await running.value
     }
 
     @Test func `a download may take its time as long as bytes keep coming`() async throws {

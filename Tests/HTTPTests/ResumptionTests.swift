@@ -96,6 +96,22 @@ struct ResumptionTests {
         #expect(isWhole)
     }
 
+    @Test func `a download that gets no more bytes ends after its time limit, retries included`()
+        async throws
+    {
+        defer { close(file) }
+        let server = try server(breaking: .max, end: .silence) { number, response in
+            if number > 0 { response = .silence }
+        }
+        let client = makeClient(makeLimits { $0.silence = .milliseconds(400) })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
+        await #expect(throws: HTTPError.failed("silence for 1.0 seconds")) {
+            try await client.download(request, into: file) { _ in }
+        }
+        // The pause before the third attempt is longer than the rest of the time.
+        #expect(server.requests.value.count == 2)
+    }
+
     @Test(arguments: [
         [], [("ETag", "W/\"a\"")], [("ETag", "\"a\""), ("Accept-Ranges", "none")],
     ])

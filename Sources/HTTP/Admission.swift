@@ -1,0 +1,55 @@
+/// Starts the transfers of a client when a connection is available for them.
+final class Admission {
+    /// The place of one transfer in the queue.
+    struct Ticket: Hashable {
+        fileprivate let number: Int
+    }
+
+    private var queue: TransferQueue<WebAddress.Origin, Ticket>
+    private var starts: [Ticket: () -> Void] = [:]
+    private var lastNumber = 0
+    private var isClosed = false
+
+    init(_ limits: Limits) { queue = TransferQueue(limits: limits) }
+
+    /// Returns a ticket for ``enter(_:_:to:start:)``.
+    func makeTicket() -> Ticket {
+        lastNumber += 1
+        return Ticket(number: lastNumber)
+    }
+
+    /// Queues a transfer. Not to be called from a callback of libcurl.
+    ///
+    /// - Parameters:
+    ///   - ticket: A ticket that was not used before.
+    ///   - kind: The kind of the transfer.
+    ///   - host: The server that the transfer connects to.
+    ///   - start: Starts the transfer. Called once: within this call if a connection is available, later
+    ///     otherwise; never after ``leave(_:)``.
+    func enter(
+        _ ticket: Ticket, _ kind: TransferKind, to host: WebAddress.Origin,
+        start: @escaping () -> Void
+    ) {
+        guard !isClosed else { return }
+        starts[ticket] = start
+        begin(queue.add(ticket, kind, to: host))
+    }
+
+    /// Removes a transfer that ended, and starts those that waited for it. Not to be called from a callback of
+    /// libcurl.
+    func leave(_ ticket: Ticket) {
+        starts[ticket] = nil
+        begin(queue.remove(ticket))
+    }
+
+    /// Starts no transfer any more.
+    func close() {
+        isClosed = true
+        queue.removeWaiting()
+        starts = [:]
+    }
+
+    private func begin(_ tickets: [Ticket]) {
+        for ticket in tickets { starts.removeValue(forKey: ticket)?() }
+    }
+}
