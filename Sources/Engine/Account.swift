@@ -304,8 +304,13 @@ package final class Account {
     /// Asks for the profile and the default feed, now. The user asked for it, so the keyring may prompt.
     package func refresh() async throws {
         try await remote?.unlock()
-        try await refreshProfile()
-        _ = try await refreshFeed("")
+        // One limit for both: clients stop waiting after 25 s.
+        try await withTimeLimit(RemoteService.patience, engine.ports.clock) { [self] in
+            try await refreshProfile()
+            _ = try await refreshFeed("")
+        } onTimeout: {
+            throw ProviderError.failed("The refresh takes too long; try again later.")
+        }
     }
 
     /// The session that the provider made.

@@ -3,8 +3,8 @@ internal import ProviderKit
 
 /// Servers that the application makes itself known to.
 extension Engine {
-    /// How long a server may take to say how it lets its users in, and to take the application in.
-    private static let discoveryTime = Duration.seconds(30)
+    /// The time limit for the discovery of a server and the client registration. `OpenBrowser` waits for both.
+    nonisolated static let discoveryTime = Duration.seconds(18)
 
     /// Starts a login at a server that the caller names, or at that of a known account.
     func logIn(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
@@ -27,6 +27,8 @@ extension Engine {
         login.begin { [self] in
             let entrance: Entrance
             do {
+                // First: no client is registered that cannot be stored. The user may need time for the prompt.
+                try await ports.secrets.unlock()
                 entrance = try await withTimeLimit(Self.discoveryTime, ports.clock) { [self] in
                     try await self.entrance(server, provider, settings)
                 } onTimeout: {
@@ -46,8 +48,6 @@ extension Engine {
     private func entrance(
         _ server: String, _ provider: any FederatedLogin, _ settings: ProviderSettings
     ) async throws -> Entrance {
-        // First: a server that has taken the application in is not asked again because a keyring is missing.
-        try await ports.secrets.unlock()
         let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
         let found = try await provider.discover(server, plain)
         let registered = try await registeredClient(found, provider)
@@ -75,6 +75,8 @@ extension Engine {
             {
                 return known
             }
+            // A login that timed out or was cancelled registers no client.
+            try Task.checkCancellation()
             let new = try await RegistrationEndpoint.register(
                 server.oauth, ports.http, now: ports.now())
             try await ports.secrets.store(

@@ -20,7 +20,7 @@ package final class Engine {
     let ports: EnginePorts
     let redirects: RedirectListeners
     /// The application is made known at a server once, however many log in there.
-    let registrations = SingleFlight<SecretKey, RegisteredClient>()
+    let registrations = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
     private let store: AccountStore

@@ -19,6 +19,10 @@ final class FakeFederation: FederatedLogin {
         var scopes = ["read"]
         var discoveryError: (any Error & Sendable)?
         var showsCode = true
+        /// True while discoveries are held back.
+        var isHeld = false
+        /// The number of discoveries that ended.
+        var discoveries = 0
     }
 
     let state = Observed(State())
@@ -50,6 +54,9 @@ final class FakeFederation: FederatedLogin {
     }
 
     func discover(_ server: String, _ ports: SessionPorts) async throws -> DiscoveredServer {
+        // Ignores cancellation, as a slow server does.
+        await Task { [state] in _ = try? await state.wait { $0.isHeld ? nil : true } }.value
+        state.update { $0.discoveries += 1 }
         if let error = state.value.discoveryError { throw error }
         return DiscoveredServer(name: server, oauth: try oauth(server, ports.settings))
     }

@@ -32,6 +32,8 @@ final class FakeService: OAuthLogin {
         var requests: [String] = []
         /// Whether answers are held back.
         var isHeld = false
+        /// Requests whose answers are held back.
+        var held: Set<String> = []
     }
 
     let state = Observed(State())
@@ -142,7 +144,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
 
     private func ask(_ request: String) async throws {
         state.update { $0.requests.append(request) }
-        _ = try await state.wait { $0.isHeld ? nil : true }
+        _ = try await state.wait { $0.isHeld || $0.held.contains(request) ? nil : true }
         if let error = state.value.error { throw error }
     }
 

@@ -163,6 +163,31 @@ struct FederationTests {
         #expect(fixture.engine.accounts.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func `a discovery that took too long registers no client`(isCancelled: Bool) async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.isHeld = true }
+        let login = try start(fixture, "one.example")
+        _ = try await fixture.world.clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == Engine.discoveryTime } ? true : nil
+        }
+        if isCancelled {
+            let end = Task { await login.cancel() }
+            try await fixture.told.wait { $0.contains("login 1 cancelled") ? true : nil }
+            federation.state.update { $0.isHeld = false }
+            await end.value
+        } else {
+            fixture.world.clock.advance(by: Engine.discoveryTime)
+            await #expect(throws: ProviderError.self) { _ = try await login.wait() }
+            federation.state.update { $0.isHeld = false }
+        }
+        try await federation.state.wait { $0.discoveries == 1 ? true : nil }
+        // What the first login still does is done before the second one ends.
+        _ = try await logIn(fixture, "ada", "two.example")
+        #expect(federation.state.value.registrations == 1)
+        #expect(fixture.world.http.requests.value.allSatisfy { $0.url.contains("two.example") })
+    }
+
     @Test func `a token that an account has is not given back for another login`() async throws {
         let fixture = try fixture()
         federation.state.update { $0.reusesTokens = true }

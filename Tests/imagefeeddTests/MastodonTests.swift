@@ -14,7 +14,7 @@ struct MastodonTests {
         async throws
     {
         let unsplash = try SimulatedUnsplash.start(photoCount: 40)
-        let port = UInt16.random(in: 20_000..<32_000)
+        let port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         unsplash.addUser("ada")
         try Pictures.add(["1", "2"])
@@ -160,6 +160,31 @@ struct MastodonTests {
             try await world.client.service.provider(ServiceName.providers.appending("mastodon"))
                 .configure([:])
         }
+        try await world.daemon.stop()
+    }
+
+    @Test func `a discovery that takes too long fails the login, and registers no client`()
+        async throws
+    {
+        let world = try await MastodonWorld(.mastodon)
+        // Each response arrives within its own limit of 10 s, both together do not within 18 s.
+        let slow: [RequestPattern] = [
+            "/api/v2/instance", "/.well-known/oauth-authorization-server",
+        ]
+        for pattern in slow {
+            world.server.fail(pattern, .drip(bytes: 1 << 20, pause: .milliseconds(9300)))
+        }
+        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
+        let login = world.client.service.login(path)
+        let reply = await errorReply { _ = try await login.wait() }
+        #expect(reply?.name == ServiceError.serviceFailed.name)
+        #expect(reply?.message.contains("takes too long") == true)
+        try await world.server.waitForRequests(slow[1])
+        for pattern in slow { world.server.recover(pattern) }
+        // Another login is not disturbed.
+        _ = try await world.logIn("ada")
+        #expect(world.server.registrations == 1)
+        #expect(world.server.requests("POST /api/v1/apps").count == 1)
         try await world.daemon.stop()
     }
 

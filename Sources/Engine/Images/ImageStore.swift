@@ -33,6 +33,9 @@ final class ImageStore {
     /// How long after an attempt that came to nothing it is asked again.
     private static let retrySeconds: Int64 = 3600
     private static let maximumBytes = 64 << 20
+    /// The time limit until the first byte of an image arrives, and between its bytes. The time in the queue of
+    /// the HTTP client does not count.
+    static let timeLimit = Duration.seconds(20)
 
     private let files: ImageFiles
     private let disk: DiskWatch
@@ -67,12 +70,14 @@ final class ImageStore {
     ///   - key: Which image.
     ///   - client: Who fetches it; nil for an image that lies open on the web.
     ///   - allowsLoopback: Whether its address may lie on loopback.
+    ///   - limit: The time limit until the first byte arrives.
     ///   - progress: Told how the fetching goes.
     /// - Returns: The path. The file may go once it is not used.
     /// - Throws: ``ProviderError/notFound(_:)`` when the service has no such image, or none that is an image;
     ///   ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` when the task is cancelled.
     func path(
         _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
+        limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> String {
         let found = await onFiles { files in
@@ -90,22 +95,24 @@ final class ImageStore {
         }
         fetches[key] = new
         new.begin { [self] in
-            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, $0)
+            try await fetch(key, through: client ?? http, allowsLoopback: allowsLoopback, limit, $0)
         }
         return try await new.path(progress)
     }
 
     /// The image, opened for reading, fetched if need be. The caller closes the descriptor.
     ///
-    /// - Throws: What ``path(_:through:allowsLoopback:progress:)`` throws.
+    /// - Throws: See ``path(_:through:allowsLoopback:limit:progress:)``.
     func open(
         _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
+        limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
         // Between the two somebody may delete it, but hardly every time.
         for _ in 0..<3 {
             let path = try await path(
-                key, through: client, allowsLoopback: allowsLoopback, progress: progress)
+                key, through: client, allowsLoopback: allowsLoopback, limit: limit,
+                progress: progress)
             let descriptor = await onFiles { _ in Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
@@ -128,10 +135,11 @@ final class ImageStore {
     // MARK: Fetching
 
     private func fetch(
-        _ key: Key, through client: any HTTPClient, allowsLoopback: Bool,
+        _ key: Key, through client: any HTTPClient, allowsLoopback: Bool, _ limit: Duration,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
-        guard let path = try await ask(key, through: client, allowsLoopback, nil, progress) else {
+        guard let path = try await ask(key, through: client, allowsLoopback, limit, nil, progress)
+        else {
             throw ProviderError.failed("The service did not give the image (status 304).")
         }
         return path
@@ -141,12 +149,13 @@ final class ImageStore {
     ///
     /// - Returns: Its path; nil if it is what it was when `known` was said.
     private func ask(
-        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool,
+        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool, _ limit: Duration,
         _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String? {
         do {
-            let path = try await download(key, through: client, allowsLoopback, known, progress)
+            let path = try await download(
+                key, through: client, allowsLoopback, limit, known, progress)
             if disk.isFull { disk.check() }
             return path
         } catch {
@@ -163,7 +172,7 @@ final class ImageStore {
     }
 
     private func download(
-        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool,
+        _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool, _ limit: Duration,
         _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String? {
@@ -177,6 +186,7 @@ final class ImageStore {
         request.addressSource = .stranger
         request.allowsLoopback = allowsLoopback
         request.maximumBytes = Self.maximumBytes
+        request.timeLimit = limit
         if let known {
             if !known.etag.isEmpty { request.headers.append("If-None-Match", known.etag) }
             if !known.lastModified.isEmpty {
@@ -237,7 +247,9 @@ final class ImageStore {
         if tried.count > 1000 { tried = [:] }
         tried[key] = time
         revalidating[key] = Task { [self] in
-            _ = try? await ask(key, through: client, allowsLoopback, known) { _ in }
+            _ = try? await ask(
+                key, through: client, allowsLoopback, Self.timeLimit, known
+            ) { _ in }
             revalidating[key] = nil
         }
     }

@@ -3,11 +3,13 @@ internal import ProviderKit
 // The images of an account's photos.
 extension RemoteService {
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await image(try await located(photos().photo(photo), size))
+        let (key, limit) = try await locate(photo, size)
+        return try await image(key, limit: limit)
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try await open(try await located(photos().photo(photo), size))
+        let (key, limit) = try await locate(photo, size)
+        return try await open(key, limit: limit)
     }
 
     func original(_ photo: PhotoID) async throws -> Original {
@@ -20,6 +22,27 @@ extension RemoteService {
                 open: { [self] in try await open(key, progress: $0) },
                 count: { try await feed.countDownload(cached) })
         }
+    }
+
+    /// Locates an image, which may take requests to the service.
+    ///
+    /// - Returns: The image, and the rest of the time limit of the call.
+    private func locate(
+        _ photo: PhotoID, _ size: ImageSize
+    ) async throws -> (ImageStore.Key, limit: Duration) {
+        let feed = try photos()
+        let start = ContinuousClock.now
+        let known = try await feed.knownPhoto(photo)
+        // The usual case, without a timer.
+        if let known, !known.remote.images.isEmpty {
+            return (try key(known, size), ImageStore.timeLimit)
+        }
+        let key = try await patiently { [self] in
+            let found = if let known { known } else { try await feed.fetchPhoto(photo) }
+            return try await located(found, size)
+        }
+        let rest = ImageStore.timeLimit - (ContinuousClock.now - start)
+        return (key, max(rest, .seconds(1)))
     }
 
     /// Where an image is: as the service told along with the photo, or as it says when it is asked for it.
@@ -47,33 +70,35 @@ extension RemoteService {
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }
 
-    /// The path of an image in the cache, fetched if it is not there.
-    func image(_ key: ImageStore.Key) async throws -> String {
-        try await reaching { [self] in
-            try await stores.images.path(
-                key, through: imageClient, allowsLoopback: allowsLoopback)
-        }
+    /// Returns the path of an image in the cache, and fetches the image if necessary.
+    ///
+    /// - Parameters:
+    ///   - key: The image.
+    ///   - limit: The time limit until the first byte arrives.
+    /// - Returns: The path.
+    /// - Throws: See ``ImageStore/path(_:through:allowsLoopback:limit:progress:)``. The error has no effect on
+    ///   the service health: it says nothing about the API, even if both have the same host.
+    func image(
+        _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit
+    ) async throws -> String {
+        try checkWanted()
+        return try await stores.images.path(
+            key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit)
     }
 
     private func open(
-        _ key: ImageStore.Key, progress: @escaping (HTTPProgress) -> Void = { _ in }
+        _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit,
+        progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
-        try await reaching { [self] in
-            try await stores.images.open(
-                key, through: imageClient, allowsLoopback: allowsLoopback, progress: progress)
-        }
+        try checkWanted()
+        return try await stores.images.open(
+            key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit,
+            progress: progress)
     }
 
-    /// Takes note when the host of images cannot be reached.
-    private func reaching<Value>(_ body: () async throws -> Value) async throws -> Value {
+    private func checkWanted() throws {
         guard !isForgotten else {
             throw EngineError.needsLogin("The account was logged out meanwhile.")
-        }
-        do {
-            return try await body()
-        } catch HTTPError.unreachable(let reason) {
-            note(.unreachable(reason))
-            throw HTTPError.unreachable(reason)
         }
     }
 }

@@ -28,19 +28,53 @@ extension RemoteService {
 
     func profile() async throws -> Profile? {
         guard let session = session as? any ProfileSession else { return nil }
+        return try await patiently { [self] in
+            try await profileRequests.run(account) { [self] in try await fetchProfile(session) }
+        }
+    }
+
+    private func fetchProfile(_ session: any ProfileSession) async throws -> Profile {
         var profile = try await ask { try await session.profile() }
-        profile.avatar = await avatar(of: profile)
+        profile.avatar = try await avatarSoon(of: profile)
         isProfileDue = false
         guard !isForgotten else { throw CancellationError() }
-        let kept = profile
-        let now = now
-        // Where it cannot be kept, it can be shown still.
-        try? await stores.feeds.run { [account] (tables) throws(StorageError) in
-            try tables.setProfile(account, kept, fetched: now)
-        }
         profileFetched = now
+        await store(profile)
         await count(profile)
+        guard !isForgotten else { throw CancellationError() }
+        // The callers may have stopped waiting.
+        owner?.profileKnown(profile)
         return profile
+    }
+
+    /// Stores the profile. Without room on the disk it can still be shown.
+    private func store(_ profile: Profile) async {
+        let now = now
+        try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+            try tables.setProfile(account, profile, fetched: now)
+        }
+    }
+
+    /// Returns the path of the avatar. An avatar that takes long is empty at first, and shown when it arrives:
+    /// image bytes may take longer than a call.
+    private func avatarSoon(of profile: Profile) async throws -> String {
+        profileAnswers += 1
+        let answer = profileAnswers
+        let fetch = Task { await avatar(of: profile) }
+        return try await withTimeLimit(Self.avatarTimeout, clock) {
+            await fetch.value
+        } onTimeout: { [self] in
+            Task {
+                var profile = profile
+                profile.avatar = await fetch.value
+                guard !profile.avatar.isEmpty, profileAnswers == answer, !isForgotten else {
+                    return
+                }
+                await store(profile)
+                owner?.profileKnown(profile)
+            }
+            return ""
+        }
     }
 
     /// The path of the picture of a person, fetched if need be; empty where there is none. Without its picture

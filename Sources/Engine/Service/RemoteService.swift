@@ -8,6 +8,8 @@ final class RemoteService: PhotoService {
     static let profileFreshness = Duration.seconds(180)
     /// How long a client waits for something that has to be asked for.
     static let patience = Duration.seconds(18)
+    /// The time limit after which a profile is shown without its avatar.
+    static let avatarTimeout = Duration.seconds(3)
 
     let session: any Session
     private(set) var rateLimit: RateLimit?
@@ -35,6 +37,10 @@ final class RemoteService: PhotoService {
     private var isCountDue = false
     /// When it was asked last, and has answered.
     var profileFetched: Timestamp?
+    /// The number of profiles that the service sent.
+    var profileAnswers = 0
+    /// The requests for the profile in progress. They continue after the time limit of a call.
+    let profileRequests = SingleFlight<AccountID, Profile>()
     /// Waits for the day on which a service without likes is asked again.
     private var daily: (due: Timestamp, task: Task<Void, Never>)?
     private(set) var feed: CachedFeed?

@@ -1,23 +1,82 @@
-/// Lets all who want the same thing at once share one piece of work.
-///
-/// The work belongs to nobody: it goes on when those who wait for it are cancelled.
+/// Shares one piece of work among all callers that need its result at the same time.
 final class SingleFlight<Key: Hashable, Value: Sendable> {
-    private var running: [Key: Task<Value, any Error>] = [:]
+    /// The effect of the cancellation of all callers on the work.
+    enum Abandonment {
+        /// The work continues: its result is stored, and serves the next call.
+        case continues
+        /// The work is cancelled.
+        case cancels
+    }
 
+    private let abandonment: Abandonment
+    private var running: [Key: Flight<Value>] = [:]
+
+    /// - Parameter abandonment: The effect of the cancellation of all callers on the work.
+    init(whenAbandoned abandonment: Abandonment = .continues) { self.abandonment = abandonment }
+
+    /// Returns true if work is in progress for `key`.
     func isRunning(_ key: Key) -> Bool { running[key] != nil }
 
-    /// Waits for the work that is under way for `key`, or begins it.
+    /// Waits for the work in progress for `key`, or starts it.
     ///
-    /// - Throws: What the work throws, to all who wait for it.
+    /// - Parameters:
+    ///   - key: Identifies the work.
+    ///   - work: Runs in a task of its own, unless work for `key` is in progress.
+    /// - Returns: The result of the work.
+    /// - Throws: The error of the work, for every caller; `CancellationError` at once if the task of the caller
+    ///   is cancelled. A cancelled task starts no work.
     func run(
         _ key: Key, _ work: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {
-        if let task = running[key] { return try await task.value }
-        let task = Task {
-            defer { running[key] = nil }
-            return try await work()
+        try Task.checkCancellation()
+        if let flight = running[key] { return try await flight.wait() }
+        let flight = Flight<Value>()
+        running[key] = flight
+        flight.onAbandon = { [weak self, weak flight] in
+            guard let self, abandonment == .cancels, let flight else { return }
+            if running[key] === flight { running[key] = nil }
+            flight.task?.cancel()
         }
-        running[key] = task
-        return try await task.value
+        flight.task = Task {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            if running[key] === flight { running[key] = nil }
+            flight.end(result)
+        }
+        return try await flight.wait()
+    }
+}
+
+/// The work for one key, and its callers.
+private final class Flight<Value: Sendable> {
+    var task: Task<Void, Never>?
+    /// Called when the last caller was cancelled.
+    var onAbandon: () -> Void = {}
+    private var waiters: [Int: CheckedContinuation<Value, any Error>] = [:]
+    private var lastID = 0
+
+    func wait() async throws -> Value {
+        lastID += 1
+        let id = lastID
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                waiters[id] = continuation
+                if Task.isCancelled { leave(id) }
+            }
+        } onCancel: {
+            Task { @MainActor in leave(id) }
+        }
+    }
+
+    func end(_ result: Result<Value, any Error>) {
+        let waiters = waiters.values
+        self.waiters = [:]
+        for waiter in waiters { waiter.resume(with: result) }
+    }
+
+    private func leave(_ id: Int) {
+        guard let waiter = waiters.removeValue(forKey: id) else { return }
+        if waiters.isEmpty { onAbandon() }
+        waiter.resume(throwing: CancellationError())
     }
 }

@@ -1,21 +1,24 @@
-/// Runs something for so long at most.
+/// Runs `body` with a time limit.
 ///
-/// What runs goes on, or is cancelled if it listens to that; the caller waits no longer.
+/// The task of `body` is cancelled at the end of the limit, and with the task of the caller. Work that must
+/// continue then needs a task of its own.
 ///
 /// - Parameters:
-///   - limit: How long the caller waits.
-///   - clock: Measures it.
+///   - limit: The time limit.
+///   - clock: The clock that measures the limit.
 ///   - body: Runs in a task of its own.
-///   - onTimeout: Makes the result when the time is over.
-/// - Returns: What `body` or `onTimeout` returns.
-/// - Throws: What `body` or `onTimeout` throws.
+///   - onTimeout: Returns the result at the end of the limit. The caller does not wait for `body` then.
+/// - Returns: The result of `body` or `onTimeout`.
+/// - Throws: The error of `body` or `onTimeout`.
 func withTimeLimit<Value: Sendable>(
     _ limit: Duration, _ clock: any Clock<Duration>,
     _ body: @escaping @MainActor () async throws -> Value,
     onTimeout: @escaping @MainActor () throws -> Value
 ) async throws -> Value {
     let race = Race<Value>()
-    let work = Task { race.end(await Task { try await body() }.result) }
+    let work = Task {
+        do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
+    }
     let timer = Task {
         do { try await clock.sleep(for: limit) } catch { return }
         race.end(Result { try onTimeout() })
@@ -24,10 +27,14 @@ func withTimeLimit<Value: Sendable>(
         timer.cancel()
         work.cancel()
     }
-    return try await race.winner()
+    return try await withTaskCancellationHandler {
+        try await race.winner()
+    } onCancel: {
+        work.cancel()
+    }
 }
 
-/// Two that run; the first to end counts.
+/// The first result of two tasks.
 private final class Race<Value: Sendable> {
     private var result: Result<Value, any Error>?
     private var waiter: CheckedContinuation<Value, any Error>?

@@ -1,0 +1,141 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Calls that have to ask a service: each replies within 20 s.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct CallLimitTests {
+    private enum Failure { case failed, other, none }
+
+    private func failure(_ body: () async throws -> Void) async -> Failure {
+        do {
+            try await body()
+            return .none
+        } catch ProviderError.failed {
+            return .failed
+        } catch {
+            return .other
+        }
+    }
+
+    private func fixture() async throws -> ServiceFixture {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        return fixture
+    }
+
+    /// Waits for a request that the service holds back, then lets the time pass.
+    private func pass(
+        _ duration: Duration, _ request: String, _ count: Int, _ fixture: ServiceFixture
+    ) async throws {
+        try await fixture.service.state.wait { state in
+            state.requests.count { $0 == request } == count ? true : nil
+        }
+        fixture.world.clock.advance(by: duration)
+    }
+
+    @Test func `Refresh has one limit for the profile and the feed`() async throws {
+        let fixture = try await fixture()
+        fixture.service.state.update { $0.held = ["profile", "new top"] }
+        let call = Task { await failure { try await fixture.account.refresh() } }
+        try await pass(.seconds(10), "profile", 2, fixture)
+        fixture.service.state.update { $0.held = ["new top"] }
+        try await pass(.seconds(8), "new top", 1, fixture)
+        #expect(await call.value == .failed)
+    }
+
+    @Test func `a refresh of the profile has a limit, and its result is shown when it arrives`()
+        async throws
+    {
+        let fixture = try await fixture()
+        fixture.service.state.update { $0.held = ["profile"] }
+        fixture.world.time.update { $0 = $0 + .seconds(600) }
+        let call = Task { await failure { try await fixture.account.bringProfile() } }
+        try await pass(.seconds(18), "profile", 2, fixture)
+        #expect(await call.value == .failed)
+        #expect(fixture.account.profileState == .failed)
+        // A second call waits for the request in progress.
+        let second = Task { await failure { try await fixture.account.bringProfile() } }
+        fixture.base.told.update { $0 = [] }
+        fixture.service.state.update { $0.held = [] }
+        try await fixture.told("profile Ada")
+        #expect(await second.value == .none)
+        #expect(fixture.count("profile") == 2)
+    }
+
+    @Test func `a request for the image of an unknown photo has a limit`() async throws {
+        let fixture = try await fixture()
+        fixture.service.state.update { $0.held = ["photo a"] }
+        let call = Task {
+            await failure { _ = try await fixture.account.imagePath("a", size: "full") }
+        }
+        try await pass(.seconds(18), "photo a", 1, fixture)
+        #expect(await call.value == .failed)
+    }
+
+    @Test func `an avatar that takes long does not delay the profile`() async throws {
+        let fixture = try await fixture()
+        fixture.world.http.answer.update {
+            $0 = {
+                HTTPResponse(
+                    status: 200,
+                    body: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0],
+                    url: $0.url)
+            }
+        }
+        fixture.world.http.isHeld.update { $0 = true }
+        fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        let call = Task { await failure { try await fixture.account.refreshProfile() } }
+        _ = try await fixture.world.http.requests.elements(1)
+        fixture.world.clock.advance(by: .seconds(3))
+        #expect(await call.value == .none)
+        #expect(fixture.account.profileState == .ready)
+        #expect(fixture.account.profile.avatar == "")
+        fixture.world.http.isHeld.update { $0 = false }
+        try await fixture.base.told.wait { told in
+            told.contains { $0.hasPrefix("avatar /") } ? true : nil
+        }
+        #expect(access(fixture.account.avatar, R_OK) == 0)
+    }
+
+    // MARK: Images and the service
+
+    @Test(arguments: [
+        HTTPError.unreachable("no such host"), HTTPError.failed("a reset"),
+    ])
+    func `an image host that fails says nothing about the service`(error: HTTPError) async throws {
+        let names = (1...6).map { "\($0)" }
+        let fixture = try await ServiceFixture(names)
+        try await fixture.told("profile Ada")
+        _ = try await fixture.walk(count: 3)
+        fixture.world.http.answer.update { $0 = { _ in throw error } }
+        let before = fixture.service.state.value.requests
+        fixture.base.states.update { $0 = [] }
+        for name in names {
+            await #expect(throws: error) {
+                try await fixture.account.imagePath(name, size: "full")
+            }
+        }
+        let destination = try TransferDestination(duplicating: 1)
+        let transfer = try await fixture.account.download("1", into: destination)
+        await #expect(throws: error) { try await transfer.wait() }
+        #expect(fixture.account.state == .ready)
+        #expect(fixture.account.retryAt == nil)
+        #expect(fixture.base.states.value.allSatisfy { $0 == .ready })
+        #expect(fixture.service.state.value.requests == before)
+    }
+
+    @Test func `an avatar that cannot be fetched says nothing about the service`() async throws {
+        let fixture = try await fixture()
+        fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        try await fixture.account.refreshProfile()
+        _ = fixture.account.avatar
+        #expect(fixture.world.http.requests.value.count == 1)
+        #expect(fixture.account.state == .ready)
+        #expect(fixture.account.retryAt == nil)
+        #expect(fixture.account.profileState == .ready)
+    }
+}
