@@ -42,7 +42,7 @@ final class MastodonWorld: BrowserWorld {
             [Provider \(provider)]
             AllowLoopback=\(place == .plugin)
             LoopbackServers=\(servers)
-            RedirectPort=\(UInt16.random(in: 20_000..<32_000))
+            RedirectPort=\(LoopbackPort.reserve())
             \(more)
 
             """, to: "home/.config/imagefeed/imagefeed.conf")

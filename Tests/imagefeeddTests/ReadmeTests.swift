@@ -14,7 +14,7 @@ struct ReadmeTests {
 
     @Test func `Unsplash is set up from Python, and used with busctl`() async throws {
         let unsplash = try SimulatedUnsplash.start()
-        let port = UInt16.random(in: 20_000..<32_000)
+        let port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         unsplash.addUser("ada")
         let directory = try PrivateBus.current.directory

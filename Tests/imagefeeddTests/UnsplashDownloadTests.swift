@@ -127,6 +127,36 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
+    @Test func `Received grows while bytes arrive slowly, and Total is known from the start`()
+        async throws
+    {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        world.unsplash.fail(
+            RequestPattern(photo.imagePath), .drip(bytes: 4096, pause: .milliseconds(25)))
+        let changes = try await Signals(
+            world.client.connection, ServiceName.transfers.appending("1"),
+            "org.freedesktop.DBus.Properties", "PropertiesChanged")
+        try await self.start(photo.id, world, account).wait()
+        let told = try await changes.messages.wait { messages in
+            let told: [[String: Variant]] = messages.compactMap { message in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1
+            }
+            return told.last?["State"] == .string("done") ? told : nil
+        }
+        let received = told.compactMap { change -> UInt64? in
+            guard case .uint64(let bytes)? = change["Received"] else { return nil }
+            return bytes
+        }
+        let total = try #require(received.last)
+        #expect(received == received.sorted())
+        #expect(received.count { 1..<total ~= $0 } >= 4, "\(received)")
+        #expect(told.first?["Total"] == .uint64(total))
+        try await world.daemon.stop()
+    }
+
     @Test func `it can be cancelled while it is fetched`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")

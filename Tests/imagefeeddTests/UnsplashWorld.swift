@@ -45,7 +45,7 @@ final class UnsplashWorld: BrowserWorld {
         let unsplash = try SimulatedUnsplash.start(photoCount: photoCount)
         self.unsplash = unsplash
         // Tests run beside each other, and each needs the port that its application has registered.
-        port = UInt16.random(in: 20_000..<32_000)
+        port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         for user in ["ada", "bob"] { unsplash.addUser(user) }
         try PrivateBus.current.directory.write(
