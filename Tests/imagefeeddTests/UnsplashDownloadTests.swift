@@ -175,6 +175,28 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
+    @Test func `the progress bar of the command line moves while bytes arrive slowly`()
+        async throws
+    {
+        let world = try await UnsplashWorld()
+        _ = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first)
+        // 150 kB/s.
+        world.unsplash.fail(
+            RequestPattern(photo.imagePath), .drip(bytes: 3000, pause: .milliseconds(20)))
+        let program = BuiltProducts.path("imagefeedctl")
+        let folder = try PrivateBus.current.directory.path
+        let line = "stty cols 80; exec \(program) download \(photo.id) -o \(folder)"
+        let result = try await ChildProcess(
+            "/usr/bin/script", ["-qec", line, "/dev/null"],
+            environment: RunningDaemon.environment()
+        ).result()
+        #expect(result.exit == .code(0), "\(result.output)")
+        let shares = Set(result.output.matches(of: /(\d+)%/).compactMap { Int($0.1) })
+        #expect(shares.count { 1..<100 ~= $0 } >= 4, "\(result.output.debugDescription)")
+        try await world.daemon.stop()
+    }
+
     @Test func `a photo that is not there is told at once`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
