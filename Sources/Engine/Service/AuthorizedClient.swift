@@ -64,13 +64,21 @@ nonisolated struct AuthorizedClient: HTTPClient {
         guard let address = WebAddress(request.url), origins.contains(address.origin) else {
             return try await ask(request)
         }
+        // The time that a token takes is part of the time limit of the request.
+        let start = ContinuousClock.now
+        let limit = request.timeLimit
+        func shorten(_ request: inout HTTPRequest) {
+            request.timeLimit = max(.seconds(1), limit - (ContinuousClock.now - start))
+        }
         let token = try await tokens.accessToken()
         request.tokenField = tokenField
         request.token = token
+        shorten(&request)
         let response = try await ask(request)
         guard isRefusal(response) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
         request.token = renewed
+        shorten(&request)
         let second = try await ask(request)
         if isRefusal(second) { await tokens.refused(renewed) }
         return second
