@@ -88,6 +88,11 @@ let package = Package(
 
         .target(name: "EventLoop", dependencies: ["CSwiftRuntime"]),
 
+        // MARK: FileAccess
+
+        .target(name: "FileAccess"),
+        .testTarget(name: "FileAccessTests", dependencies: ["FileAccess", "TestSupport"]),
+
         // MARK: HTTP
 
         .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit"]),
@@ -117,12 +122,13 @@ let package = Package(
         .target(
             name: "Imaging",
             dependencies: [
-                "CLinux", "ChildProcesses", "ImageMessages", "ProviderKit",
+                "CLinux", "ChildProcesses", "FileAccess", "ImageMessages", "ProviderKit",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "ImagingTests",
             dependencies: [
+                "FileAccess",
                 "ImageHelper", "ImageMessages", "ImageMetadata", "Imaging", "ProviderKit",
                 "TestSupport", "UnsplashSimulator", "imagefeed-image-helper",
                 .product(name: "Logging", package: "swift-log"),
@@ -204,15 +210,16 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CCrypt", "CGLib", "CLinux", "ImageMetadata", "ProviderKit", "Storage",
+                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit",
+                "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Providers/Local"),
         .testTarget(
             name: "LocalProviderTests",
             dependencies: [
-                "ImageMetadata", "LocalProvider", "ProviderKit", "Storage", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "FileAccess", "ImageMetadata", "LocalProvider", "ProviderKit", "Storage",
+                "TestSupport", .product(name: "Logging", package: "swift-log"),
             ]),
 
         .target(
@@ -285,7 +292,7 @@ let package = Package(
             name: "imagefeedd",
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "ChildProcesses", "Configuration",
-                "DBus", "Engine", "EventLoop", "HTTP", "Imaging", "LocalProvider",
+                "DBus", "Engine", "EventLoop", "FileAccess", "HTTP", "Imaging", "LocalProvider",
                 "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
                 "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
