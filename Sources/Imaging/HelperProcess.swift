@@ -34,6 +34,10 @@ final class HelperProcess {
     private let onEnd: (HelperProcess) -> Void
     private var waiter: CheckedContinuation<Outcome, Never>?
     private var timer: (any DispatchSourceTimer)?
+    /// The end of the present job at the latest.
+    private var deadline = ContinuousClock.now
+    /// When the process was last seen to work on the present job, and how much it had worked by then.
+    private var lastWork = (time: ContinuousClock.now, ticks: 0)
     /// How well it is guarded, once it is ready.
     private(set) var guards: ImageGuards?
     /// Whether it has ended, or is about to.
@@ -94,46 +98,59 @@ final class HelperProcess {
     ///   - message: The job.
     ///   - descriptors: What goes along.
     ///   - limit: How long it may take.
+    ///   - stallLimit: How long it may wait for a disk at a time.
     /// - Returns: How that ended.
     func ask(
-        _ message: [UInt8], _ descriptors: [Int32], _ limit: Duration
+        _ message: [UInt8], _ descriptors: [Int32], _ limit: Duration,
+        stalled stallLimit: Duration
     ) async -> Outcome {
         guard !isOver else { return .over }
         // If it is gone, that is about to be heard of.
         _ = socket.send(message, descriptors)
         return await withCheckedContinuation { continuation in
             waiter = continuation
+            deadline = .now + limit
+            lastWork = (.now, 0)
             let timer = DispatchSource.makeTimerSource(queue: .main)
-            timer.schedule(deadline: .now() + .seconds(Int(limit.components.seconds)))
-            timer.setEventHandler { [self] in timeIsUp() }
+            timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
+            timer.setEventHandler { [self] in checkTime(stallLimit) }
             timer.activate()
             self.timer = timer
         }
     }
 
-    /// Ends it, and waits for nothing: a process that waits for a disk ends when that answers.
-    private func timeIsUp() {
+    /// Ends the process when its time is up, or when it waits for a disk for too long.
+    private func checkTime(_ stallLimit: Duration) {
         guard !isOver else { return }
-        let isWaiting = isWaitingForDisk
+        let (isWaiting, ticks) = activity
+        let now = ContinuousClock.now
+        if !isWaiting || ticks != lastWork.ticks { lastWork = (now, ticks) }
+        let isStalled = now - lastWork.time >= stallLimit
+        guard isStalled || now >= deadline else { return }
+        // A process that waits for a disk may end only when that responds; nothing waits for its end.
         kill(process.id, SIGKILL)
         end()
         resume(.tooSlow(waitedForDisk: isWaiting))
     }
 
-    /// Whether the kernel says so.
+    /// Reads from the kernel whether the process waits for a file, and how much processor time it has used, in ticks.
+    /// Within a job it waits for nothing else. File systems in user space let their readers sleep ("S").
     ///
     /// Source: proc_pid_stat(5); the name may hold anything, but its end is the last parenthesis.
-    private var isWaitingForDisk: Bool {
+    private var activity: (isWaiting: Bool, ticks: Int) {
         let file = open("/proc/\(process.id)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
+        guard file >= 0 else { return (false, 0) }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 512)
         let count = read(file, &bytes, bytes.count)
         let text = bytes[..<max(0, count)]
-        guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < text.endIndex else {
-            return false
-        }
-        return text[end + 2] == UInt8(ascii: "D")
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return (false, 0) }
+        // The first is the state; user time and system time are the 14th and the 15th of the line.
+        let fields = String(decoding: text[(end + 1)...], as: UTF8.self).split(separator: " ")
+        guard fields.count > 12 else { return (false, 0) }
+        return (
+            fields[0] == "D" || fields[0] == "S", (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+        )
     }
 
     /// Lets it go: it ends when it has nothing to do.

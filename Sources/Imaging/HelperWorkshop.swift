@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Dispatch
+package import FileAccess
 internal import Glibc
 internal import ImageMessages
 package import Logging
@@ -15,6 +16,7 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
     private let program: String
     private let limits: HelperLimits
     private let logger: Logger
+    private let threads: FileThreads
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
     /// Those who wait for their turn.
@@ -27,9 +29,14 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
     /// - Parameters:
     ///   - program: The path of the helper.
     ///   - limits: How long things may take.
+    ///   - files: Opens the files that are read.
     ///   - logger: Where to report to.
-    package init(program: String, limits: HelperLimits = HelperLimits(), logger: Logger) {
+    package init(
+        program: String, limits: HelperLimits = HelperLimits(), files: FileThreads = FileThreads(),
+        logger: Logger
+    ) {
         self.program = program
+        threads = files
         self.limits = limits
         self.logger = logger
     }
@@ -78,27 +85,45 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
         }
     }
 
-    /// Does a job when its turn has come.
+    /// Does a job when its turn has come. A file that does not respond is known before that, as far as possible, so
+    /// that other jobs do not wait for it.
     private func perform(
         _ job: ImageJob, reading source: [UInt8]? = nil, writing destination: String? = nil,
         urgency: ImageUrgency = .now
     ) async throws(ImageWorkshopError) -> ImageReply {
         guard let message = job.message else { throw Self.misunderstanding }
+        if let source {
+            let touched = await threads.run(source) { JobFiles.touch(source, $0) }
+            guard let touched else { throw Self.noResponse }
+            try touched.get()
+        }
         await takeTurn(urgency)
         defer { endTurn() }
-        let opened = await onFiles { JobFiles.open(source, destination) }
-        let jobFiles = try opened.get()
+        var jobFiles = JobFiles()
+        if let source {
+            let opened = await threads.run(source) { opened in
+                if case .success(let files) = opened { files.discard() }
+            } _: {
+                JobFiles.openSource(source, $0)
+            }
+            guard let opened else { throw Self.noResponse }
+            jobFiles = try opened.get()
+        }
+        let opened = jobFiles
+        jobFiles = try await onFiles { opened.with(destination) }.get()
         guard !harmful.contains(jobFiles.stamp) else {
-            await onFiles { jobFiles.discard() }
+            let discarded = jobFiles
+            await onFiles { discarded.discard() }
             throw .damaged
         }
         let result: Result<ImageReply, ImageWorkshopError>
         do {
-            result = .success(try await ask(job, message, jobFiles))
+            result = .success(try await ask(job, message, source, jobFiles))
         } catch {
             result = .failure(error)
         }
-        return try await onFiles { jobFiles.finish(result) }.get()
+        let finished = jobFiles
+        return try await onFiles { finished.finish(result) }.get()
     }
 
     private func takeTurn(_ urgency: ImageUrgency) async {
@@ -125,12 +150,14 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
     }
 
     private func ask(
-        _ job: ImageJob, _ message: [UInt8], _ files: JobFiles
+        _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageWorkshopError) -> ImageReply {
         // One that ends because it has nothing to do may end just now: the next one has.
         for _ in 0..<2 {
             let process = try helper(for: job)
-            switch await process.ask(message, files.descriptors, limits.time(for: job)) {
+            let outcome = await process.ask(
+                message, files.descriptors, limits.time(for: job), stalled: limits.stalled)
+            switch outcome {
             case .reply(.failure(let failure)): throw ImageWorkshopError(failure)
             case .reply(let reply):
                 noteGuards(of: process)
@@ -143,7 +170,8 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
                 harmful.insert(files.stamp)
                 throw .failed("What decodes images broke down over this one.")
             case .tooSlow(waitedForDisk: true):
-                throw .failed("The disk with the photo does not answer; try again later.")
+                if let source { threads.suspend(source) }
+                throw Self.noResponse
             case .tooSlow:
                 logger.warning(
                     "The image helper took too long", metadata: ["job": "\(job.kind)"])
@@ -186,6 +214,9 @@ package final class HelperWorkshop: nonisolated ImageWorkshop {
         }
     }
 
+    nonisolated private static let noResponse = ImageWorkshopError.failed(
+        "The disk with the photo does not respond; try again later.")
+
     nonisolated private static let misunderstanding = ImageWorkshopError.failed(
         "What decodes images is of another version; start the daemon anew.")
 }
@@ -196,6 +227,8 @@ package struct HelperLimits: Sendable {
     package var probing = Duration.seconds(10)
     /// For a job that makes an image.
     package var making = Duration.seconds(30)
+    /// How long a job may wait for a disk at a time, without any work in between.
+    package var stalled = Duration.seconds(8)
     /// How long it stays when it has nothing to do.
     package var idle = Duration.seconds(10)
 

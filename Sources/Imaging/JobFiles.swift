@@ -1,4 +1,6 @@
 internal import CLinux
+internal import Dispatch
+internal import FileAccess
 internal import Glibc
 internal import ProviderKit
 
@@ -24,13 +26,40 @@ nonisolated struct JobFiles: Sendable {
     /// In the order in which the helper takes them.
     var descriptors: [Int32] { [input, output].compactMap(\.self) }
 
-    /// Opens what a job needs.
-    static func open(
-        _ source: [UInt8]?, _ destination: String?
+    /// Reads the first bytes of a file, so that one that does not respond is known before a helper waits for it.
+    static func touch(
+        _ path: [UInt8], _ progress: FileProgress
+    ) -> Result<Void, ImageWorkshopError> {
+        openSource(path, progress).map { files in
+            defer { files.discard() }
+            guard let input = files.input else { return }
+            var bytes: (UInt64, UInt64) = (0, 0)
+            _ = withUnsafeMutableBytes(of: &bytes) {
+                pread(input, $0.baseAddress, $0.count, 0)
+            }
+        }
+    }
+
+    /// Opens the file that a job reads.
+    static func openSource(
+        _ path: [UInt8], _ progress: FileProgress
     ) -> Result<JobFiles, ImageWorkshopError> {
+        let fault = progress.begin(path)
+        guard fault == 0 else { return .failure(unreadable(fault)) }
         var files = JobFiles()
         do {
-            if let source { try files.openSource(source) }
+            try files.openSource(path)
+            return .success(files)
+        } catch {
+            files.discard()
+            return .failure(error)
+        }
+    }
+
+    /// Opens the file that a job writes.
+    func with(_ destination: String?) -> Result<JobFiles, ImageWorkshopError> {
+        var files = self
+        do {
             if let destination { try files.openDestination(destination) }
             return .success(files)
         } catch {
@@ -95,7 +124,11 @@ nonisolated struct JobFiles: Sendable {
         if !part.isEmpty { unlink(part) }
     }
 
-    private func closeAll() { for descriptor in descriptors { close(descriptor) } }
+    private func closeAll() {
+        if let output { close(output) }
+        // A network file system may make the last close wait for its server.
+        if let input { DispatchQueue(label: "file-close").async { close(input) } }
+    }
 
     /// Looks at what was written: whoever decodes may have been taken over by what it decoded.
     private func check(_ output: Int32) throws(ImageWorkshopError) {

@@ -1,3 +1,4 @@
+import FileAccess
 import Glibc
 import Logging
 import ProviderKit
@@ -11,11 +12,14 @@ final class WorkshopFixture {
     let directory: TemporaryDirectory
     let workshop: HelperWorkshop
 
-    init(_ limits: HelperLimits = HelperLimits(), program: String? = nil) throws {
+    init(
+        _ limits: HelperLimits = HelperLimits(), program: String? = nil,
+        files: FileThreads = FileThreads()
+    ) throws {
         directory = try TemporaryDirectory()
         workshop = HelperWorkshop(
             program: program ?? BuiltProducts.path("imagefeed-image-helper"), limits: limits,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            files: files, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     /// Writes a file, and gives its path.
