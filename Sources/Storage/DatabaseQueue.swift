@@ -39,6 +39,16 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
+    /// Runs `body` on the queue, and blocks the calling thread until it returns. Not for the main thread, and not for
+    /// the queue itself.
+    ///
+    /// - Throws: The error of `body`.
+    package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        pending.add(1, ordering: .relaxed)
+        defer { pending.subtract(1, ordering: .relaxed) }
+        return try queue.sync { try body(opened()) }
+    }
+
     /// Runs `body` at once, on the caller's thread, if nobody else uses the database and it is open; on the
     /// queue otherwise.
     ///

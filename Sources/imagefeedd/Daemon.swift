@@ -5,6 +5,7 @@ internal import Configuration
 internal import DBus
 internal import Dispatch
 internal import Engine
+internal import FileAccess
 internal import Glibc
 internal import HTTP
 internal import Imaging
@@ -46,12 +47,14 @@ final class Daemon {
         folders = UserFolders(environment: environmentVariables())
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
+        let files = FileThreads()
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache,
             images: HelperWorkshop(
-                program: HelperProgram.path("imagefeed-image-helper"), logger: logger),
-            logger: logger, clock: MainQueueClock(), version: programVersion)
+                program: HelperProgram.path("imagefeed-image-helper"), files: files,
+                logger: logger),
+            files: files, logger: logger, clock: MainQueueClock(), version: programVersion)
         // The one list of providers.
         let known: [any Provider] = [local, MastodonProvider(), UnsplashProvider()]
         providers = known.filter { provider in

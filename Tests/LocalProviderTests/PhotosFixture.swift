@@ -1,3 +1,4 @@
+import FileAccess
 import FoundationEssentials
 import Glibc
 import Logging
@@ -25,26 +26,29 @@ final class PhotosFixture: Sendable {
     /// - Parameters:
     ///   - directory: Where an earlier fixture worked.
     ///   - root: The name of the pictures folder there.
+    ///   - cache: The cache folder; nil for the usual one.
     ///   - photos: The names of photos that are there from the beginning, the oldest first.
     ///   - images: Who looks into photos.
+    ///   - files: Makes the file system calls.
     ///   - clock: Measures pauses.
     /// - Throws: `SystemError`, or what a file could not be written for.
     init(
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
-        photos: [String] = [], images: any ImageWorkshop = NoImageWorkshop(),
-        clock: ManualClock = ManualClock()
+        cache: String? = nil, photos: [String] = [], images: any ImageWorkshop = NoImageWorkshop(),
+        files: FileThreads = FileThreads(), clock: ManualClock = ManualClock()
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
         let root = directory.appending(root)
         self.root = root
-        cache = directory.appending("home/.cache/imagefeed")
+        self.cache = cache ?? directory.appending("home/.cache/imagefeed")
         for (index, name) in photos.enumerated() {
             try Self.add(name, seconds: 1_000_000 + index, below: root, directory)
         }
         let provider = LocalProvider(
-            pictures: root, data: directory.appending("data"), cache: cache,
-            images: images, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            pictures: root, data: directory.appending("data"), cache: self.cache,
+            images: images, files: files,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: clock)
         self.provider = provider
         session = try Self.session("ada", of: provider)

@@ -1,3 +1,4 @@
+import FileAccess
 import Glibc
 import ImageMetadata
 import ProviderKit
@@ -48,12 +49,18 @@ struct ThumbnailTests {
         #expect(stat("\(shared)/\(folder)", &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
+    private func photo(_ path: String) -> Thumbnails.Photo {
+        Thumbnails.Photo(
+            path: Array(path.utf8), stamp: FileStamp(inode: 0, sizeBytes: 0, modified: 0))
+    }
+
     @Test func `its name is the one that all programs know`() async throws {
-        let other = Thumbnails(folder: shared, version: "1", images: images)
+        let other = Thumbnails(
+            folder: shared, version: "1", images: images, photos: FileThreads())
         let folder = world.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
-        let path = try await other.path(of: Array("\(folder)/me.png".utf8), .large)
+        let path = try await other.path(of: photo("\(folder)/me.png"), .large)
         let uri = "file://\(folder)/me.png"
         #expect(texts(path)?["Thumb::URI"] == uri)
         let sum = path.dropLast(4).suffix(32)
@@ -149,11 +156,12 @@ struct ThumbnailTests {
     }
 
     @Test func `a thumbnail is its own thumbnail`() async throws {
-        let thumbnails = Thumbnails(folder: shared, version: "1", images: images)
+        let thumbnails = Thumbnails(
+            folder: shared, version: "1", images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
-        #expect(try await thumbnails.path(of: Array(path.utf8), .large) == path)
+        #expect(try await thumbnails.path(of: photo(path), .large) == path)
         await #expect(throws: ProviderError.self) {
-            try await thumbnails.path(of: Array("/nowhere/x.png".utf8), .large)
+            try await thumbnails.path(of: photo("/nowhere/x.png"), .large)
         }
         #expect(images.made.value.isEmpty)
     }

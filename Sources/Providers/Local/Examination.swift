@@ -101,6 +101,15 @@ final class Examination: Sendable {
         if begins { Task { @MainActor in await examineRest() } }
     }
 
+    /// Tries photos again that could not be read, since that may have changed.
+    func retry() {
+        let hasUnreadable = state.withLock { state in
+            defer { state.unreadable = [] }
+            return !state.unreadable.isEmpty
+        }
+        if hasUnreadable { examineRest() }
+    }
+
     /// Ends it for good.
     func stop() {
         let rows = state.withLock { state in

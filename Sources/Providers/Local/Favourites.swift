@@ -1,3 +1,4 @@
+internal import FileAccess
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
@@ -32,12 +33,13 @@ final class Favourites: Sendable {
 
     let state = Mutex(State())
     let store: FavouriteStore
-    let digests = DigestReader()
+    let digests: DigestReader
     /// One change at a time.
     let turns = ChangeQueue()
     let logger: Logger
 
-    init(_ store: FavouriteStore, logger: Logger) {
+    init(_ store: FavouriteStore, _ files: FileThreads, logger: Logger) {
+        digests = DigestReader(files)
         self.store = store
         self.logger = logger
     }
@@ -139,7 +141,7 @@ final class Favourites: Sendable {
             modified: 0)
         if number == nil {
             guard let digest = await digests.digest(ofFile: place.file) else {
-                throw FileStatus(place.file) == nil
+                throw await digests.isAbsent(place.file)
                     ? ProviderError.notFound("The photo is not there any more.")
                     : .failed("The file of the photo cannot be read.")
             }

@@ -1,5 +1,5 @@
 internal import CGLib
-internal import Dispatch
+internal import FileAccess
 internal import Glibc
 internal import Synchronization
 
@@ -12,24 +12,32 @@ struct FileDigest: Hashable, Sendable {
     let modified: Int64
 }
 
-/// Reads files for their digests: one after the other, on a queue of its own.
+/// Reads files for their digests.
 final class DigestReader: Sendable {
     private static let pieceBytes = 128 << 10
 
     /// How many files were read.
     let reads = Atomic(0)
-    private let queue = DispatchQueue(label: "digests")
+    private let files: FileThreads
 
-    /// - Returns: nil for a file that cannot be read, is none, or changes meanwhile.
+    init(_ files: FileThreads) { self.files = files }
+
+    /// Returns true if the file is proven to be absent.
+    func isAbsent(_ path: [UInt8]) async -> Bool {
+        let lookup = await files.run(path) { FileStatus.look(path, $0) }
+        guard case .absent = lookup else { return false }
+        return true
+    }
+
+    /// - Returns: nil for a file that cannot be read, is none, changes meanwhile, or does not respond.
     func digest(ofFile path: [UInt8]) async -> FileDigest? {
         reads.add(1, ordering: .relaxed)
-        return await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: Self.read(path)) }
-        }
+        return await files.run(path) { Self.read(path, $0) } ?? nil
     }
 
     /// The C functions are `g_checksum_update` and `g_checksum_get_digest`.
-    private static func read(_ path: [UInt8]) -> FileDigest? {
+    private static func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
+        guard progress.begin(path) == 0 else { return nil }
         // Not blocking: the file may have been replaced by a pipe.
         let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard descriptor >= 0 else { return nil }
@@ -39,12 +47,13 @@ final class DigestReader: Sendable {
         else { return nil }
         defer { g_checksum_free(checksum) }
         let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: pieceBytes) { piece in
-            while true {
+            while progress.advance() {
                 let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return count == 0 }
                 g_checksum_update(checksum, piece.baseAddress, count)
             }
+            return false
         }
         guard isWhole, FileStatus(descriptor: descriptor)?.stamp == before.stamp else {
             return nil

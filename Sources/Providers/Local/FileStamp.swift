@@ -1,3 +1,4 @@
+internal import FileAccess
 internal import Glibc
 internal import ProviderKit
 
@@ -30,6 +31,38 @@ struct FileStatus {
         guard withCPath(path, { stat($0, &status) }) == 0 else { return nil }
         self.init(status)
     }
+
+    /// The result of looking at a path.
+    enum Lookup {
+        case found(FileStatus)
+        /// Nothing is there.
+        case absent
+        /// The file system fails or does not respond, with the `errno`: it is unknown whether anything is there.
+        case unavailable(Int32)
+
+        var status: FileStatus? { if case .found(let status) = self { status } else { nil } }
+
+        /// True if the lookup proves that the path leads to nothing, or to something of another kind.
+        func isNo(_ kind: Kind) -> Bool {
+            switch self {
+            case .found(let status): status.kind != kind
+            case .absent: true
+            case .unavailable: false
+            }
+        }
+    }
+
+    /// Looks at what `path` leads to, through links.
+    static func look(_ path: [UInt8], _ progress: FileProgress) -> Lookup {
+        let fault = progress.begin(path)
+        guard fault == 0 else { return provesAbsence(fault) ? .absent : .unavailable(fault) }
+        if let status = FileStatus(path) { return .found(status) }
+        return provesAbsence(errno) ? .absent : .unavailable(errno)
+    }
+
+    /// Returns true for errors that prove that nothing is at a path. All others may come from a disk that fails, a
+    /// server that is away, or permissions that change. `ELOOP` is no proof: an automounter that fails causes it, too.
+    static func provesAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
     /// Looks at an open file.
     init?(descriptor: Int32) {
@@ -79,6 +112,9 @@ struct FolderListing {
     /// Links, and entries whose kind the file system does not tell.
     var others: [[UInt8]] = []
 
+    /// True if the folder contains nothing, not even hidden files.
+    var isEmpty = true
+
     /// Reads the folder at `path`.
     ///
     /// - Throws: ``Unreadable`` with the `errno` of `opendir` or `readdir`.
@@ -89,6 +125,7 @@ struct FolderListing {
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { isEmpty = false }
             guard name.first != UInt8(ascii: ".") else { continue }
             switch Int(entry.pointee.d_type) {
             case DT_REG: files.append(name)
@@ -100,12 +137,7 @@ struct FolderListing {
         if errno != 0 { throw Unreadable(code: errno) }
     }
 
-    struct Unreadable: Error {
-        let code: Int32
-
-        /// Whether there is nothing to see, as against a disk that fails or a server that is away.
-        var isFinal: Bool { [ENOENT, ENOTDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG].contains(code) }
-    }
+    struct Unreadable: Error { let code: Int32 }
 }
 
 /// What a file holds, as far as its first bytes tell.

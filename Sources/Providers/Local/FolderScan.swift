@@ -4,13 +4,21 @@ internal import Storage
 
 /// Brings the index in line with the pictures folder: all of it, or what has changed.
 ///
-/// Used on the queue of the index, for one scan.
+/// Used on the scan queue, for one scan. File system calls have time limits and are made outside the queue of the
+/// index, which serves other work meanwhile. A file or folder that cannot be read keeps its photos in the index, unless
+/// the error proves that it is absent.
 final class FolderScan {
     /// The pictures folder itself cannot be read, with the `errno`.
-    struct RootUnreadable: Error { let code: Int32 }
+    struct RootUnreadable: Error {
+        let code: Int32
+
+        /// The code for a folder whose file system is not mounted.
+        static let notMounted = ENODEV
+    }
 
     private let root: [UInt8]
-    private let index: PictureIndex
+    private let database: DatabaseQueue
+    private let files: PictureFiles
     private let watcher: FolderWatcher
     /// Receives the changes found since it was called last; they are in the index by then.
     private let publish: (IndexChanges) -> Void
@@ -26,8 +34,12 @@ final class FolderScan {
     private var seen: Set<RelativePath> = []
     /// Folders that are not where they were, or not at all.
     private var removedFolders: Set<Int64> = []
-    /// Folders that could not be read this time.
-    private var unreadable: [RelativePath] = []
+    /// Files and folders that could not be read this time. Those in the index stay as they were.
+    private(set) var unavailable: Set<RelativePath> = []
+    /// The paths that links to folders lead to.
+    private var linkTargets: Set<[UInt8]> = []
+    /// Mount points of the last scan that are mount points no more; nil before they are needed.
+    private var lostMountPoints: Set<[UInt8]>?
     private var lastFlush = ContinuousClock.now
     private var lastPublish = ContinuousClock.now
 
@@ -36,6 +48,8 @@ final class FolderScan {
     /// How often clients are told during a long scan.
     private static let publishingInterval = Duration.milliseconds(500)
     private static let filesInTransaction = 500
+    /// The number of files that are looked at before the collected ones may be read.
+    private static let filesAtOnce = 256
     /// Deeper trees than people make.
     private static let maximumDepth = 64
 
@@ -52,71 +66,106 @@ final class FolderScan {
         let stamp: FileStamp
     }
 
+    /// - Parameters:
+    ///   - root: The absolute path of the pictures folder.
+    ///   - database: The queue of the index.
+    ///   - files: The file system.
+    ///   - watcher: Watches the folders that are found.
+    ///   - isStopped: Returns true if the scan is to end.
+    ///   - publish: Receives the changes since its last call. They are in the index by then.
     init(
-        root: [UInt8], _ index: PictureIndex, _ watcher: FolderWatcher,
+        root: [UInt8], _ database: DatabaseQueue, _ files: PictureFiles, _ watcher: FolderWatcher,
         isStopped: @escaping () -> Bool, publish: @escaping (IndexChanges) -> Void
     ) {
         self.isStopped = isStopped
         self.root = root
-        self.index = index
+        self.database = database
+        self.files = files
         self.watcher = watcher
         self.publish = publish
-        // A link to a folder above the pictures folder leads back to where it is.
-        var above = root[...]
-        while let slash = above.lastIndex(of: UInt8(ascii: "/")) {
-            above = above[..<slash]
-            if let status = FileStatus(above.isEmpty ? [UInt8(ascii: "/")] : Array(above)) {
-                visited.insert(FolderKey(device: status.device, inode: status.stamp.inode))
-            }
+    }
+
+    /// Looks at the pictures folder and the folders above it. A link to a folder above it leads back to where it is.
+    private func lookAtRoot() -> FileStatus.Lookup {
+        var above: [[UInt8]] = []
+        var folder = root[...]
+        while let slash = folder.lastIndex(of: UInt8(ascii: "/")) {
+            folder = folder[..<slash]
+            above.append(folder.isEmpty ? [UInt8(ascii: "/")] : Array(folder))
         }
-        if let status = FileStatus(root) {
+        let lookups = files.look([root] + above)
+        for status in lookups.dropFirst().compactMap(\.status) {
+            visited.insert(FolderKey(device: status.device, inode: status.stamp.inode))
+        }
+        if let status = lookups[0].status {
             visited.remove(FolderKey(device: status.device, inode: status.stamp.inode))
         }
+        return lookups[0]
     }
 
     /// Compares everything.
     ///
-    /// - Throws: ``RootUnreadable``, with the index emptied if the folder is not there; `StorageError`.
+    /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scanAll() throws {
-        try index.deleteDisplaced()
-        guard let status = FileStatus(root), status.kind == .folder else {
+        try index { index throws(StorageError) in try index.deleteDisplaced() }
+        let lookup = lookAtRoot()
+        if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
+        guard lookup.status?.kind == .folder else {
+            if try isBelowLostMountPoint(root) {
+                throw RootUnreadable(code: RootUnreadable.notMounted)
+            }
             try removeFolder(.root)
             try finish()
             throw RootUnreadable(code: ENOENT)
         }
         do {
-            _ = try FolderListing(root)
-        } catch {
+            let listing = try files.list(root, watch: {}).get()
+            if listing.isEmpty, try isLostMountPoint(root) {
+                throw RootUnreadable(code: RootUnreadable.notMounted)
+            }
+        } catch let error as FolderListing.Unreadable {
             throw RootUnreadable(code: error.code)
         }
         try scanTree([.root])
         try finish()
+        try recordEnd()
     }
 
     /// Compares what may have changed.
     func scan(_ entries: [FolderWatcher.Entry]) throws {
-        guard FileStatus(root)?.kind == .folder else { return try scanAll() }
+        guard case .found(let root) = lookAtRoot(), root.kind == .folder else {
+            return try scanAll()
+        }
         var folders: [RelativePath] = []
         var noFolders: [RelativePath] = []
         var noFiles: [(folder: RelativePath, name: [UInt8])] = []
-        for entry in entries {
+        let paths = entries.map { absolute($0.folder.appending($0.name)) }
+        let links = Set(
+            zip(paths, files.areLinks(zip(paths, entries).filter { !$0.1.isSettled }.map(\.0)))
+                .filter(\.1).map(\.0))
+        for ((entry, absolutePath), lookup) in zip(zip(entries, paths), files.look(paths)) {
             let path = entry.folder.appending(entry.name)
-            let status = FileStatus(absolute(path))
-            if status?.kind != .folder { noFolders.append(path) }
-            if status?.kind != .file { noFiles.append((entry.folder, entry.name)) }
-            guard let status else { continue }
-            switch status.kind {
-            case .folder: folders.append(path)
-            case .file:
+            if lookup.isNo(.folder) { noFolders.append(path) }
+            if lookup.isNo(.file) { noFiles.append((entry.folder, entry.name)) }
+            switch lookup {
+            case .absent: continue
+            case .unavailable: unavailable.insert(path)
+            case .found(let status) where status.kind == .folder: folders.append(path)
+            case .found(let status) where status.kind == .file:
                 // A new file is looked at when its writer closes it; links are whole at once.
                 let isWhole =
-                    entry.isSettled || status.hardLinks > 1 || FileStatus.isLink(absolute(path))
+                    entry.isSettled || status.hardLinks > 1 || links.contains(absolutePath)
                     || isAtRest(entry.folder, entry.name, status.stamp)
-                if isWhole, let folder = try index.folderID(entry.folder) {
-                    let known = try index.file(folder: folder, name: entry.name)
-                    collect(entry.name, status.stamp, known, entry.folder, folder)
+                guard isWhole else { continue }
+                let known = try index {
+                    index throws(StorageError) -> (Int64, PictureIndex.File?)? in
+                    guard let folder = try index.folderID(entry.folder) else { return nil }
+                    return (folder, try index.file(folder: folder, name: entry.name))
                 }
-            case .other: continue
+                if let (folder, file) = known {
+                    collect(entry.name, status.stamp, file, entry.folder, folder)
+                }
+            case .found: continue
             }
         }
         try scanTree(folders)
@@ -124,15 +173,74 @@ final class FolderScan {
         try flush()
         for path in noFolders { try removeFolder(path) }
         // A link may lead to a folder that was left out while another path led there.
-        if !removedFolders.isEmpty, try index.hasAliases { try scanTree([.root]) }
+        if !removedFolders.isEmpty,
+            try index({ index throws(StorageError) in try index.hasAliases })
+        {
+            try scanTree([.root])
+        }
         for (folder, name) in noFiles {
-            if let id = try index.folderID(folder),
-                let file = try index.file(folder: id, name: name)
-            {
-                vanished.append(file)
+            let file = try index { index throws(StorageError) -> PictureIndex.File? in
+                guard let id = try index.folderID(folder) else { return nil }
+                return try index.file(folder: id, name: name)
             }
+            if let file { vanished.append(file) }
         }
         try finish()
+    }
+
+    /// Calls `body` with the index, on its queue.
+    private func index<Value>(
+        _ body: (PictureIndex) throws(StorageError) -> Value
+    ) throws -> Value {
+        try database.runAndWait { try body(PictureIndex($0)) }
+    }
+
+    /// Records that the scan of everything has ended.
+    private func recordEnd() throws {
+        let mounted = files.mountPoints
+        let root = files.realPath(root) ?? root
+        let links = linkTargets.map { RelativePath.mountPoint(of: $0, mounted) }
+        var mounts = mounted.filter { RelativePath.isBelow($0, root) }.union(links)
+        mounts.insert(RelativePath.mountPoint(of: root, mounted))
+        // Those that are lost stay known while photos are kept for them.
+        if !unavailable.isEmpty { mounts.formUnion(try lostMounts()) }
+        try index { index throws(StorageError) in
+            try index.recordMountPoints(mounts)
+            try index.recordCompleteness()
+        }
+    }
+
+    // MARK: Mount points
+
+    /// Returns the mount points of the last scan at which no file system is mounted now.
+    private func lostMounts() throws -> Set<[UInt8]> {
+        if let lostMountPoints { return lostMountPoints }
+        let known = try index { index throws(StorageError) in try index.mountPoints }
+        let lost = known.isEmpty ? [] : known.subtracting(files.mountPoints)
+        lostMountPoints = lost
+        return lost
+    }
+
+    /// Returns true if an empty folder was the mount point of a file system that is not mounted now. That it is empty
+    /// does not prove that the photos are gone.
+    private func isLostMountPoint(_ path: [UInt8]) throws -> Bool {
+        let lost = try lostMounts()
+        return !lost.isEmpty && lost.contains(files.realPath(path) ?? path)
+    }
+
+    /// Returns true if a path leads nowhere because the file system that it led to is not mounted: the mount point is
+    /// there, and empty.
+    private func isBelowLostMountPoint(_ path: [UInt8]) throws -> Bool {
+        let lost = try lostMounts()
+        guard !lost.isEmpty else { return false }
+        let paths = [path, files.linkTarget(path)].compactMap(\.self)
+        for mountPoint in lost where paths.contains(where: { RelativePath.isBelow($0, mountPoint) })
+        {
+            if case .success(let listing) = files.list(mountPoint, watch: {}), listing.isEmpty {
+                return true
+            }
+        }
+        return false
     }
 
     // MARK: Walking
@@ -146,74 +254,157 @@ final class FolderScan {
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
         for top in tops {
-            for (_, path) in try index.folders(at: top)
-            where !seen.contains(path) && !unreadable.contains(where: path.isBelow) {
+            let known = try index { index throws(StorageError) in try index.folders(at: top) }
+            for (_, path) in known where !seen.contains(path) && !isUnavailable(path) {
                 try removeFolder(path)
             }
         }
+    }
+
+    /// Returns true for a folder that could not be read, and for all folders below it.
+    private func isUnavailable(_ path: RelativePath) -> Bool {
+        guard !unavailable.isEmpty else { return false }
+        var path = path
+        while !unavailable.contains(path) {
+            guard let parent = path.split?.folder else { return false }
+            path = parent
+        }
+        return true
     }
 
     private func scanFolder(
         _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
     ) throws {
         guard !isStopped() else { throw CancellationError() }
-        guard path.depth < Self.maximumDepth, let status = FileStatus(absolute(path)),
-            status.kind == .folder
-        else { return }
+        guard path.depth < Self.maximumDepth else { return }
+        let absolutePath = absolute(path)
+        let status: FileStatus
+        switch files.look(absolutePath) {
+        case .absent: return
+        case .unavailable:
+            unavailable.insert(path)
+            return
+        case .found(let found):
+            guard found.kind == .folder else { return }
+            status = found
+        }
         let key = FolderKey(device: status.device, inode: status.stamp.inode)
         guard try isNew(path, status), visited.insert(key).inserted else {
-            return try index.noteAlias()
+            return try index { index throws(StorageError) in try index.noteAlias() }
         }
         // Watched first, so that nothing happens between reading and watching.
-        watcher.watch(path, at: absolute(path))
         let listing: FolderListing
         do {
-            listing = try FolderListing(absolute(path))
+            listing = try files.list(absolutePath) { [watcher] in
+                watcher.watch(path, at: absolutePath)
+            }.get()
         } catch {
-            // A disk that fails, or a server that is away, has not lost its photos.
-            guard !error.isFinal else { return }
-            unreadable.append(path)
-            seen.insert(path)
+            if !FileStatus.provesAbsence(error.code) { unavailable.insert(path) }
+            return
+        }
+        if listing.isEmpty, try isLostMountPoint(absolutePath) {
+            unavailable.insert(path)
             return
         }
         seen.insert(path)
-        let id = try index.addFolder(path, device: status.device, inode: status.stamp.inode)
-        var known: [[UInt8]: PictureIndex.File] = [:]
-        try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
-        for name in listing.files {
-            guard let status = FileStatus(absolute(path.appending(name))) else { continue }
-            let file = known.removeValue(forKey: name)
-            if status.hardLinks < 2, watcher.isUnsettled(path, name),
-                !isAtRest(path, name, status.stamp)
-            {
-                continue
-            }
-            collect(name, status.stamp, file, path, id)
+        var (id, known) = try index {
+            index throws(StorageError) -> (Int64, [[UInt8]: PictureIndex.File]) in
+            let id = try index.addFolder(path, device: status.device, inode: status.stamp.inode)
+            var known: [[UInt8]: PictureIndex.File] = [:]
+            try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
+            return (id, known)
         }
         folders += listing.folders.map(path.appending)
-        for name in listing.others {
-            guard let status = FileStatus(absolute(path.appending(name))) else { continue }
-            switch status.kind {
-            case .folder: links.append(path.appending(name))
-            case .file: collect(name, status.stamp, known.removeValue(forKey: name), path, id)
-            case .other: continue
-            }
+        // On a slow disk the first photos of a large folder do not wait for the last ones.
+        var names = listing.files[...]
+        while !names.isEmpty {
+            try compareFiles(names.prefix(Self.filesAtOnce), in: path, id, &known)
+            names = names.dropFirst(Self.filesAtOnce)
+            if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
+        try compareOthers(listing.others, in: path, id, &known, &links)
         vanished += known.values
     }
 
-    /// Whether a folder is one that is not in the index under another path, which a link may lead to.
-    private func isNew(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
-        try index.folders(device: status.device, inode: status.stamp.inode).allSatisfy { known in
-            known == path || FileStatus(absolute(known))?.stamp.inode != status.stamp.inode
+    private func compareFiles(
+        _ names: ArraySlice<[UInt8]>, in folder: RelativePath, _ id: Int64,
+        _ known: inout [[UInt8]: PictureIndex.File]
+    ) throws {
+        guard !isStopped() else { throw CancellationError() }
+        let lookups = files.look(names.map { absolute(folder.appending($0)) })
+        for (name, lookup) in zip(names, lookups) {
+            switch lookup {
+            case .found(let status) where status.kind == .file:
+                let file = known.removeValue(forKey: name)
+                let isOpen =
+                    status.hardLinks < 2 && watcher.isUnsettled(folder, name)
+                    && !isAtRest(folder, name, status.stamp)
+                if !isOpen { collect(name, status.stamp, file, folder, id) }
+            case .found, .absent: continue
+            case .unavailable: keep(name, in: folder, &known)
+            }
         }
     }
 
-    /// Lets go of a folder and all below it, if the index knows it.
+    /// Compares links, and entries whose kind the file system does not tell.
+    private func compareOthers(
+        _ names: [[UInt8]], in folder: RelativePath, _ id: Int64,
+        _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
+    ) throws {
+        let lookups = files.look(names.map { absolute(folder.appending($0)) })
+        for (name, lookup) in zip(names, lookups) {
+            let path = folder.appending(name)
+            switch lookup {
+            case .found(let status) where status.kind == .folder:
+                links.append(path)
+                if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
+            case .found(let status) where status.kind == .file:
+                collect(name, status.stamp, known.removeValue(forKey: name), folder, id)
+            case .found: continue
+            case .absent:
+                if try isBelowLostMountPoint(absolute(path)) { keep(name, in: folder, &known) }
+            case .unavailable: keep(name, in: folder, &known)
+            }
+        }
+    }
+
+    /// Leaves an entry in the index what it was there, a file or a folder.
+    private func keep(
+        _ name: [UInt8], in folder: RelativePath, _ known: inout [[UInt8]: PictureIndex.File]
+    ) {
+        known[name] = nil
+        unavailable.insert(folder.appending(name))
+    }
+
+    /// Returns false if the index has the folder under another path, which a link may lead to.
+    private func isNew(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
+        let paths = try index { index throws(StorageError) in
+            try index.folders(device: status.device, inode: status.stamp.inode)
+        }
+        return files.look(paths.filter { $0 != path }.map(absolute)).allSatisfy { lookup in
+            switch lookup {
+            case .found(let other): other.stamp.inode != status.stamp.inode
+            case .absent: true
+            case .unavailable: false
+            }
+        }
+    }
+
+    /// Removes a folder and all folders below it, if the index has it.
     private func removeFolder(_ path: RelativePath) throws {
-        for (id, below) in try index.folders(at: path) {
+        let (folders, files) = try index {
+            index throws(StorageError) -> ([(id: Int64, path: RelativePath)], [PictureIndex.File])
+            in
+            let folders = try index.folders(at: path)
+            var files: [PictureIndex.File] = []
+            for (id, _) in folders {
+                try index.files(folder: id) { file throws(StorageError) in files.append(file) }
+            }
+            return (folders, files)
+        }
+        vanished += files
+        for (id, below) in folders {
             removedFolders.insert(id)
-            try index.files(folder: id) { file throws(StorageError) in vanished.append(file) }
             watcher.unwatch(below)
         }
     }
@@ -250,28 +441,38 @@ final class FolderScan {
             guard !isStopped() else { throw CancellationError() }
             let batch = rest.prefix(Self.filesInTransaction)
             rest = rest.dropFirst(Self.filesInTransaction)
-            let contents = batch.map { FileContent(ofFile: absolute($0.path.appending($0.name))) }
-            try index.database.transaction { () throws(StorageError) in
-                for (candidate, content) in zip(batch, contents) { try store(candidate, content) }
+            let contents = files.contents(batch.map { absolute($0.path.appending($0.name)) })
+            let former = try formerPaths(of: batch)
+            try database.runAndWait { database in
+                let index = PictureIndex(database)
+                try database.transaction { () throws(StorageError) in
+                    for (candidate, content) in zip(batch, contents) {
+                        try store(candidate, content, index, former)
+                    }
+                }
             }
             if ContinuousClock.now - lastPublish > Self.publishingInterval { publishChanges() }
         }
         lastFlush = ContinuousClock.now
     }
 
-    private func store(_ candidate: Candidate, _ content: FileContent) throws(StorageError) {
+    private func store(
+        _ candidate: Candidate, _ content: FileContent, _ index: PictureIndex,
+        _ former: FormerPaths
+    ) throws(StorageError) {
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
         // What was known there may have been moved since, or the file been collected with its folder as well.
         let known = try index.file(folder: folder, name: name)
         guard known?.stamp != stamp else { return }
         // A file that was moved over another is itself; one that was written anew takes over from the old one.
-        let moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp)
+        let moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
         let format: ImageFormat?
         switch content {
         case .image(let image): format = image
         case .other: format = nil
         case .unreadable:
             // Nothing is noted, so that every scan tries again; a photo that was moved is known, though.
+            unavailable.insert(candidate.path.appending(name))
             guard moved != nil else { return }
             format = nil
         }
@@ -303,11 +504,45 @@ final class FolderScan {
         }
     }
 
-    /// The row of a file that was moved: the same file, and no longer where the row says.
-    private func formerRow(_ stamp: FileStamp) throws(StorageError) -> PictureIndex.File? {
+    /// The inodes at paths of the index, as far as they are known; nil for paths that lead nowhere.
+    private typealias FormerPaths = [RelativePath: Int64?]
+
+    /// Looks at the paths where the index has files that may be the same as candidates.
+    private func formerPaths(of candidates: ArraySlice<Candidate>) throws -> FormerPaths {
+        var former: FormerPaths = [:]
+        let paths = try index { index throws(StorageError) -> Set<RelativePath> in
+            var paths: Set<RelativePath> = []
+            for candidate in candidates {
+                for file in try index.files(stamp: candidate.stamp) {
+                    guard let folder = try index.folderPath(file.folder) else { continue }
+                    paths.insert(folder.appending(file.name))
+                }
+            }
+            return paths
+        }
+        let list = Array(paths)
+        for (path, lookup) in zip(list, files.look(list.map(absolute))) {
+            switch lookup {
+            case .found(let status): former[path] = status.stamp.inode
+            case .absent: former.updateValue(nil, forKey: path)
+            case .unavailable: continue
+            }
+        }
+        for candidate in candidates {
+            former[candidate.path.appending(candidate.name)] = candidate.stamp.inode
+        }
+        return former
+    }
+
+    /// The row of a file that was moved: the same file, and proven to be no longer where the row says.
+    private func formerRow(
+        _ stamp: FileStamp, _ index: PictureIndex, _ former: FormerPaths
+    ) throws(StorageError) -> PictureIndex.File? {
         for file in try index.files(stamp: stamp) {
+            // A displaced file has a name that no file can have.
+            if file.name.first == UInt8(ascii: "/") { return file }
             guard let folder = try index.folderPath(file.folder),
-                FileStatus(absolute(folder.appending(file.name)))?.stamp.inode != stamp.inode
+                let inode = former[folder.appending(file.name)], inode != stamp.inode
             else { continue }
             return file
         }
@@ -319,6 +554,15 @@ final class FolderScan {
     /// Deletes what has vanished for good, and tells the rest.
     private func finish() throws {
         try flush()
+        try database.runAndWait { database in
+            try deleteVanished(PictureIndex(database))
+        }
+        vanished = []
+        removedFolders = []
+        publishChanges()
+    }
+
+    private func deleteVanished(_ index: PictureIndex) throws(StorageError) {
         try index.database.transaction { () throws(StorageError) in
             for file in vanished {
                 // A file that has turned up elsewhere has another row by now.
@@ -333,9 +577,6 @@ final class FolderScan {
             for folder in removedFolders { try index.deleteFolder(folder) }
             try index.dropOldGhosts()
         }
-        vanished = []
-        removedFolders = []
-        publishChanges()
     }
 
     private func publishChanges() {

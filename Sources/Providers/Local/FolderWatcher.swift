@@ -37,8 +37,27 @@ final class FolderWatcher: Sendable {
         var firstEvent: DispatchTime?
         var isReportScheduled = false
         var isOutOfWatches = false
-        /// The descriptor is closed, or another's by now.
-        var isStopped = false
+        /// nil after the end.
+        var inotify: Inotify?
+    }
+
+    /// An inotify descriptor, which is closed with the last reference.
+    private final class Inotify: Sendable {
+        let descriptor: Int32
+
+        init?() {
+            descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            if descriptor < 0 { return nil }
+        }
+
+        deinit { close(descriptor) }
+
+        /// Adds a watch. May block for as long as the file system does not respond.
+        ///
+        /// - Returns: The watch; negative, with `errno`, if there is none.
+        func add(_ path: [UInt8], _ mask: UInt32) -> Int32 {
+            withCPath(path) { inotify_add_watch(descriptor, $0, mask) }
+        }
     }
 
     /// How long a burst must be over before it is told of.
@@ -50,7 +69,6 @@ final class FolderWatcher: Sendable {
     /// More changes than this are "everything".
     private static let maximumEntries = 10_000
 
-    private let descriptor: Int32
     private let queue = DispatchQueue(label: "folder-watcher")
     // Dispatch sources may be used from any thread.
     nonisolated(unsafe) private let source: (any DispatchSourceRead)?
@@ -63,12 +81,14 @@ final class FolderWatcher: Sendable {
     /// - Parameter report: Called on a queue of the watcher.
     init(report: @escaping @Sendable (Change) -> Void) {
         self.report = report
-        descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        source =
-            descriptor < 0
-            ? nil : DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        let inotify = Inotify()
+        source = inotify.map { [queue] in
+            DispatchSource.makeReadSource(fileDescriptor: $0.descriptor, queue: queue)
+        }
+        state.withLock { $0.inotify = inotify }
         source?.setEventHandler { [weak self] in self?.readEvents() }
-        source?.setCancelHandler { [descriptor] in close(descriptor) }
+        // The descriptor must stay open until the source has let go of it.
+        source?.setCancelHandler { withExtendedLifetime(inotify) {} }
         source?.activate()
     }
 
@@ -76,31 +96,32 @@ final class FolderWatcher: Sendable {
 
     /// Ends; nothing is reported any more.
     func stop() {
-        state.withLock { $0.isStopped = true }
+        state.withLock { $0.inotify = nil }
         source?.cancel()
     }
 
     /// Whether some folder could not be watched, since the user has no more watches.
-    var isOutOfWatches: Bool { descriptor < 0 || state.withLock(\.isOutOfWatches) }
+    var isOutOfWatches: Bool { source == nil || state.withLock(\.isOutOfWatches) }
 
-    /// Watches the folder at `absolute`, which lies at `path`.
+    /// Watches the folder at `absolute`, which lies at `path`. May block for as long as the file system does not
+    /// respond.
     func watch(_ path: RelativePath, at absolute: [UInt8]) {
-        guard descriptor >= 0 else { return }
+        guard let inotify = state.withLock(\.inotify) else { return }
         let mask =
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
             | IN_DELETE_SELF | IN_MOVE_SELF
         let flags = UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
+        // Without the lock: others must not wait for the file system.
+        let watch = inotify.add(absolute, UInt32(mask) | flags)
+        let code = errno
         state.withLock { state in
-            guard !state.isStopped else { return }
-            if path == .root, let ancestor = state.ancestor {
-                inotify_rm_watch(descriptor, ancestor.watch)
-                state.ancestor = nil
+            guard state.inotify != nil else { return }
+            if path == .root, let ancestor = state.ancestor, ancestor.watch != watch {
+                inotify_rm_watch(inotify.descriptor, ancestor.watch)
             }
-            let watch = withCPath(absolute) {
-                inotify_add_watch(descriptor, $0, UInt32(mask) | flags)
-            }
+            if path == .root { state.ancestor = nil }
             guard watch >= 0 else {
-                if errno == ENOSPC { state.isOutOfWatches = true }
+                if code == ENOSPC { state.isOutOfWatches = true }
                 return
             }
             if let other = state.paths[watch] { state.watches[other] = nil }
@@ -109,29 +130,28 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Waits for the pictures folder, which does not exist, to come.
+    /// Waits for the pictures folder, which does not exist, to come. May block for as long as the file system does not
+    /// respond.
     func watchAncestor(of root: [UInt8]) {
-        guard descriptor >= 0 else { return }
+        guard let inotify = state.withLock(\.inotify) else { return }
         let slash = UInt8(ascii: "/")
         var folder = root
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
-            let isDone = state.withLock { state in
-                guard !state.isStopped else { return true }
-                let watch = withCPath(folder) {
-                    inotify_add_watch(
-                        descriptor, $0, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF)
-                    )
-                }
-                guard watch >= 0 else { return false }
+            let watch = inotify.add(
+                folder, UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF))
+            guard watch >= 0 else {
+                if folder == [slash] { return }
+                continue
+            }
+            return state.withLock { state in
+                guard state.inotify != nil else { return }
                 if let before = state.ancestor, before.watch != watch {
-                    inotify_rm_watch(descriptor, before.watch)
+                    inotify_rm_watch(inotify.descriptor, before.watch)
                 }
                 state.ancestor = (watch, name)
-                return true
             }
-            if isDone || folder == [slash] { return }
         }
     }
 
@@ -154,21 +174,22 @@ final class FolderWatcher: Sendable {
     /// Watches a folder no more.
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
-            guard !state.isStopped, let watch = state.watches.removeValue(forKey: path) else {
-                return
-            }
+            guard let inotify = state.inotify,
+                let watch = state.watches.removeValue(forKey: path)
+            else { return }
             state.paths[watch] = nil
             state.unsettled[watch] = nil
-            inotify_rm_watch(descriptor, watch)
+            inotify_rm_watch(inotify.descriptor, watch)
         }
     }
 
     // MARK: Events
 
     private func readEvents() {
+        guard let inotify = state.withLock(\.inotify) else { return }
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
             while true {
-                let count = read(descriptor, buffer.baseAddress, buffer.count)
+                let count = read(inotify.descriptor, buffer.baseAddress, buffer.count)
                 guard count > 0 else { break }
                 state.withLock { state in
                     Self.forEachEvent(UnsafeRawBufferPointer(buffer)[..<count]) { event, name in

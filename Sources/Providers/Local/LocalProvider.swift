@@ -1,3 +1,4 @@
+package import FileAccess
 package import Logging
 package import ProviderKit
 internal import Synchronization
@@ -26,6 +27,7 @@ package final class LocalProvider: Provider {
     private let cache: String
     private let avatars: AvatarStore
     private let images: any ImageWorkshop
+    private let files: FileThreads
     private let thumbnails: Thumbnails
     private let logger: Logger
     private let clock: any Clock<Duration>
@@ -36,18 +38,20 @@ package final class LocalProvider: Provider {
     ///   - data: The folder for what must not be lost.
     ///   - cache: The folder for what can be made anew.
     ///   - images: Who looks into photos and makes images of them.
+    ///   - files: Makes the file system calls for photos.
     ///   - logger: Where to report to.
     ///   - clock: Measures how long whoever has given a wrong password waits, and pauses of what is done
     ///     in the background.
     ///   - version: Our own version.
     package init(
         pictures: String, data: String, cache: String,
-        images: any ImageWorkshop = NoImageWorkshop(), logger: Logger, clock: any Clock<Duration>,
-        version: String = "0"
+        images: any ImageWorkshop = NoImageWorkshop(), files: FileThreads = FileThreads(),
+        logger: Logger, clock: any Clock<Duration>, version: String = "0"
     ) {
+        self.files = files
         let household = HouseholdDatabase.queue(folder: data, logger: logger)
         users = LocalUsers(household)
-        favourites = Favourites(FavouriteStore(household), logger: logger)
+        favourites = Favourites(FavouriteStore(household), files, logger: logger)
         tries = PasswordTries(clock: clock)
         avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)
@@ -57,7 +61,7 @@ package final class LocalProvider: Provider {
         // Beside our own folder: all programs share it.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
-            folder: "\(shared)/thumbnails", version: version, images: images)
+            folder: "\(shared)/thumbnails", version: version, images: images, photos: files)
         self.logger = logger
         state = Mutex(State(picturesFolder: pictures))
     }
@@ -82,7 +86,7 @@ package final class LocalProvider: Provider {
             let folder =
                 state.folder
                 ?? PictureFolder(
-                    root: state.picturesFolder, database,
+                    root: state.picturesFolder, database, files, clock: clock,
                     Examination(
                         root: state.picturesFolder, database, images: images, clock: clock),
                     favourites, cache: cache, logger: logger)

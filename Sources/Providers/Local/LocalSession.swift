@@ -34,28 +34,43 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         let place = try cursor.map { try Self.parse($0) }
         await loadLikes()
         do {
-            let read: @Sendable (PictureIndex) throws -> (page: Page, notExamined: [Int64]) = {
-                [folder, user] index in
+            let read: @Sendable (PictureIndex) throws -> FoundPage = { [folder, user] index in
                 let selection = try Self.selection(source, index) {
                     folder.favourites.rows(of: user)
                 }
                 let page = try index.page(selection, after: place, count: count)
                 let photos = page.entries.map { Photo($0) }
-                return (
-                    Page(
+                return FoundPage(
+                    page: Page(
                         photos: folder.favourites.mark(photos, for: user),
                         next: page.next.map(Self.text)),
-                    page.entries.filter { $0.facts == nil }.map(\.id)
-                )
+                    notExamined: page.entries.filter { $0.facts == nil }.map(\.id),
+                    end: page.entries.last.map {
+                        PictureIndex.Place(
+                            position: $0.position, id: $0.id, ghost: page.ghost)
+                    },
+                    isEmptySelection: selection.isEmpty)
             }
             // What looks like the end may not be it while photos are still being found.
             let found = try await folder.read(
-                atLeast: count, until: { $0.page.next != nil }, isBrief: true, read)
+                atLeast: count, until: { $0.page.next != nil || $0.isEmptySelection },
+                orAtLimit: { !$0.page.photos.isEmpty }, isBrief: true, read)
             folder.examine(found.notExamined)
-            return found.page
+            guard found.page.next == nil, !folder.canShowAll else { return found.page }
+            // More photos may follow: the walk goes on there.
+            return Page(photos: found.page.photos, next: found.end.map(Self.text))
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
+    }
+
+    private struct FoundPage: Sendable {
+        let page: Page
+        let notExamined: [Int64]
+        /// The place after the last photo.
+        let end: PictureIndex.Place?
+        /// True if the page can have no photos, whatever a scan finds.
+        let isEmptySelection: Bool
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
@@ -102,10 +117,11 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         let changes = try await Self.translated { try await folder.refresh() }
         switch local {
         case .all: return changes.newCount
-        // Nobody has seen the new ones yet.
+        // The scan finds no likes; they follow their files after it.
         case .likes: return 0
         case .album(let path):
-            guard try await hasSource(source) else { throw Self.noSource(source) }
+            // While the first scan continues, nothing is known of folders that it has not found.
+            if folder.canShowAll, try await !hasSource(source) { throw Self.noSource(source) }
             return changes.new[path, default: 0]
         }
     }
@@ -114,45 +130,25 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
         if let size = Thumbnails.Size(size) {
-            return try await thumbnails.path(of: try await path(photo), size)
+            return try await thumbnails.path(of: try await original(photo), size)
         }
-        return try await folder.read { [folder] index in
-            try folder.servablePath(try Self.picture(photo, index), id: photo)
-        }
+        return try await folder.servablePath(try await picture(photo), id: photo)
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
         if let size = Thumbnails.Size(size) {
-            return try await thumbnails.open(try await path(photo), size)
+            return try await thumbnails.open(try await original(photo), size)
         }
-        return try await folder.read { [folder] index in
-            try Self.open(folder.absolute(try Self.picture(photo, index)), photo)
-        }
+        return try await folder.open(try await picture(photo), id: photo)
     }
 
-    private func path(_ photo: PhotoID) async throws -> [UInt8] {
-        try await folder.read { [folder] index in
-            folder.absolute(try Self.picture(photo, index))
-        }
+    private func picture(_ photo: PhotoID) async throws -> PictureIndex.Picture {
+        try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
     }
 
-    private static func open(_ path: [UInt8], _ photo: PhotoID) throws -> Int32 {
-        // Not blocking: the file may have been replaced by a pipe.
-        let descriptor = withCPath(path) {
-            Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        }
-        guard descriptor >= 0 else {
-            if errno == EACCES {
-                throw ProviderError.failed("The file of photo \"\(photo)\" cannot be read.")
-            }
-            throw PictureFolder.noPhoto(photo)
-        }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            Glibc.close(descriptor)
-            throw PictureFolder.noPhoto(photo)
-        }
-        return descriptor
+    private func original(_ photo: PhotoID) async throws -> Thumbnails.Photo {
+        let picture = try await picture(photo)
+        return Thumbnails.Photo(path: folder.absolute(picture), stamp: picture.file.stamp)
     }
 
     // MARK: Profile

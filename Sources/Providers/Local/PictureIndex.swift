@@ -80,6 +80,10 @@ struct PictureIndex {
             value BLOB NOT NULL
         );
         """,
+        // An index of an earlier version was complete unless its first scan was interrupted.
+        """
+        INSERT OR IGNORE INTO meta SELECT 'complete', x'' WHERE EXISTS (SELECT 1 FROM file);
+        """,
     ]
 
     /// A row of `file`.
@@ -113,10 +117,45 @@ struct PictureIndex {
         let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
         guard known != root else { return .same }
         try database.transaction { () throws(StorageError) in
-            try database.execute("DELETE FROM ghost; DELETE FROM file; DELETE FROM folder")
+            try database.execute(
+                """
+                DELETE FROM ghost; DELETE FROM file; DELETE FROM folder;
+                DELETE FROM meta WHERE key IN ('complete', 'mounts')
+                """)
             try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
         }
         return known == nil ? .first : .other
+    }
+
+    /// True if a scan of everything has ended since the index was created.
+    var isComplete: Bool {
+        get throws(StorageError) {
+            try database.first("SELECT 1 FROM meta WHERE key = 'complete'") { _ in true } ?? false
+        }
+    }
+
+    /// Records that a scan of everything has ended.
+    func recordCompleteness() throws(StorageError) {
+        try database.query("INSERT OR IGNORE INTO meta VALUES ('complete', x'')")
+    }
+
+    /// The mount points that the photos came from in the last scan of everything, as absolute paths.
+    var mountPoints: Set<[UInt8]> {
+        get throws(StorageError) {
+            let value = try database.first("SELECT value FROM meta WHERE key = 'mounts'") {
+                $0.blob(0)
+            }
+            return Set((value ?? []).split(separator: 0).map(Array.init))
+        }
+    }
+
+    /// Records the mount points that the photos come from.
+    func recordMountPoints(_ mountPoints: Set<[UInt8]>) throws(StorageError) {
+        guard try mountPoints != self.mountPoints else { return }
+        let value = Array(
+            mountPoints.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [0]))
+        try database.query(
+            "INSERT OR REPLACE INTO meta VALUES ('mounts', ?)", [.blob(value)])
     }
 
     // MARK: Folders

@@ -29,12 +29,22 @@ struct PictureLinks: Sendable {
         return link
     }
 
-    /// Removes the links of photos that are gone, and those that lead nowhere since a photo was moved.
-    func update(_ changes: IndexChanges) {
+    /// Removes the links of photos that are gone, and those that lead elsewhere than to their photos. Does not look at
+    /// the photos themselves.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes to the index.
+    ///   - path: Returns the absolute path of a photo; nil if it is unknown.
+    func update(_ changes: IndexChanges, _ path: (Int64) -> [UInt8]?) {
         for row in changes.removed { unlink(link(PhotoID(row: row))) }
         for row in changes.changed {
             let link = link(PhotoID(row: row))
-            if FileStatus(Array(link.utf8)) == nil { unlink(link) }
+            let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+                count = buffer.withMemoryRebound(to: CChar.self) { text in
+                    text.baseAddress.map { max(0, readlink(link, $0, text.count)) } ?? 0
+                }
+            }
+            if !target.isEmpty, target != path(row) { unlink(link) }
         }
     }
 

@@ -59,15 +59,18 @@ extension PictureIndex {
         case folder(Int64)
         /// Those of some rows.
         case rows([Int64])
+
+        /// True if no photo can belong to it.
+        var isEmpty: Bool { if case .rows(let rows) = self { rows.isEmpty } else { false } }
     }
 
     /// The photos of a selection from `place` on: newest first.
     ///
-    /// - Returns: The photos, and the place after them; nil at the end.
+    /// - Returns: The photos, the place after them, which is nil at the end, and the ghost before which the walk began.
     /// - Throws: ``StaleCursor`` for a place that this index does not know, or has forgotten.
     func page(
         _ selection: Selection, after place: Place?, count: Int
-    ) throws -> (entries: [PageEntry], next: Place?) {
+    ) throws -> (entries: [PageEntry], next: Place?, ghost: Int64) {
         if let place {
             guard try lastForgottenGhost()...lastGhost() ~= place.ghost else { throw StaleCursor() }
         }
@@ -81,11 +84,11 @@ extension PictureIndex {
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
         guard found.count > count, let last = found.prefix(count).last else {
-            return (found, nil)
+            return (found, nil, start.ghost)
         }
         return (
             Array(found.prefix(count)),
-            Place(position: last.position, id: last.id, ghost: start.ghost)
+            Place(position: last.position, id: last.id, ghost: start.ghost), start.ghost
         )
     }
 

@@ -25,6 +25,18 @@ struct RelativePath: Hashable, Sendable {
         return (RelativePath(bytes: Array(bytes[..<index])), Array(bytes[(index + 1)...]))
     }
 
+    /// Returns true if an absolute path lies below a folder.
+    static func isBelow(_ path: [UInt8], _ folder: [UInt8]) -> Bool {
+        let prefix = folder == [slash] ? folder : folder + [slash]
+        return path.count > prefix.count && path.starts(with: prefix)
+    }
+
+    /// Returns the mount point that an absolute path belongs to.
+    static func mountPoint(of path: [UInt8], _ mountPoints: Set<[UInt8]>) -> [UInt8] {
+        mountPoints.filter { $0 == path || isBelow(path, $0) }.max { $0.count < $1.count }
+            ?? [slash]
+    }
+
     /// Whether this is named as what programs keep of a file that they change: `a.jpg~`, `a.jpg_original`.
     func isBackup(of path: RelativePath) -> Bool {
         bytes.count > path.bytes.count && bytes.starts(with: path.bytes)

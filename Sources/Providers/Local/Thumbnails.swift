@@ -1,5 +1,6 @@
 internal import CGLib
 internal import Dispatch
+internal import FileAccess
 internal import Glibc
 internal import ImageMetadata
 internal import ProviderKit
@@ -37,6 +38,14 @@ final class Thumbnails: Sendable {
         }
     }
 
+    /// A photo of the index.
+    struct Photo: Sendable {
+        /// The absolute path.
+        let path: [UInt8]
+        /// The file as the index knows it.
+        let stamp: FileStamp
+    }
+
     /// A photo as it is now, and what its thumbnails are to say of it.
     private struct Original: Sendable {
         let uri: String
@@ -68,6 +77,7 @@ final class Thumbnails: Sendable {
     private let folder: String
     private let failures: String
     private let images: any ImageWorkshop
+    private let photos: FileThreads
     private let files = DispatchQueue(label: "thumbnails")
     /// What is being made, so that it is made once however many ask.
     private let running = Mutex<[String: Task<Void, any Error>]>([:])
@@ -76,29 +86,41 @@ final class Thumbnails: Sendable {
     ///   - folder: Where the programs of the desktop share them, `~/.cache/thumbnails`.
     ///   - version: Ours: what failed is tried anew by another version.
     ///   - images: Who makes them.
-    init(folder: String, version: String, images: any ImageWorkshop) {
+    ///   - photos: Makes the file system calls for photos.
+    init(folder: String, version: String, images: any ImageWorkshop, photos: FileThreads) {
         self.folder = folder
         failures = "\(folder)/fail/imagefeed-\(version)"
         self.images = images
+        self.photos = photos
     }
 
     /// The path of a thumbnail, which is made if need be.
     ///
     /// - Parameters:
-    ///   - photo: The absolute path of the photo.
+    ///   - photo: The photo. If its file does not respond, a thumbnail of the file that the index knows is used.
     ///   - size: Which one.
     /// - Returns: The path. Whoever cares for the folder may delete the file.
     /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` where there is no such photo.
-    func path(of photo: [UInt8], _ size: Size) async throws -> String {
+    func path(of photo: Photo, _ size: Size) async throws -> String {
+        let known = photo
+        let photo = photo.path
         // A thumbnail of a thumbnail is the same.
         if photo.starts(with: Array("\(folder)/".utf8)),
             let path = String(validating: photo, as: UTF8.self)
         {
             return path
         }
-        guard let original = await onFiles({ Self.original(photo) }) else {
-            throw ProviderError.notFound("There is no such photo any more.")
+        guard let lookup = await photos.run(photo, { FileStatus.look(photo, $0) }) else {
+            return try await existing(known, size, PictureFolder.noResponse)
         }
+        if case .unavailable(let code) = lookup {
+            let reason = String(cString: strerror(code))
+            return try await existing(
+                known, size, .failed("The file of the photo cannot be read: \(reason)."))
+        }
+        guard let status = lookup.status, status.kind == .file,
+            let original = Self.original(photo, status.stamp)
+        else { throw ProviderError.notFound("There is no such photo any more.") }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
         if await onFiles({ Self.isThumbnail(path, of: original) }) { return path }
         let making = running.withLock { running in
@@ -117,7 +139,7 @@ final class Thumbnails: Sendable {
     /// A thumbnail, opened for reading. The caller closes the descriptor.
     ///
     /// - Throws: What ``path(of:_:)`` throws.
-    func open(_ photo: [UInt8], _ size: Size) async throws -> Int32 {
+    func open(_ photo: Photo, _ size: Size) async throws -> Int32 {
         // Between the two somebody may delete it, but hardly every time.
         for _ in 0..<3 {
             let path = try await path(of: photo, size)
@@ -125,6 +147,18 @@ final class Thumbnails: Sendable {
             if descriptor >= 0 { return descriptor }
         }
         throw ProviderError.failed("The image could not be opened; try again.")
+    }
+
+    /// Returns the path of the thumbnail of a photo whose file cannot be reached.
+    ///
+    /// - Throws: `error` if there is no such thumbnail.
+    private func existing(
+        _ photo: Photo, _ size: Size, _ error: ProviderError
+    ) async throws -> String {
+        guard let original = Self.original(photo.path, photo.stamp) else { throw error }
+        let path = "\(folder)/\(size.rawValue)/\(original.name)"
+        guard await onFiles({ Self.isThumbnail(path, of: original) }) else { throw error }
+        return path
     }
 
     private func make(
@@ -156,15 +190,14 @@ final class Thumbnails: Sendable {
 
     // MARK: Files
 
-    private static func original(_ path: [UInt8]) -> Original? {
-        var status = stat()
-        guard withCPath(path, { stat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFREG,
-            let uri = withCPath(path, { g_filename_to_uri($0, nil, nil) })
-        else { return nil }
+    private static func original(_ path: [UInt8], _ stamp: FileStamp) -> Original? {
+        guard let uri = withCPath(path, { g_filename_to_uri($0, nil, nil) }) else { return nil }
         defer { g_free(uri) }
+        let seconds = stamp.modified / 1_000_000_000
         return Original(
-            uri: String(cString: uri), modified: Int(status.st_mtim.tv_sec),
-            bytes: Int(status.st_size))
+            uri: String(cString: uri),
+            modified: Int(stamp.modified % 1_000_000_000 < 0 ? seconds - 1 : seconds),
+            bytes: Int(stamp.sizeBytes))
     }
 
     private static func isThumbnail(_ path: String, of original: Original) -> Bool {

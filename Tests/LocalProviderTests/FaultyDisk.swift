@@ -1,0 +1,48 @@
+import FileAccess
+import Glibc
+import TestSupport
+
+/// A file system with faults: paths that hang, and paths that fail.
+final class FaultyDisk: Sendable {
+    struct Faults {
+        /// The parts of paths that hang until they are removed from here.
+        var hanging: Set<String> = []
+        /// The errors of paths, by parts of the paths.
+        var errors: [String: Int32] = [:]
+        /// The mount points that are added to those of the kernel.
+        var mountPoints: Set<String> = []
+    }
+
+    let faults = Observed(Faults())
+    /// The paths of calls that hang or did.
+    let hung = Observed<[String]>([])
+    let threads: FileThreads
+
+    /// - Parameter timeout: How long a call may hang.
+    init(timeout: Duration = .milliseconds(50)) {
+        var limits = FileThreads.Limits()
+        limits.timeout = timeout
+        limits.retryInterval = .seconds(1000)
+        let (faults, hung) = (faults, hung)
+        threads = FileThreads(
+            limits,
+            port: FileSystemPort(
+                fault: { path in
+                    let path = String(decoding: path, as: UTF8.self)
+                    var isFirst = true
+                    while faults.value.hanging.contains(where: path.contains) {
+                        if isFirst { hung.append(path) }
+                        isFirst = false
+                        var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+                        nanosleep(&time, nil)
+                    }
+                    return faults.value.errors.first { path.contains($0.key) }?.value ?? 0
+                },
+                mountPoints: {
+                    FileSystemPort.kernelMountPoints().union(
+                        faults.value.mountPoints.map { Array($0.utf8) })
+                }))
+    }
+
+    deinit { faults.update { $0.hanging = [] } }
+}

@@ -1,0 +1,97 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+
+/// The daemon with a pictures folder on a disk that hangs or fails.
+@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+struct SlowDiskTests {
+    /// Logs Ada in, who likes photo `1`, and ends the daemon.
+    ///
+    /// - Returns: Her account.
+    private func scan(_ names: [String]) async throws -> ObjectPath {
+        try Pictures.add(names)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        try await client.waitUntilReady(ada)
+        let photo = try #require(
+            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        let _: String = try await client.proxy(ada.path).call(.like, "Like", photo)
+        try await daemon.stop()
+        return ada.path
+    }
+
+    @Test func `calls are answered from the index while the first scan hangs`() async throws {
+        let path = try await scan(["1", "2", "Sea/3", "Sea/4"])
+        let disk = try await SlowDisk()
+        try disk.set([.hang(Pictures.home)])
+        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        let client = try TestClient()
+        let ada = client.service.account(path)
+        #expect(try await client.titles(ada, source: "likes") == ["1"])
+        #expect(try await client.titles(ada, source: "album:Sea") == ["3", "4"])
+        let first = try await ada.page("", cursor: "", count: 3)
+        let last = try await ada.page("", cursor: first.next, count: 3)
+        #expect(last.photos.map { $0["title"]?.string } == ["4"])
+        #expect(last.next.isEmpty)
+        await expectError(ServiceError.notFound.name) {
+            _ = try await ada.photo("0123456789abcdef")
+        }
+        #expect(try await ada.sources().count == 3)
+        // Nor does a new user wait.
+        _ = try await client.logIn("bob")
+        let updates = try await Signals(
+            client.connection, ada.path, .feed, "Updated")
+        try Pictures.add("5.png", age: -1)
+        try disk.set([])
+        _ = try await updates.messages.elements(1)
+        #expect(try await client.titles(ada) == ["5", "1", "2", "3", "4"])
+        try await daemon.stop()
+    }
+
+    @Test func `a photo that hangs delays neither other photos nor a login`() async throws {
+        let path = try await scan(["1", "2"])
+        let disk = try await SlowDisk()
+        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        let client = try TestClient()
+        let ada = client.service.account(path)
+        try await client.waitUntilReady(ada)
+        let photos = try await ada.page("", cursor: "", count: 2).photos.compactMap {
+            $0["id"]?.string
+        }
+        try disk.set([.hang("/1.png")])
+        let hanging = try (0..<5).map { _ in
+            let other = try TestClient()
+            return Task {
+                try await other.service.account(ada.path).imagePath(photos[0], size: "small")
+            }
+        }
+        let avatar = Task { try await ada.setAvatar(photos[0]) }
+        #expect(try await !ada.imagePath(photos[1], size: "small").isEmpty)
+        #expect(try await client.titles(ada) == ["1", "2"])
+        let bob = try await client.logIn("bob")
+        try await bob.logout()
+        try await client.logIn("bob", registers: false)
+        #expect(try await client.titles(bob) == ["1", "2"])
+        try disk.set([])
+        for task in hanging { #expect(try await !task.value.isEmpty) }
+        try await avatar.value
+        try await daemon.stop()
+    }
+
+    @Test(arguments: [EIO, EHOSTDOWN])
+    func `a folder that fails keeps its photos and likes`(code: Int32) async throws {
+        let path = try await scan(["Sea/1", "Sea/2", "3"])
+        let disk = try await SlowDisk()
+        try disk.set([.fail(code, "/Sea")])
+        let daemon = try await RunningDaemon(launcher: disk.launcher)
+        let client = try TestClient()
+        let ada = client.service.account(path)
+        _ = try await ada.refresh("")
+        #expect(try await client.titles(ada) == ["1", "2", "3"])
+        #expect(try await client.titles(ada, source: "likes") == ["1"])
+        try await daemon.stop()
+    }
+}
