@@ -147,6 +147,7 @@ package final class Account {
         case .likes(let count):
             direct?.likeCount = count
             engine.observer?.accountChanged(self)
+        case .profileChanged: Task { try? await refreshProfile() }
         }
     }
 

@@ -22,6 +22,8 @@ public enum SessionEvent: Sendable {
     case rateLimit(RateLimit)
     /// How many photos the user of a ``LikeSession`` likes.
     case likes(count: Int)
+    /// The profile of a provider that keeps its users itself has changed.
+    case profileChanged
 }
 
 /// How a session is doing.

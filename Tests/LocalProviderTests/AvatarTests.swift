@@ -30,6 +30,17 @@ import Testing
             PasswordLoginRequest(username: name, hasPassword: false, registers: registers))
     }
 
+    /// Waits until a user has an avatar: a login does not wait for it.
+    private func avatar(
+        of account: AccountIdentity, _ provider: LocalProvider? = nil
+    ) async throws -> String {
+        while true {
+            let avatar = try await (provider ?? self.provider).profile(of: account).avatar
+            if !avatar.isEmpty { return avatar }
+            await Task.yield()
+        }
+    }
+
     private func content(_ path: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
     }
@@ -41,18 +52,21 @@ import Testing
 
     @Test(arguments: ["ada", "../x", "Ада", String(repeating: "👩‍👩‍👧‍👦", count: 64)])
     func `a new user gets initials, in a file of our own`(name: String) async throws {
-        let profile = try await provider.profile(of: try await logIn(name))
+        let account = try await logIn(name)
+        let avatar = try await avatar(of: account)
+        let profile = try await provider.profile(of: account)
         #expect(profile.name == name)
         #expect(profile.isEditable)
-        #expect(try content(profile.avatar) == "initials of \(name)")
-        #expect(profile.avatar.hasPrefix(directory.appending("data/avatars/")))
+        #expect(try content(avatar) == "initials of \(name)")
+        #expect(avatar.hasPrefix(directory.appending("data/avatars/")))
         #expect(files.count == 1)
         #expect(files[0].utf8.count < 64)
     }
 
     @Test func `an avatar is a new file each time, and the old one goes`() async throws {
         let ada = try await logIn("ada")
-        let bob = try await provider.profile(of: try await logIn("bob")).avatar
+        let bob = try await avatar(of: try await logIn("bob"))
+        _ = try await avatar(of: ada)
         let session = try PhotosFixture.session("ada", of: provider)
         var paths: Set<String> = [try await session.profile().avatar]
         for photo in ["/p/1", "/p/2"] {
@@ -75,7 +89,7 @@ import Testing
 
     @Test func `of two files that a killed program left the newer counts`() async throws {
         let ada = try await logIn("ada")
-        let first = try await provider.profile(of: ada).avatar
+        let first = try await avatar(of: ada)
         let second = first.replacing("-1.png", with: "-12.png")
         try FileManager.default.copyItem(atPath: first, toPath: second)
         let next = Self.provider(directory, workshop)
@@ -95,17 +109,45 @@ import Testing
         #expect(files.isEmpty)
         workshop.error.update { $0 = nil }
         _ = try await logIn("ADA", registers: false)
-        let avatar = try await provider.profile(of: ada).avatar
+        let avatar = try await avatar(of: ada)
         #expect(try content(avatar) == "initials of ada")
         // One that is there is not drawn over.
         _ = try await logIn("ada", registers: false)
         #expect(try await provider.profile(of: ada).avatar == avatar)
+    }
+
+    @Test func `a login does not wait for the avatar, and the session hears of it`() async throws {
+        workshop.isHeld.update { $0 = true }
+        let ada = try await logIn("ada")
+        #expect(try await provider.profile(of: ada).avatar.isEmpty)
+        _ = try await logIn("ada", registers: false)
+        let session = try PhotosFixture.session("ada", of: provider)
+        workshop.isHeld.update { $0 = false }
+        for await event in session.events {
+            guard case .profileChanged = event else { continue }
+            break
+        }
+        #expect(try content(try await session.profile().avatar) == "initials of ada")
+        session.close()
+    }
+
+    @Test func `a user who is removed before the avatar is drawn leaves none`() async throws {
+        workshop.isHeld.update { $0 = true }
+        let ada = try await logIn("ada")
+        async let removal: Void = provider.removeUser(ada)
+        workshop.isHeld.update { $0 = false }
+        try await removal
+        // The next user's avatar is drawn after that.
+        _ = try await avatar(of: try await logIn("bob"))
+        while files.count > 1 { await Task.yield() }
     }
 }
 
 /// Writes down what it was asked for in place of an image.
 private final class FakeWorkshop: ImageWorkshop {
     let error = Observed<ImageWorkshopError?>(nil)
+    /// True while drawing waits.
+    let isHeld = Observed(false)
 
     func probe(
         _ file: [UInt8], urgency: ImageUrgency
@@ -124,6 +166,7 @@ private final class FakeWorkshop: ImageWorkshop {
     func initials(
         of name: String, pixels: Int, to destination: String
     ) async throws(ImageWorkshopError) {
+        _ = try? await isHeld.wait { $0 ? nil : true }
         try write("initials of \(name)", to: destination)
     }
 

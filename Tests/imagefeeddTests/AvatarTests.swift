@@ -16,8 +16,21 @@ struct AvatarTests {
         return [bytes[16..<20], bytes[20..<24]].map { $0.reduce(0) { $0 << 8 | Int($1) } }
     }
 
+    /// Waits until a user has an avatar: a login does not wait for it.
     private func avatar(_ account: AccountClient) async throws -> String {
-        try await account.properties(.profile)["Avatar"]?.string ?? ""
+        let client = try TestClient()
+        defer { withExtendedLifetime(client) {} }
+        let changes = try await Signals(
+            client.connection, account.path, "org.freedesktop.DBus.Properties",
+            "PropertiesChanged")
+        let avatar = try await account.properties(.profile)["Avatar"]?.string ?? ""
+        guard avatar.isEmpty else { return avatar }
+        return try await changes.messages.wait { messages in
+            messages.lazy.compactMap { message in
+                let change: (String, [String: Variant], [String])? = try? message.read()
+                return change?.1["Avatar"]?.string
+            }.first { !$0.isEmpty }
+        }
     }
 
     @Test func `everybody has a picture, of a photo if they like, and keeps it`() async throws {

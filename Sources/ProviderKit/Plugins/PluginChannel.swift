@@ -71,7 +71,7 @@ final class PluginChannel {
         case .status(let status): (method, json) = (.status, status.json)
         case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
         // What is new, the daemon finds out itself.
-        case .updated, .changed, .removed, .likes: return
+        case .updated, .changed, .removed, .likes, .profileChanged: return
         }
         guard case .object(var members) = json else { return }
         members["account"] = .string(account)

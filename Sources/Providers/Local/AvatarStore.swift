@@ -13,6 +13,8 @@ final class AvatarStore: Sendable {
     static let pixels = 512
 
     private struct State {
+        /// One change at a time of each user, by the first part of the name: a file that hangs delays no other user.
+        var turns: [String: ChangeQueue] = [:]
         /// The number of each user's avatar, by the first part of its name; nil before anybody has looked.
         var numbers: [String: Int]?
     }
@@ -20,8 +22,6 @@ final class AvatarStore: Sendable {
     private let folder: String
     private let images: any ImageWorkshop
     private let state = Mutex(State())
-    /// One change at a time.
-    private let turns = ChangeQueue()
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:
@@ -50,12 +50,14 @@ final class AvatarStore: Sendable {
 
     /// Draws an avatar for a user who has none.
     ///
+    /// - Returns: False if the user has one.
     /// - Throws: `ProviderError`.
-    func draw(_ user: String, name: String) async throws {
-        guard await path(of: user).isEmpty else { return }
-        try await make(user) { path throws(ImageWorkshopError) in
+    func draw(_ user: String, name: String) async throws -> Bool {
+        guard await path(of: user).isEmpty else { return false }
+        try await make(user, replacing: false) { path throws(ImageWorkshopError) in
             try await self.images.initials(of: name, pixels: Self.pixels, to: path)
         }
+        return true
     }
 
     /// Who a user is.
@@ -67,22 +69,31 @@ final class AvatarStore: Sendable {
     }
 
     func remove(_ user: String) async {
-        await turns.run {
+        let name = Self.name(user)
+        await turns(of: name).run {
             await look()
-            let name = Self.name(user)
             guard let number = number(name) else { return }
             state.withLock { $0.numbers?[name] = nil }
             await delete([path(name, number)])
         }
     }
 
+    /// Makes a new avatar.
+    ///
+    /// - Parameters:
+    ///   - user: The ``UserName/key`` of the user.
+    ///   - replaces: False if an avatar that the user has by then stays.
+    ///   - write: Writes the file.
+    /// - Throws: `ProviderError`.
     private func make(
-        _ user: String, _ write: (String) async throws(ImageWorkshopError) -> Void
+        _ user: String, replacing replaces: Bool = true,
+        _ write: (String) async throws(ImageWorkshopError) -> Void
     ) async throws {
-        try await turns.run {
+        let name = Self.name(user)
+        try await turns(of: name).run {
             await look()
-            let name = Self.name(user)
             let old = number(name)
+            guard replaces || old == nil else { return }
             let new = (old ?? 0) + 1
             do throws(StorageError) {
                 try PrivateFolder.create(folder)
@@ -96,6 +107,14 @@ final class AvatarStore: Sendable {
             }
             state.withLock { $0.numbers?[name] = new }
             if let old { await delete([path(name, old)]) }
+        }
+    }
+
+    private func turns(of name: String) -> ChangeQueue {
+        state.withLock { state in
+            let turns = state.turns[name] ?? ChangeQueue()
+            state.turns[name] = turns
+            return turns
         }
     }
 

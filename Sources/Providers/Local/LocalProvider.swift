@@ -134,7 +134,7 @@ extension LocalProvider: PasswordLogin {
                 "There is no user \(name.text); register the name first.")
         }
         try await check(request.password, of: user, name.key)
-        await drawAvatar(name.key, user.name)
+        drawAvatar(name.key, user.name)
         return AccountIdentity(username: user.name)
     }
 
@@ -142,16 +142,23 @@ extension LocalProvider: PasswordLogin {
         var hash: String?
         if let password { hash = try await crypt.hash(password) }
         try await users.register(name, password: hash)
-        await drawAvatar(name.key, name.text)
+        drawAvatar(name.key, name.text)
         return AccountIdentity(username: name.text)
     }
 
-    /// Draws a picture for who has none. Without it one can be logged in as well.
-    private func drawAvatar(_ key: String, _ name: String) async {
-        do {
-            try await avatars.draw(key, name: name)
-        } catch {
-            logger.notice("No avatar could be drawn", metadata: ["reason": "\(error)"])
+    /// Draws an avatar for a user who has none, in the background: a login does not wait for images.
+    private func drawAvatar(_ key: String, _ name: String) {
+        Task { @MainActor in
+            do {
+                guard try await avatars.draw(key, name: name) else { return }
+                // The user may have been removed meanwhile.
+                if let name = UserName(name), try await users.find(name) == nil {
+                    return await avatars.remove(key)
+                }
+                state.withLock(\.folder)?.tell(.profileChanged, to: key)
+            } catch {
+                logger.notice("No avatar could be drawn", metadata: ["reason": "\(error)"])
+            }
         }
     }
 
