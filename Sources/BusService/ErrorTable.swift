@@ -63,7 +63,7 @@ enum ErrorTable {
         case .noSuchUser: .noSuchUser
         case .userExists: .userExists
         case .wrongPassword: .wrongPassword
-        case .failed, .denied: .serviceFailed
+        case .failed, .denied, .refused: .serviceFailed
         case .storageFull: .storageFull
         case .rateLimited: .rateLimited
         case .unauthorized: .needsLogin

@@ -25,7 +25,7 @@ nonisolated package struct AccountStore: Sendable {
         package var damagedFile: String?
     }
 
-    private static let migrations = [
+    static let migrations = [
         """
         CREATE TABLE account (
             position INTEGER PRIMARY KEY,
@@ -42,6 +42,7 @@ nonisolated package struct AccountStore: Sendable {
         """,
         LikeStore.migration,
         LikeStore.secondMigration,
+        LikeStore.thirdMigration,
     ]
 
     private let database: DatabaseQueue

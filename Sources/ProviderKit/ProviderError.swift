@@ -23,6 +23,8 @@ public enum ProviderError: Error, Hashable, Sendable {
     case unauthorized
     /// The account is not allowed to do that.
     case denied(String)
+    /// The service refused this request for a reason of its own, and would refuse it again.
+    case refused(String)
 }
 
 /// The sentence for a person.
@@ -31,7 +33,7 @@ extension ProviderError: CustomStringConvertible {
         switch self {
         case .notFound(let text), .invalidArgument(let text), .notSupported(let text),
             .noSuchUser(let text), .userExists(let text), .wrongPassword(let text),
-            .notConfigured(let text), .failed(let text), .denied(let text):
+            .notConfigured(let text), .failed(let text), .denied(let text), .refused(let text):
             text
         case .staleCursor: "The place of the cursor is lost; start from the top."
         case .storageFull: "The disk is full; make some room and try again."

@@ -101,7 +101,8 @@ public protocol RemoteLikes: RemoteFeed {
     ///
     /// - Returns: How many people like the photo now; nil where the service does not say.
     /// - Throws: ``ProviderError/notFound(_:)`` for a 404, whether the photo or the likes are gone;
-    ///   ``ProviderError/denied(_:)`` when the account may not.
+    ///   ``ProviderError/denied(_:)`` when the account may not like photos at all;
+    ///   ``ProviderError/refused(_:)`` when the service refuses this like and would refuse it again.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int?
 }
 

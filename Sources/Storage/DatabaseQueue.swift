@@ -9,6 +9,10 @@ package final class DatabaseQueue: Sendable {
     nonisolated(unsafe) private var database: Database?
     /// How many pieces of work are queued or being done.
     private let pending = Atomic(0)
+    private let runs = Atomic(0)
+
+    /// The number of pieces of work so far, for measurements.
+    package var runCount: Int { runs.load(ordering: .relaxed) }
 
     /// Takes over `database`; its maker must not use it any more.
     package init(_ database: sending Database, label: String) {
@@ -31,6 +35,7 @@ package final class DatabaseQueue: Sendable {
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             pending.add(1, ordering: .relaxed)
+            runs.add(1, ordering: .relaxed)
             queue.async { [self] in
                 let result = Result { try body(opened()) }
                 pending.subtract(1, ordering: .relaxed)
@@ -58,7 +63,10 @@ package final class DatabaseQueue: Sendable {
     package func runBriefly<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        if let result = tryNow(body) { return try result.get() }
+        if let result = tryNow(body) {
+            runs.add(1, ordering: .relaxed)
+            return try result.get()
+        }
         return try await run(body)
     }
 

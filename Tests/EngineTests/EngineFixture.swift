@@ -16,6 +16,8 @@ final class EngineFixture: EngineObserver {
     let states = Observed<[AccountState]>()
     /// What was told, in words.
     let told = Observed<[String]>()
+    /// Runs when a like is announced as confirmed.
+    var onLikeSettled: () -> Void = {}
 
     init(_ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil) throws {
         self.directory = try directory ?? TemporaryDirectory()
@@ -97,6 +99,7 @@ final class EngineFixture: EngineObserver {
     }
     func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
         told.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
+        onLikeSettled()
     }
     func likeFailed(
         _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error

@@ -19,6 +19,8 @@ final class FakeService: OAuthLogin {
         var likeError: (any Error & Sendable)?
         /// A photo that cannot be liked for now.
         var badPhoto: String?
+        /// A photo whose likes the service refuses.
+        var refusedPhoto: String?
         var avatarURL = ""
         /// How many photos every source is said to have.
         var total: Int?
@@ -112,6 +114,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         try await ask("\(isLiked ? "like" : "unlike") \(photo)")
         if let error = state.value.likeError { throw error }
         if photo.text == state.value.badPhoto { throw ProviderError.failed("Trouble.") }
+        if photo.text == state.value.refusedPhoto { throw ProviderError.refused("Not this one.") }
         guard state.value.photos.contains(photo.text) else {
             throw ProviderError.notFound("No \(photo).")
         }

@@ -97,7 +97,8 @@ struct LikeTroubleTests {
             """
             CREATE TRIGGER refuse BEFORE DELETE ON like_wish BEGIN SELECT RAISE(ABORT, 'no'); END
             """)
-        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        // The service has confirmed it, whatever the disk says.
+        #expect(try await fixture.account.setLiked("a", true) == .done)
         for _ in 0..<3 {
             fixture.engine.tryAgain()
             _ = try await fixture.account.setLiked("a", true)

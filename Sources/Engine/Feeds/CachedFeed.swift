@@ -223,54 +223,94 @@ final class CachedFeed {
     /// Where the user's liked photos are; nil if the service has no such source.
     var likesSource: SourceID? { (session as? any RemoteLikes)?.likesSource }
 
-    /// Notes that a photo, and all that are liked as one with it, is liked, or is not any more, in every source.
+    /// Writes the liked state of a like group.
     ///
     /// - Parameters:
-    ///   - id: The photo.
-    ///   - isLiked: Whether it is liked.
-    ///   - likes: How many like it now, if that is known.
-    ///   - isCounted: Whether the user likes one more photo now, or one less.
-    /// - Returns: The photos as they are now, this one first; none if it is not known.
-    /// - Throws: ``StorageError``.
+    ///   - id: A photo of the like group.
+    ///   - isLiked: The state.
+    ///   - likes: The number of likes of the photo, if it is known.
+    ///   - isCounted: True if the number of the user's likes changes if the state does.
+    /// - Returns: The photos of the like group that are cached, the given one first; and the number of the user's
+    ///   likes.
+    /// - Throws: ``StorageError``; ``EngineError/needsLogin(_:)`` after a logout.
     func setLiked(
         _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool
-    ) async throws -> [Photo] {
+    ) async throws -> (photos: [Photo], count: Int) {
         try checkWanted()
         let now = owner.now
         let likesSource = likesSource
         let stored = likesSource.map(stored)
-        let together = likedTogether(id)
-        let (photos, moved) = try await store.run { [account] (tables) throws(StorageError) in
-            if isCounted { try tables.countLike(account, isLiked, now: now) }
+        let prefix = likedTogether(id)
+        let (photos, moved, count) = try await store.run {
+            [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
-            for id in try tables.photos(account, like: id, together) {
+            var hasChanged = false
+            for id in try tables.photos(account, like: id, prefix) {
+                guard let before = try tables.photo(account, id)?.photo.isLiked else { continue }
                 let photo = try tables.setLiked(account, id, isLiked, likes: likes, confirmed: now)
                 if let photo { photos.append(photo) }
+                if before != isLiked { hasChanged = true }
             }
-            guard let stored, let source = try tables.source(account, stored) else {
-                return (photos, 0)
-            }
+            if isCounted, hasChanged { try tables.countLike(account, isLiked, now: now) }
             var moved = 0
-            for photo in photos.reversed() {
-                let hasMoved =
-                    isLiked
-                    ? try tables.putOnTop(photo.id, of: source.key)
-                    : try tables.takeOut(photo.id, of: source.key)
-                if hasMoved { moved += 1 }
+            if let stored, let source = try tables.source(account, stored) {
+                for photo in photos.reversed() {
+                    let hasMoved =
+                        isLiked
+                        ? try tables.putOnTop(photo.id, of: source.key)
+                        : try tables.takeOut(photo.id, of: source.key)
+                    if hasMoved { moved += 1 }
+                }
             }
-            return (photos, moved)
+            return (photos, moved, try tables.likeCount(account))
         }
         if !photos.isEmpty { owner.photosChanged(photos) }
         if moved > 0, let likesSource { owner.feedUpdated(likesSource, new: isLiked ? moved : 0) }
-        return photos
+        return (photos, count)
     }
 
-    /// The photos that are liked as one with a photo, as far as they are known: this one first.
+    /// Reads the photos of a like group in one transaction. If the given photo is not cached, it is fetched.
+    ///
+    /// - Parameter id: A photo of the like group.
+    /// - Returns: The given photo first, then the others that are cached.
+    /// - Throws: ``StorageError``; what the service says of a photo that is not cached.
+    func likeGroup(of id: PhotoID) async throws -> [Photo] {
+        let photos = try await companions(of: id)
+        guard photos.first?.id != id else { return photos }
+        return [try await fetchPhoto(id).photo] + photos
+    }
+
+    /// Reads the liked states of photos.
+    ///
+    /// - Parameter ids: The photos.
+    /// - Returns: The states of those that are cached.
+    /// - Throws: ``StorageError``.
+    func cachedLikes(of ids: [PhotoID]) async throws -> [PhotoID: LikeQueue.CachedLike] {
+        guard !ids.isEmpty else { return [:] }
+        return try await store.run { [account] (tables) throws(StorageError) in
+            var likes: [PhotoID: LikeQueue.CachedLike] = [:]
+            for id in ids {
+                guard let photo = try tables.photo(account, id) else { continue }
+                likes[id] = LikeQueue.CachedLike(
+                    isLiked: photo.photo.isLiked, confirmed: photo.likeConfirmed)
+            }
+            return likes
+        }
+    }
+
+    /// Reads the number of the user's likes.
+    func likeCount() async throws -> Int {
+        try await store.run { [account] (tables) throws(StorageError) in
+            try tables.likeCount(account)
+        }
+    }
+
+    /// Returns the photos of a like group that are cached, the given one first.
     func companions(of id: PhotoID) async throws -> [Photo] {
-        let together = likedTogether(id)
+        let prefix = likedTogether(id)
         return try await store.run { [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
-            for id in try tables.photos(account, like: id, together) {
+            for id in try tables.photos(account, like: id, prefix) {
                 if let photo = try tables.photo(account, id) { photos.append(photo.photo) }
             }
             return photos
@@ -338,7 +378,7 @@ protocol CachedFeedOwner: AnyObject {
 
     /// What the user likes, or does not any more, here alone, the latest first; nil as long as the service
     /// offers likes.
-    var localLikes: [LikeWish]? { get }
+    var localLikes: [PendingLike]? { get }
 
     func feedUpdated(_ source: SourceID, new: Int)
     /// Photos were added further down.

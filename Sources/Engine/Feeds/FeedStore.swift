@@ -8,7 +8,7 @@ internal import Storage
 /// It may be deleted at any time: what it holds can be asked for again. Where there can be no file, or no
 /// longer one that is written, what is heard is kept in memory until there can.
 nonisolated struct FeedStore: Sendable {
-    private let queue: DatabaseQueue
+    let queue: DatabaseQueue
     private let file: FeedFile
     private let disk: DiskWatch
 

@@ -1,25 +1,33 @@
 internal import ProviderKit
 internal import Storage
 
-/// What the user wants to like or unlike, until the service has confirmed it.
-nonisolated struct LikeWish: Hashable, Sendable {
+/// A like or unlike that is stored: one that the service has not confirmed, or one that counts only locally.
+nonisolated struct PendingLike: Hashable, Sendable {
     let photo: PhotoID
+    /// True for a like, false for an unlike.
     var isWanted: Bool
 }
 
-/// What is kept of an account's likes: what the service does not know, or not yet.
+/// The stored likes of an account.
 nonisolated struct LikeRecords: Sendable {
-    /// What is to be sent, in its order.
-    var wishes: [LikeWish] = []
-    /// What counts here alone, the latest last, since the service offers no likes.
-    var local: [LikeWish] = []
-    /// When the service was asked last whether it offers likes; nil if it does.
+    /// A pending like.
+    struct Pending: Hashable, Sendable {
+        var like: PendingLike
+        /// The time at which it was stored; nil if the cache cannot tell if it was confirmed since then.
+        var stored: Timestamp?
+    }
+
+    /// The pending likes, in the order of their delivery.
+    var pending: [Pending] = []
+    /// The likes that are stored locally, the latest last.
+    var local: [PendingLike] = []
+    /// The time at which the service last said that it has no likes; nil if it has likes.
     var unavailableSince: Timestamp?
 }
 
-/// The likes on the disk, beside the accounts: none that was asked for is lost.
+/// The likes of an account in the account database. They survive a restart and an abrupt end.
 nonisolated struct LikeStore: Sendable {
-    /// What brings the account store up to what is needed here.
+    /// The schema.
     static let migration = """
         CREATE TABLE like_wish (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -41,111 +49,131 @@ nonisolated struct LikeStore: Sendable {
         ) WITHOUT ROWID;
         """
 
-    /// What was kept of likes alone is kept of their ends, too.
+    /// The column for unlikes that are stored locally.
     static let secondMigration = """
         ALTER TABLE local_like ADD COLUMN is_wanted INTEGER NOT NULL DEFAULT 1;
+        """
+
+    /// The column for the time at which a pending like was stored.
+    static let thirdMigration = """
+        ALTER TABLE like_wish ADD COLUMN stored INTEGER;
         """
 
     let database: DatabaseQueue
     let account: AccountID
 
+    /// Reads all records.
     func read() async throws -> LikeRecords {
         try await database.run { [account] database in
-            var records = LikeRecords()
-            try database.query(
-                "SELECT photo, is_wanted FROM like_wish WHERE account = ? ORDER BY number",
-                [.text(account.text)]
-            ) { row throws(StorageError) in
-                records.wishes.append(
-                    LikeWish(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
-            }
-            try database.query(
-                "SELECT photo, is_wanted FROM local_like WHERE account = ? ORDER BY number",
-                [.text(account.text)]
-            ) { row throws(StorageError) in
-                records.local.append(
-                    LikeWish(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
-            }
-            records.unavailableSince = try database.first(
-                "SELECT asked FROM likes_unavailable WHERE account = ?", [.text(account.text)]
-            ) { Timestamp(secondsSince1970: $0.integer(0)) }
-            return records
+            try LikeTables(database: database, account: account).read()
         }
     }
 
-    /// Stores a wish, in the place of an earlier one for the photo.
-    func add(_ wish: LikeWish) async throws {
+    /// Changes the records.
+    func perform(_ write: LikeQueue.Write) async throws {
         try await database.run { [account] database in
-            try database.query(
-                "INSERT OR REPLACE INTO like_wish (account, photo, is_wanted) VALUES (?, ?, ?)",
-                [.text(account.text), .text(wish.photo.text), .bool(wish.isWanted)])
+            try LikeTables(database: database, account: account).perform(write)
         }
     }
 
-    /// Forgets a wish, unless another one for the photo has taken its place.
-    func remove(_ wish: LikeWish) async throws {
-        try await database.run { [account] database in
-            try database.query(
-                "DELETE FROM like_wish WHERE account = ? AND photo = ? AND is_wanted = ?",
-                [.text(account.text), .text(wish.photo.text), .bool(wish.isWanted)])
-        }
-    }
-
-    /// Turns a wish into what counts here alone, since the service offers no likes. What the opposite one has
-    /// changed here is as it was then.
-    func settleLocally(_ wish: LikeWish, asked: Timestamp) async throws {
-        try await database.run { [account] database in
-            try database.transaction { () throws(StorageError) in
-                try database.query(
-                    "DELETE FROM like_wish WHERE account = ? AND photo = ?",
-                    [.text(account.text), .text(wish.photo.text)])
-                try database.query(
-                    "DELETE FROM local_like WHERE account = ? AND photo = ? AND is_wanted = ?",
-                    [.text(account.text), .text(wish.photo.text), .bool(!wish.isWanted)])
-                if database.changedRows == 0 {
-                    try database.query(
-                        """
-                        INSERT OR IGNORE INTO local_like (account, photo, is_wanted)
-                            VALUES (?, ?, ?)
-                        """,
-                        [.text(account.text), .text(wish.photo.text), .bool(wish.isWanted)])
-                }
-                try database.query(
-                    "INSERT OR REPLACE INTO likes_unavailable VALUES (?, ?)",
-                    [.text(account.text), .integer(asked.secondsSince1970)])
-            }
-        }
-    }
-
-    /// Turns what counts here alone into wishes, since the service may offer likes again.
-    func resumeSending() async throws {
-        try await database.run { [account] database in
-            try database.transaction { () throws(StorageError) in
-                try database.query(
-                    """
-                    INSERT OR IGNORE INTO like_wish (account, photo, is_wanted)
-                        SELECT account, photo, is_wanted FROM local_like
-                        WHERE account = ? ORDER BY number
-                    """, [.text(account.text)])
-                for table in ["local_like", "likes_unavailable"] {
-                    try database.query(
-                        "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
-                }
-            }
-        }
-    }
-
-    /// Forgets everything: the account is logged out.
+    /// Deletes all records, because the account is logged out.
     func clear() async throws {
         try await database.run { [account] database in
-            try database.transaction { () throws(StorageError) in
-                for table in ["like_wish", "local_like", "likes_unavailable"] {
-                    try database.query(
-                        "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
-                }
-            }
-            // What is deleted is deleted, be the disk too full to prove it.
+            try LikeTables(database: database, account: account).clear()
+            // Best effort: it may fail on a full disk; the rows are gone.
             try? database.scrub()
+        }
+    }
+}
+
+/// The statements that read and change the stored likes of an account.
+nonisolated struct LikeTables {
+    let database: Database
+    let account: AccountID
+
+    func read() throws(StorageError) -> LikeRecords {
+        var records = LikeRecords()
+        try database.query(
+            "SELECT photo, is_wanted, stored FROM like_wish WHERE account = ? ORDER BY number",
+            [.text(account.text)]
+        ) { row throws(StorageError) in
+            records.pending.append(
+                LikeRecords.Pending(
+                    like: PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0),
+                    stored: row.optionalInteger(2).map(Timestamp.init(secondsSince1970:))))
+        }
+        try database.query(
+            "SELECT photo, is_wanted FROM local_like WHERE account = ? ORDER BY number",
+            [.text(account.text)]
+        ) { row throws(StorageError) in
+            records.local.append(
+                PendingLike(photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0))
+        }
+        records.unavailableSince = try database.first(
+            "SELECT asked FROM likes_unavailable WHERE account = ?", [.text(account.text)]
+        ) { Timestamp(secondsSince1970: $0.integer(0)) }
+        return records
+    }
+
+    func perform(_ write: LikeQueue.Write) throws(StorageError) {
+        switch write {
+        case .store(let like, let since):
+            try database.query(
+                """
+                INSERT OR REPLACE INTO like_wish (account, photo, is_wanted, stored)
+                    VALUES (?, ?, ?, ?)
+                """,
+                [
+                    .text(account.text), .text(like.photo.text), .bool(like.isWanted),
+                    .integer(since?.secondsSince1970),
+                ])
+        case .withdraw(let like), .remove(let like):
+            // The opposite may have taken its place.
+            try database.query(
+                "DELETE FROM like_wish WHERE account = ? AND photo = ? AND is_wanted = ?",
+                [.text(account.text), .text(like.photo.text), .bool(like.isWanted)])
+        case .storeLocally(let like, let asked):
+            try database.transaction { () throws(StorageError) in
+                try storeLocally(like, asked: asked)
+            }
+        case .resume:
+            try database.transaction { () throws(StorageError) in try resume() }
+        }
+    }
+
+    /// Turns a pending like into a local one, in the place of an earlier one for the photo.
+    private func storeLocally(_ like: PendingLike, asked: Timestamp) throws(StorageError) {
+        try database.query(
+            "DELETE FROM like_wish WHERE account = ? AND photo = ?",
+            [.text(account.text), .text(like.photo.text)])
+        try database.query(
+            "INSERT OR REPLACE INTO local_like (account, photo, is_wanted) VALUES (?, ?, ?)",
+            [.text(account.text), .text(like.photo.text), .bool(like.isWanted)])
+        try database.query(
+            "INSERT OR REPLACE INTO likes_unavailable VALUES (?, ?)",
+            [.text(account.text), .integer(asked.secondsSince1970)])
+    }
+
+    /// Turns the local likes into pending ones.
+    private func resume() throws(StorageError) {
+        try database.query(
+            """
+            INSERT OR IGNORE INTO like_wish (account, photo, is_wanted)
+                SELECT account, photo, is_wanted FROM local_like
+                WHERE account = ? ORDER BY number
+            """, [.text(account.text)])
+        for table in ["local_like", "likes_unavailable"] {
+            try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+        }
+    }
+
+    /// Deletes all records.
+    func clear() throws(StorageError) {
+        try database.transaction { () throws(StorageError) in
+            for table in ["like_wish", "local_like", "likes_unavailable"] {
+                try database.query(
+                    "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+            }
         }
     }
 }

@@ -1,52 +1,32 @@
 internal import ProviderKit
 
-/// What became of a like or unlike.
+/// The result of a like or unlike.
 nonisolated package enum LikeOutcome: String, Sendable {
-    /// The service has confirmed it.
+    /// The service confirmed it.
     case done
-    /// It is kept, and sent later.
+    /// It is stored, and sent later.
     case queued
-    /// The service offers no likes: it is kept here.
+    /// The service offers no likes; it is stored locally.
     case local
 }
 
-/// The likes of an account: each is written down before it is sent, and sent until the service has
-/// confirmed or refused it. For each photo the last wish counts.
+/// The likes of an account: performs what ``LikeQueue`` decides.
 final class Likes {
-    /// How long a caller waits before its wish counts as queued.
+    /// The time after which a call is answered with the outcome `queued`.
     static let patience = Duration.seconds(15)
-    /// How long a service that offered no likes is not asked again.
-    static let unavailablePause = Duration.seconds(86_400)
 
-    let session: any RemoteLikes
-    let feed: CachedFeed
-    let store: LikeStore
-    let owner: any LikesOwner
-    var wishes: [LikeWish] = []
-    var local: [LikeWish] = []
-    var unavailableSince: Timestamp?
-    /// What counted here alone until the service was asked again: counted once is enough.
-    var resumed: Set<LikeWish> = []
-    var loading: Task<Void, any Error>?
-    var sending: Task<Void, Never>?
-    var waiters: [LikeWish: [CheckedContinuation<LikeOutcome, any Error>]] = [:]
-    /// What the service may know more of than it has confirmed, by ``likeable(_:)``: something was sent, and no
-    /// answer came.
-    var unanswered: Set<String> = []
-    /// What the service has confirmed, and the disk could not be told yet; with how many like the photo now.
-    var confirmed: [LikeWish: Int?] = [:]
-    /// What was confirmed, by ``likeable(_:)``, and the cache could not be told: its photos say otherwise.
-    var unwritten: [String: Bool] = [:]
-    /// What is to become of a wish is decided for one at a time.
-    private let decisions = ChangeQueue()
-    /// The latest call about each photo that is not decided yet.
-    private var arrivals: [PhotoID: Task<Void, Never>] = [:]
-    /// Counts the wishes that are done with.
-    var settled = 0
-    var isClosed = false
-    /// How often in a row sending has come to a halt at a wish that stays queued. Of all that callers send
-    /// only the first counts, of the tries by themselves each.
-    var halts = 0
+    private let session: any RemoteLikes
+    private let feed: CachedFeed
+    private let store: LikeStore
+    private let owner: any LikesOwner
+    private var queue: LikeQueue
+    private var lastCall = 0
+    private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Answer, any Error>] = [:]
+    /// The photos that the calls have read, each with the others of its like group.
+    private var photosOfCalls: [LikeQueue.CallID: [Photo]] = [:]
+    private var loading: Task<Void, any Error>?
+    /// The request of the delivery in progress.
+    private var request: Task<Void, Never>?
 
     init(
         _ session: any RemoteLikes, _ feed: CachedFeed, _ store: LikeStore, owner: any LikesOwner
@@ -55,267 +35,248 @@ final class Likes {
         self.feed = feed
         self.store = store
         self.owner = owner
+        queue = LikeQueue { session.likedTogether($0) ?? $0.text }
     }
 
-    /// Whether what was left to do is known.
-    private(set) var isLoaded = false
-
-    /// Photos whose like or unlike is on its way or queued.
-    var pending: [PhotoID] { wishes.map(\.photo) }
-
-    /// Whether the like or unlike of a photo, or of one that is liked with it, is on its way or queued.
-    func isPending(_ id: PhotoID) -> Bool { wishes.contains { isOne($0.photo, id) } }
-
-    /// What counts here alone, the latest first; nil as long as the service offers likes.
-    var localWishes: [LikeWish]? { unavailableSince == nil ? nil : local.reversed() }
-
-    /// A photo as the user is to see it.
-    func decorate(_ photo: Photo) -> Photo {
-        guard !wishes.isEmpty || !local.isEmpty || !unwritten.isEmpty else { return photo }
-        var photo = photo
-        if let isLiked = unwritten[likeable(photo.id)] { photo.isLiked = isLiked }
-        if let wish = local.first(where: { isOne($0.photo, photo.id) }) {
-            photo.isLiked = wish.isWanted
-        }
-        photo.isPending = wishes.contains {
-            isOne($0.photo, photo.id) && $0.isWanted != photo.isLiked
-        }
-        return photo
+    /// True if the stored records are loaded.
+    var isLoaded: Bool { queue.isLoaded }
+    /// The photos whose like or unlike is in progress or queued.
+    var pending: [PhotoID] { queue.pending }
+    /// The local likes, the latest first; nil if the service has likes.
+    var localWishes: [PendingLike]? {
+        queue.unavailableSince == nil ? nil : queue.localLikes.reversed()
     }
+    /// The number of completed likes. What was read before it changed may be outdated.
+    var settled: Int { queue.revision }
+    /// The number of consecutive failures.
+    var halts: Int { queue.consecutiveFailures }
+    /// The time at which the service is to be asked again if it has likes, because some are stored locally.
+    var nextQuestion: Timestamp? { queue.nextQuestion }
+    /// A Boolean value that indicates whether a service without likes may be asked again.
+    var mayOfferLikesAgain: Bool { queue.mayOfferLikesAgain(at: owner.now) }
 
-    /// What is liked with a photo: itself, or all that are liked as one.
-    func likeable(_ id: PhotoID) -> String { session.likedTogether(id) ?? id.text }
+    /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
+    func isPending(_ photo: PhotoID) -> Bool { queue.isPending(photo) }
 
-    private func isOne(_ left: PhotoID, _ right: PhotoID) -> Bool {
-        left == right || likeable(left) == likeable(right)
-    }
+    /// Returns a photo as clients see it.
+    func decorate(_ photo: Photo) -> Photo { queue.decorate(photo) }
 
-    // MARK: Wishes
+    // MARK: Calls
 
     /// Likes or unlikes a photo.
     ///
-    /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the
-    ///   service; what the disk says.
-    func set(_ id: PhotoID, _ isWanted: Bool) async throws -> LikeOutcome {
-        try await change(id, unseen: isWanted) { _ in isWanted }.outcome
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - isWanted: True to like it.
+    /// - Returns: The outcome.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a photo that does not exist; the refusal of the service;
+    ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error.
+    func set(_ photo: PhotoID, _ isWanted: Bool) async throws -> LikeOutcome {
+        try await call(photo, .set(isWanted)).outcome
     }
 
-    /// Likes what is not liked, unlikes what is. What is on its way counts as arrived.
-    func toggle(_ id: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        try await change(id, unseen: nil) { !$0 }
-    }
-
-    /// Does what `wanted` makes of whether the photo is liked, or about to be.
+    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
     ///
-    /// `unseen` is what is wanted whatever the photo is like: if it is not known, and nobody can be asked now.
-    private func change(
-        _ id: PhotoID, unseen: Bool?, _ wanted: @escaping @MainActor (Bool) -> Bool
-    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
-        // Who came first decides first, however long the photo takes to be found.
-        let earlier = arrivals[id]
-        let (decided, decision) = AsyncStream<Void>.makeStream()
-        let arrival = Task { for await _ in decided {} }
-        arrivals[id] = arrival
-        defer {
-            decision.finish()
-            if arrivals[id] == arrival { arrivals[id] = nil }
-        }
-        let progress = Progress()
-        return try await withTimeLimit(Self.patience, owner.clock) { [self] in
-            try await load()
-            var isUnseen = false
-            do {
-                // One that has to be asked for keeps nobody else waiting.
-                _ = try await feed.photo(id)
-            } catch  where unseen != nil && Self.mayPass(error) {
-                isUnseen = true
-            }
-            await earlier?.value
-            let (wish, settled) = try await decisions.run {
-                decision.finish()
-                guard !progress.isGivenUp else { throw CancellationError() }
-                if isUnseen, let unseen { return try await decideUnseen(id, unseen) }
-                return try await decide(id, wanted)
-            }
-            if let settled { return (wish.isWanted, settled) }
-            progress.wish = wish
-            return (wish.isWanted, try await outcome(of: wish))
-        } onTimeout: {
-            guard let wish = progress.wish else {
-                progress.isGivenUp = true
-                throw ProviderError.failed(
-                    "The service takes too long to answer; try again later.")
-            }
-            return (wish.isWanted, .queued)
-        }
+    /// - Parameter photo: The photo.
+    /// - Returns: The wanted state, and the outcome.
+    /// - Throws: As ``set(_:_:)``; also what the service says if the photo is not cached and cannot be fetched.
+    func toggle(_ photo: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        try await call(photo, .toggle)
     }
 
-    /// How far a call has come.
-    private final class Progress {
-        /// What is written down.
-        var wish: LikeWish?
-        /// Whether the caller was told that it comes to nothing.
-        var isGivenUp = false
-    }
-
-    /// Writes a wish down, if there is something left to wish.
-    ///
-    /// - Returns: The wish, and what became of it; nil if it is to be sent.
-    private func decide(
-        _ id: PhotoID, _ wanted: (Bool) -> Bool
-    ) async throws -> (LikeWish, LikeOutcome?) {
-        if mayOfferLikesAgain { try await resumeSending() }
-        var known: Photo
-        var before: Int
-        repeat {
-            before = settled
-            known = try await feed.photo(id).photo
-            // What was settled while it was read, it may not say.
-        } while settled != before
-        let photo = decorate(known)
-        try checkOpen()
-        let earlier = wishes.first { isOne($0.photo, id) }
-        let wish = LikeWish(photo: name(id), isWanted: wanted(earlier?.isWanted ?? photo.isLiked))
-        if unavailableSince != nil {
-            if photo.isLiked != wish.isWanted { try await settleLocally(wish) }
-            return (wish, .local)
+    /// Hands a call to the queue, and waits for its answer. The work goes on after the time limit.
+    private func call(
+        _ photo: PhotoID, _ change: LikeQueue.Change
+    ) async throws -> LikeQueue.Answer {
+        lastCall += 1
+        let id = lastCall
+        let timer = Task { [clock = owner.clock] in
+            do { try await clock.sleep(for: Self.patience) } catch { return }
+            handle(.timedOut(id))
         }
-        if earlier == wish { return (wish, nil) }
-        if photo.isLiked == wish.isWanted, !unanswered.contains(likeable(id)) {
-            // What was not sent yet is as if it had never been wished.
-            if let earlier { try await takeBack(earlier) }
-            return (wish, .done)
-        }
-        try await keep(wish)
-        owner.likesPendingChanged()
-        noteChange(id)
-        return (wish, nil)
-    }
-
-    /// Writes down what is wanted of a photo that nobody has seen here, and that nobody can be asked about now.
-    private func decideUnseen(
-        _ id: PhotoID, _ isWanted: Bool
-    ) async throws -> (LikeWish, LikeOutcome?) {
-        if mayOfferLikesAgain { try await resumeSending() }
-        try checkOpen()
-        let wish = LikeWish(photo: name(id), isWanted: isWanted)
-        if unavailableSince != nil {
-            try await settleLocally(wish)
-            return (wish, .local)
-        }
-        guard !wishes.contains(wish) else { return (wish, nil) }
-        // What the service knows of it is not known: it is to be told.
-        unanswered.insert(likeable(id))
-        try await keep(wish)
-        owner.likesPendingChanged()
-        return (wish, nil)
-    }
-
-    /// One of the photos that are liked as one stands for all.
-    private func name(_ id: PhotoID) -> PhotoID {
-        wishes.first { isOne($0.photo, id) }?.photo ?? local.first { isOne($0.photo, id) }?.photo
-            ?? id
-    }
-
-    private func checkOpen() throws {
-        guard !isClosed else {
-            throw EngineError.cancelled("The account was closed meanwhile; try again.")
-        }
-    }
-
-    /// Writes a wish down, in the place of an earlier one for the photo.
-    private func keep(_ wish: LikeWish) async throws {
-        try await store.add(wish)
-        // It may be wanted anew.
-        for isWanted in [false, true] {
-            confirmed[LikeWish(photo: wish.photo, isWanted: isWanted)] = nil
-        }
-        if let index = wishes.firstIndex(where: { $0.photo == wish.photo }) {
-            wishes[index] = wish
-        } else {
-            wishes.append(wish)
-        }
-    }
-
-    /// Drops a wish of which nothing was sent.
-    private func takeBack(_ wish: LikeWish) async throws {
-        // First of all, so that it is not sent meanwhile.
-        wishes.removeAll { $0 == wish }
-        do {
-            try await store.remove(wish)
-        } catch {
-            wishes.append(wish)
-            throw error
-        }
-        settle(wish)
-        resolve(wish, .success(.queued))
-    }
-
-    /// Has a wish that is written down sent, and waits for what becomes of it.
-    private func outcome(of wish: LikeWish) async throws -> LikeOutcome {
-        guard !isClosed else { return .queued }
+        defer { timer.cancel() }
         return try await withCheckedThrowingContinuation { continuation in
-            waiters[wish, default: []].append(continuation)
-            send()
+            callers[id] = continuation
+            handle(.called(id, photo, change))
         }
     }
 
-    // MARK: Being started and ended
+    // MARK: Events of the owner
 
-    /// Reads what was left to do, once.
+    /// Loads the stored records, once.
     func load() async throws {
-        if loading == nil {
-            loading = Task {
-                let records = try await store.read()
-                wishes = records.wishes
-                // Whether they were sent before the program ended is not known.
-                unanswered.formUnion(wishes.map { likeable($0.photo) })
-                local = records.local
-                unavailableSince = records.unavailableSince
-                isLoaded = true
-                if !wishes.isEmpty { owner.likesPendingChanged() }
-            }
-        }
+        handle(.loadRequested)
+        try await loading?.value
+    }
+
+    /// Sends the pending likes, if the service can be asked. Call it whenever that may have changed.
+    func send() { handle(.deliveryRequested) }
+
+    /// Sends the local likes, if it is time to ask the service again.
+    func askAgain() { handle(.questionDue) }
+
+    /// Records that a retry begins: if it fails, too, the next one is later.
+    func noteTry() { handle(.retryBegan) }
+
+    /// Records that the service reports another liked state than before.
+    ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - isLiked: Its state at the service. It is in the cache already.
+    func noteObserved(_ photo: PhotoID, isLiked: Bool) {
+        handle(.observed(photo, isLiked: isLiked))
+    }
+
+    /// Ends the deliveries, because another session takes over. The records remain.
+    func close() {
+        handle(.closed(.replaced))
+        request?.cancel()
+    }
+
+    /// Deletes all records, because the account logs out. Calls in progress fail with ``EngineError/cancelled(_:)``.
+    func clear() async throws {
+        handle(.closed(.loggingOut))
+        request?.cancel()
         do {
-            try await loading?.value
+            try await store.clear()
         } catch {
-            loading = nil
+            handle(.closed(.replaced))
+            throw error
+        }
+        handle(.closed(.loggedOut))
+    }
+
+    // MARK: Effects
+
+    private func handle(_ event: LikeQueue.Event) {
+        for effect in queue.handle(event, at: owner.now) { perform(effect) }
+    }
+
+    private func perform(_ effect: LikeQueue.Effect) {
+        switch effect {
+        case .readRecords: loading = Task { try await readRecords() }
+        case .readPhoto(let call, let photo): Task { await read(photo, for: call) }
+        case .write(let write):
+            Task {
+                let result = await Result { try await store.perform(write) }
+                handle(.written(result))
+            }
+        case .fetchPhoto(let photo, let isCachedEnough):
+            request = Task {
+                let result = await Result {
+                    isCachedEnough
+                        ? try await feed.photo(photo) : try await feed.fetchPhoto(photo)
+                }
+                handle(.photoFetched(result.map(\.photo.isLiked)))
+            }
+        case .send(let like): request = Task { await send(like) }
+        case .updateCache(let update): Task { await updateCache(update) }
+        case .reply(let call, let result):
+            photosOfCalls[call] = nil
+            callers.removeValue(forKey: call)?.resume(with: result)
+        case .pendingChanged: owner.likesPendingChanged()
+        case .photosChanged(let photo, let call): announce(photo, call)
+        case .confirmed(let update): announceConfirmed(update)
+        case .failed(let like, let error): owner.likeFailed(like.photo, like.isWanted, error)
+        case .failuresChanged: owner.likesHaltsChanged()
+        }
+    }
+
+    private func readRecords() async throws {
+        do {
+            let stored = try await store.read()
+            let cached = try? await feed.cachedLikes(of: stored.pending.map(\.like.photo))
+            handle(.recordsRead(.success(LikeQueue.LoadedRecords(stored, cached: cached ?? [:]))))
+        } catch {
+            handle(.recordsRead(.failure(error)))
             throw error
         }
     }
 
-    func close() {
-        isClosed = true
-        for wish in waiters.keys { resolve(wish, .success(.queued)) }
+    private func read(_ photo: PhotoID, for call: LikeQueue.CallID) async {
+        let result = await Result { try await feed.likeGroup(of: photo) }
+        if case .success(let photos) = result, callers[call] != nil {
+            photosOfCalls[call] = photos
+        }
+        handle(.photoRead(call, result.map { $0.first?.isLiked ?? false }))
     }
 
-    /// Forgets everything, since the account is logged out.
-    func clear() async throws {
-        close()
-        try await store.clear()
+    private func send(_ like: PendingLike) async {
+        let result = await Result {
+            try await owner.ask { [self] in
+                guard queue.willSend(like) else { throw CancellationError() }
+                return try await session.setLiked(like.photo, like.isWanted)
+            }
+        }
+        handle(.sent(result))
     }
 
-    // MARK: Telling
+    /// The photos of a confirmed like as they are in the cache now.
+    private var confirmedPhotos: [Photo] = []
 
-    func noteChange(_ id: PhotoID) {
+    private func updateCache(_ update: LikeQueue.CacheUpdate) async {
+        let result = try? await feed.setLiked(
+            update.like.photo, update.like.isWanted, likes: update.likes,
+            isCounted: update.isCounted)
+        if let count = result?.count {
+            owner.likeCount = count
+        } else if update.isCounted {
+            owner.likeCount = max(0, owner.likeCount + (update.like.isWanted ? 1 : -1))
+        }
+        confirmedPhotos = result?.photos ?? []
+        handle(.cacheUpdated(update, isWritten: result != nil))
+    }
+
+    // MARK: Announcements
+
+    /// Announces a confirmed like for each photo of its like group.
+    private func announceConfirmed(_ update: LikeQueue.CacheUpdate) {
+        let like = update.like
+        if confirmedPhotos.isEmpty {
+            // The cache does not know the photo, or cannot be written.
+            announce(like.photo, nil)
+            owner.likeConfirmed(like.photo, like.isWanted, likes: update.likes ?? 0)
+        }
+        for photo in confirmedPhotos {
+            owner.likeConfirmed(
+                photo.id, like.isWanted, likes: photo.likes ?? update.likes ?? 0)
+        }
+        // Only the service can tell if it has counted the like before.
+        if update.outcome == .done, !update.isCounted { owner.likeCountDoubted() }
+    }
+
+    private func announce(_ photo: PhotoID, _ call: LikeQueue.CallID?) {
+        if let call, let photos = photosOfCalls[call] { return owner.photosChanged(photos) }
         Task {
-            if let photos = try? await feed.companions(of: id), !photos.isEmpty {
+            if let photos = try? await feed.companions(of: photo), !photos.isEmpty {
                 owner.photosChanged(photos)
             }
         }
     }
 }
 
-/// Whose likes they are.
+nonisolated extension Result where Failure == any Error {
+    /// Creates the result of an operation.
+    @MainActor
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+/// The account to which the likes belong.
 protocol LikesOwner: CachedFeedOwner {
     var clock: any Clock<Duration> { get }
+    /// The number of the user's likes.
+    var likeCount: Int { get set }
 
+    /// The pending likes changed.
     func likesPendingChanged()
-    /// Something stays queued that could not be sent, or goes on after all.
+    /// The number of consecutive failures changed.
     func likesHaltsChanged()
-    /// The service, or the user in its place, has settled whether a photo is liked. `isCertain` tells whether
-    /// that was not settled before already, without anybody hearing of it.
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int, isCertain: Bool)
-    /// The service has refused; the old state stands.
+    /// The service confirmed a like or unlike, or it was stored locally.
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
+    /// The service may have counted a like before it was confirmed: only the service knows the number of likes.
+    func likeCountDoubted()
+    /// The service refused a like or unlike; the old state remains.
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
 }

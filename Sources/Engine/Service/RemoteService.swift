@@ -104,7 +104,7 @@ final class RemoteService: PhotoService {
             isLoading = false
             owner?.serviceChanged()
             await bringProfile()
-            await likes?.askAgain()
+            likes?.askAgain()
             scheduleQuestion()
             likes?.send()
         }
@@ -168,7 +168,7 @@ final class RemoteService: PhotoService {
             guard !health.wantsRetry else { return }
         }
         feed?.tryAgain()
-        await likes?.askAgain()
+        likes?.askAgain()
         likes?.send()
     }
 
@@ -252,7 +252,7 @@ final class RemoteService: PhotoService {
                 Task { [weak self, clock] in
                     do { try await clock.sleep(for: pause) } catch { return }
                     self?.daily = nil
-                    await self?.likes?.askAgain()
+                    self?.likes?.askAgain()
                     self?.scheduleQuestion()
                 }
             )
@@ -302,7 +302,7 @@ final class RemoteService: PhotoService {
 extension RemoteService: LikesOwner, CredentialsOwner {
     var now: Timestamp { ports.now() }
     var clock: any Clock<Duration> { ports.clock }
-    var localLikes: [LikeWish]? { likes?.localWishes }
+    var localLikes: [PendingLike]? { likes?.localWishes }
     var savesData: Bool { owner?.savesData ?? false }
 
     func ask<Value: Sendable>(
@@ -344,8 +344,14 @@ extension RemoteService: LikesOwner, CredentialsOwner {
 
     func likesObserved(_ photos: [Photo]) {
         for photo in photos {
-            likes?.noteObserved(photo.id)
+            likes?.noteObserved(photo.id, isLiked: photo.isLiked)
             owner?.likeConfirmed(photo.id, photo.isLiked, likes: photo.likes ?? 0)
+        }
+        // Where the service does not report the number of likes, it is the number of those that are known.
+        Task {
+            guard let count = try? await feed?.likeCount(), count != likeCount else { return }
+            likeCount = count
+            owner?.likesChanged()
         }
     }
 
@@ -355,19 +361,22 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         if retryAt != before { owner?.serviceChanged() }
     }
 
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int, isCertain: Bool) {
-        if isCertain {
-            likeCount = max(0, likeCount + (isLiked ? 1 : -1))
-        } else {
-            // Only the service can tell whether it has counted it before.
-            isProfileDue = true
-            isCountDue = true
-        }
-        if isCountDue, self.likes?.pending.isEmpty == true {
-            isCountDue = false
-            Task { await countAgain() }
-        }
+    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
         owner?.likeConfirmed(photo, isLiked, likes: likes)
+        countIfDue()
+    }
+
+    func likeCountDoubted() {
+        isProfileDue = true
+        isCountDue = true
+        countIfDue()
+    }
+
+    /// Fetches the number of likes once nothing is left to be sent that would change it.
+    private func countIfDue() {
+        guard isCountDue, likes?.pending.isEmpty == true else { return }
+        isCountDue = false
+        Task { await countAgain() }
     }
 
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {

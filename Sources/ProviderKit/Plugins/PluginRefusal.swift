@@ -11,6 +11,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case rateLimited = "rate-limited"
         case unauthorized
         case denied
+        case refused
         // What a request on the web may end with.
         case unreachable
         case brokenAnswer = "broken-answer"
@@ -97,6 +98,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
             case .rateLimited: .rateLimited
             case .unauthorized: .unauthorized
             case .denied: .denied
+            case .refused: .refused
             }
         self.init(kind, "\(error)")
         if case .rateLimited(let until) = error { self.until = until }
@@ -133,6 +135,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .rateLimited: ProviderError.rateLimited(until: until)
         case .unauthorized: ProviderError.unauthorized
         case .denied: ProviderError.denied(sentence)
+        case .refused: ProviderError.refused(sentence)
         case .unreachable: HTTPError.unreachable(text)
         case .brokenAnswer: HTTPError.failed(text)
         case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
@@ -142,6 +145,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .keyringUnavailable: SecretStoreError.unavailable(sentence)
         case .cancelled: CancellationError()
         case .failed: ProviderError.failed(sentence)
+        case nil where code == Code.methodNotFound: ProviderError.notSupported(sentence)
         case nil: ProviderError.failed("\(name) does not do its part: \(sentence)")
         }
     }

@@ -1,0 +1,80 @@
+internal import ProviderKit
+
+// The end of a session: a logout, or another session that takes over.
+nonisolated extension LikeQueue {
+    mutating func closed(_ reason: Closing) -> [Effect] {
+        // Nothing follows a logout.
+        guard closing != .loggedOut else { return [] }
+        closing = reason
+        guard reason != .loggingOut else { return [] }
+        var effects: [Effect] = []
+        for id in calls.keys.sorted() {
+            guard let call = calls[id] else { continue }
+            switch call.step {
+            // The calls are answered when the records are written.
+            case .waiting(let like) where reason == .replaced && writing == .remove(like): break
+            case .waiting(let like) where reason == .replaced:
+                effects += reply(id, (like.isWanted, .queued))
+            case .finished(let like, let outcome) where reason == .replaced:
+                effects += reply(id, (like.isWanted, outcome))
+            case .writing where reason == .replaced: break
+            default: effects += fail(id, Self.closedError(reason))
+            }
+        }
+        return effects
+    }
+
+    private static func closedError(_ reason: Closing) -> EngineError {
+        reason == .replaced
+            ? .cancelled("The account was closed meanwhile; try again.")
+            : .cancelled("The like was dropped because the account was logged out; log in first.")
+    }
+
+    /// Answers the call whose record was being written when the queue closed. During a logout the answer depends on
+    /// whether the logout succeeds.
+    mutating func writtenAfterClosing(
+        _ write: Write, _ result: Result<Void, any Error>
+    ) -> [Effect] {
+        guard closing != .loggedOut else { return [] }
+        if case .remove(let like) = write { return removedAfterClosing(like, result) }
+        var effects: [Effect] = []
+        if case (.storeLocally(let like, _), .success) = (write, result), closing == .replaced {
+            effects = [
+                beginCacheUpdate(CacheUpdate(like: like, outcome: .local, isCounted: true))
+            ]
+        }
+        guard let id = calls.keys.first(where: isWriting),
+            case .writing(let like) = calls[id]?.step
+        else { return effects }
+        let outcome: LikeOutcome
+        switch (write, result) {
+        case (_, .failure(let error)): return fail(id, error)
+        case (.store, _): outcome = .queued
+        case (.storeLocally, _): outcome = .local
+        default: outcome = .done
+        }
+        guard closing == .replaced else {
+            calls[id]?.step = .finished(like, outcome)
+            return []
+        }
+        return effects + reply(id, (like.isWanted, outcome))
+    }
+
+    /// The record of a like was removed after the queue closed: if the like was refused, it failed.
+    private mutating func removedAfterClosing(
+        _ like: PendingLike, _ result: Result<Void, any Error>
+    ) -> [Effect] {
+        if case .success = result, case .refusing(like, let error) = delivery {
+            delivery = nil
+            // Another state may be wanted by now.
+            let failed = entry(likeGroup(like.photo))?.like == like
+            return (failed ? [.failed(like, error)] : [])
+                + waiting(for: like).flatMap { fail($0, error) }
+        }
+        return closing == .replaced ? replyToAll(like, .queued) : []
+    }
+
+    func isWriting(_ id: CallID) -> Bool {
+        if case .writing = calls[id]?.step { true } else { false }
+    }
+}

@@ -1,0 +1,326 @@
+internal import ProviderKit
+
+// Delivery: the pending likes are sent in rounds, one after the other.
+nonisolated extension LikeQueue {
+    /// The number of consecutive failures that end a round.
+    private static let failureLimit = 2
+
+    /// Returns true if sending the like would tell the service something.
+    func needsSending(_ entry: Entry) -> Bool {
+        entry.known != entry.like.isWanted
+            || outcomeUnknown.contains(likeGroup(entry.like.photo))
+    }
+
+    /// Begins a round, unless one is in progress.
+    mutating func deliver(_ now: Timestamp) -> [Effect] {
+        guard closing == nil, isLoaded, !isDelivering else { return [] }
+        isDelivering = true
+        deferred = []
+        failuresInRound = 0
+        for like in unremoved where !writes.contains(.remove(like)) && writing != .remove(like) {
+            writes.append(.remove(like))
+        }
+        return advance(now) + nextDelivery(now)
+    }
+
+    /// Begins the next delivery of the round, or ends the round.
+    private mutating func nextDelivery(_ now: Timestamp) -> [Effect] {
+        delivery = nil
+        guard closing == nil else { return [] }
+        guard let entry = entries.first(where: { !deferred.contains(likeGroup($0.like.photo)) })
+        else { return endRound() }
+        let like = entry.like
+        if !needsSending(entry) {
+            return updateCache(CacheUpdate(like: like, isCounted: false))
+        }
+        if unavailableSince != nil, !mayOfferLikesAgain(at: now) {
+            return storeLocally(like, asked: unavailableSince ?? now, now)
+        }
+        guard entry.isCached else {
+            delivery = .fetching(like)
+            return [.fetchPhoto(like.photo, isCachedEnough: true)]
+        }
+        delivery = .sending(like, known: entry.known, wasUnknown: true)
+        return [.send(like)]
+    }
+
+    private mutating func endRound() -> [Effect] {
+        isDelivering = false
+        delivery = nil
+        let before = consecutiveFailures
+        consecutiveFailures = entries.isEmpty || deferred.isEmpty ? 0 : max(before, 1)
+        // The callers of undelivered likes learn that those are stored.
+        let waiting = calls.keys.sorted().flatMap { id -> [Effect] in
+            guard case .waiting(let like) = calls[id]?.step else { return [] }
+            return reply(id, (like.isWanted, .queued))
+        }
+        let hasChanged = consecutiveFailures > 0 || before > 0
+        return waiting + (hasChanged ? [.failuresChanged] : [])
+    }
+
+    // MARK: Sending
+
+    /// Records that a like is about to be sent: from now on its outcome is unknown.
+    ///
+    /// - Parameter like: The like of ``Effect/send(_:)``.
+    /// - Returns: False if it must not be sent, because the wanted state changed or the queue is closed.
+    mutating func willSend(_ like: PendingLike) -> Bool {
+        let group = likeGroup(like.photo)
+        guard closing == nil, delivery?.like == like, let entry = entry(group), entry.like == like
+        else { return false }
+        let wasUnknown = !outcomeUnknown.insert(group).inserted
+        delivery = .sending(like, known: entry.known, wasUnknown: wasUnknown)
+        return true
+    }
+
+    /// A photo that was not cached, or that might be gone, was fetched.
+    mutating func photoFetched(
+        _ result: Result<Bool, any Error>, _ now: Timestamp
+    ) -> [Effect] {
+        guard closing == nil else { return [] }
+        switch (delivery, result) {
+        case (.fetching(let like), .success):
+            guard let index = index(likeGroup(like.photo)) else { return nextDelivery(now) }
+            entries[index].isCached = true
+            let isReplaced = entries[index].like != like
+            return (isReplaced ? replyToAll(like, .queued) : []) + nextDelivery(now)
+        case (.checking(let like), .success): return likesUnavailable(like, now)
+        case (.fetching(let like), .failure(let error)), (.checking(let like), .failure(let error)):
+            if case ProviderError.notFound = error { return refuse(like, error, now) }
+            return deferDelivery(of: like, error, now)
+        default: return []
+        }
+    }
+
+    mutating func sent(_ result: Result<Int?, any Error>, _ now: Timestamp) -> [Effect] {
+        guard closing == nil, case .sending(let like, let known, let wasUnknown) = delivery
+        else { return [] }
+        let group = likeGroup(like.photo)
+        switch result {
+        case .success(let likes):
+            let isCounted = !wasUnknown && known != nil && known != like.isWanted
+            return updateCache(CacheUpdate(like: like, likes: likes, isCounted: isCounted))
+        case .failure(let error):
+            let failure = DeliveryFailure(error)
+            if failure.provesNothingChanged, !wasUnknown { outcomeUnknown.remove(group) }
+            switch failure {
+            case .notFound:
+                delivery = .checking(like)
+                return [.fetchPhoto(like.photo, isCachedEnough: false)]
+            case .unavailable: return likesUnavailable(like, now)
+            case .refused: return refuse(like, error, now)
+            case .temporary: return deferDelivery(of: like, error, now)
+            }
+        }
+    }
+
+    /// Tries a like again in a later round.
+    private mutating func deferDelivery(
+        of like: PendingLike, _ error: any Error, _ now: Timestamp
+    ) -> [Effect] {
+        // The wanted state changed before or while the like was sent.
+        guard entry(likeGroup(like.photo))?.like == like else {
+            return replyToAll(like, .queued) + nextDelivery(now)
+        }
+        deferred.insert(likeGroup(like.photo))
+        failuresInRound += 1
+        guard DeliveryFailure.concernsOnePhoto(error), failuresInRound < Self.failureLimit else {
+            return endRound()
+        }
+        return nextDelivery(now)
+    }
+
+    // MARK: Confirmation
+
+    private mutating func updateCache(_ update: CacheUpdate) -> [Effect] {
+        delivery = .updatingCache(update)
+        return [beginCacheUpdate(update)]
+    }
+
+    mutating func beginCacheUpdate(_ update: CacheUpdate) -> Effect {
+        cacheUpdates[likeGroup(update.like.photo), default: 0] += 1
+        return .updateCache(update)
+    }
+
+    /// A confirmed like was written to the cache, or could not be written.
+    mutating func cacheUpdated(
+        _ update: CacheUpdate, isWritten: Bool, _ now: Timestamp
+    ) -> [Effect] {
+        guard closing != .loggingOut, closing != .loggedOut else { return [] }
+        let like = update.like
+        let group = likeGroup(like.photo)
+        cacheUpdates[group, default: 1] -= 1
+        if cacheUpdates[group] == 0 {
+            cacheUpdates[group] = nil
+            cacheOverrides[group] = isWritten ? nil : like.isWanted
+        }
+        var effects = outdateReads(group)
+        // The next session finds out by the cache that the like is confirmed.
+        guard closing == nil else { return [.confirmed(update)] }
+        if update.outcome == .done {
+            failuresInRound = 0
+            outcomeUnknown.remove(group)
+            if let index = index(group), entries[index].like == like {
+                entries.remove(at: index)
+                unremoved.append(like)
+                writes.append(.remove(like))
+                effects.append(.pendingChanged)
+            } else if let index = index(group) {
+                entries[index].known = like.isWanted
+            }
+        }
+        effects.append(.confirmed(update))
+        if update.outcome == .done {
+            effects += replyToAll(like, .done)
+        } else {
+            for id in calls.keys.sorted() {
+                guard case .finished(like, .local) = calls[id]?.step else { continue }
+                effects += reply(id, (like.isWanted, .local))
+            }
+        }
+        if case .updatingCache(update) = delivery { effects += nextDelivery(now) }
+        return effects + advance(now)
+    }
+
+    // MARK: Refusal
+
+    /// Ends a like that the service refused: its record is removed before the refusal is announced.
+    private mutating func refuse(
+        _ like: PendingLike, _ error: any Error, _ now: Timestamp
+    ) -> [Effect] {
+        guard entry(likeGroup(like.photo))?.like == like else {
+            // Another state is wanted by now, and is still to be sent.
+            return waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
+        }
+        delivery = .refusing(like, error)
+        unremoved.append(like)
+        writes.append(.remove(like))
+        return advance(now)
+    }
+
+    /// The record of a refused like was removed. If that failed, it is tried again later.
+    mutating func refused(
+        _ like: PendingLike, _ error: any Error, _ now: Timestamp
+    ) -> [Effect] {
+        failuresInRound = 0
+        guard let index = entries.firstIndex(where: { $0.like == like }) else {
+            // Another state is wanted by now, and is still to be sent.
+            return waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
+        }
+        entries.remove(at: index)
+        let replies = waiting(for: like).flatMap { fail($0, error) }
+        return [.pendingChanged, .photosChanged(like.photo, nil), .failed(like, error)] + replies
+            + nextDelivery(now)
+    }
+
+    // MARK: Services without likes
+
+    private mutating func likesUnavailable(
+        _ like: PendingLike, _ now: Timestamp
+    ) -> [Effect] {
+        unavailableSince = now
+        guard let entry = entry(likeGroup(like.photo)), entry.like == like else {
+            // Another state is wanted by now; it is stored locally next.
+            return replyToAll(like, .queued) + nextDelivery(now)
+        }
+        return storeLocally(like, asked: now, now)
+    }
+
+    private mutating func storeLocally(
+        _ like: PendingLike, asked: Timestamp, _ now: Timestamp
+    ) -> [Effect] {
+        delivery = .storingLocally(like)
+        writes.append(.storeLocally(like, asked: asked))
+        return advance(now)
+    }
+
+    /// A like was stored locally, for a call or for a delivery.
+    mutating func storedLocally(
+        _ like: PendingLike, asked: Timestamp, _ now: Timestamp
+    ) -> [Effect] {
+        let group = likeGroup(like.photo)
+        unavailableSince = asked
+        outcomeUnknown.remove(group)
+        // Until the cache says so, too.
+        cacheOverrides[group] = like.isWanted
+        unremoved.removeAll { likeGroup($0.photo) == group }
+        localLikes.removeAll { $0.photo == like.photo }
+        localLikes.append(like)
+        let update = CacheUpdate(like: like, outcome: .local, isCounted: true)
+        let superseded = entry(group).map { $0.like == like ? [] : replyToAll($0.like, .queued) }
+        entries.removeAll { likeGroup($0.like.photo) == group }
+        for (id, call) in calls {
+            switch call.step {
+            case .writing(like), .waiting(like): calls[id]?.step = .finished(like, .local)
+            default: break
+            }
+        }
+        if case .storingLocally(like) = delivery { delivery = .updatingCache(update) }
+        return [beginCacheUpdate(update)] + (superseded ?? []) + [.pendingChanged]
+    }
+
+    /// Returns true if a delivered like is about to be stored locally, and another state is wanted by now.
+    func isOutdated(_ write: Write) -> Bool {
+        guard case .storeLocally(let like, _) = write, case .storingLocally(like) = delivery
+        else { return false }
+        return entry(likeGroup(like.photo))?.like != like
+    }
+
+    /// Goes on with what is wanted now, in the place of the like that was to be stored locally.
+    mutating func skipLocalStorage(_ now: Timestamp) -> [Effect] {
+        guard let like = delivery?.like else { return [] }
+        return replyToAll(like, .queued) + nextDelivery(now)
+    }
+
+    mutating func localStorageFailed(
+        _ like: PendingLike, _ error: any Error, _ now: Timestamp
+    ) -> [Effect] {
+        if case .storingLocally(like) = delivery { return deferDelivery(of: like, error, now) }
+        guard let id = calls.keys.first(where: isWriting) else { return [] }
+        return fail(id, error)
+    }
+}
+
+/// A classification of the errors with which a delivery fails.
+nonisolated enum DeliveryFailure {
+    /// The service has no such photo, or no likes.
+    case notFound
+    /// The service does not offer likes, or does not permit them to this application.
+    case unavailable
+    /// The service refused this like; it would refuse it again.
+    case refused
+    /// The like may succeed later. `isReply` is true if the error proves that the service changed nothing.
+    case temporary(isReply: Bool)
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case ProviderError.notFound: .notFound
+            case ProviderError.denied: .unavailable
+            case ProviderError.refused, ProviderError.invalidArgument, ProviderError.notSupported,
+                // Errors that make no sense in reply to a like.
+                ProviderError.staleCursor, ProviderError.noSuchUser, ProviderError.userExists,
+                ProviderError.wrongPassword:
+                .refused
+            case ProviderError.failed, ProviderError.storageFull: .temporary(isReply: false)
+            case is ProviderError, is EngineError, is SecretStoreError: .temporary(isReply: true)
+            default: .temporary(isReply: false)
+            }
+    }
+
+    /// True if the service did not change the liked state.
+    var provesNothingChanged: Bool {
+        switch self {
+        case .notFound, .unavailable, .refused, .temporary(isReply: true): true
+        case .temporary(isReply: false): false
+        }
+    }
+
+    /// Returns true if another photo may succeed where one failed.
+    static func concernsOnePhoto(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.failed, HTTPError.failed, HTTPError.tooLarge: true
+        default: false
+        }
+    }
+}

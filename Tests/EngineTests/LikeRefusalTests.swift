@@ -1,0 +1,183 @@
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Likes that the service refuses, and likes whose session ends.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct LikeRefusalTests {
+    nonisolated static let refusals: [ProviderError] = [
+        .refused("Not this one."), .invalidArgument("Not this one."),
+        .notSupported("Not this one."), .staleCursor, .noSuchUser("No."),
+    ]
+    nonisolated static let offline = HTTPError.unreachable("no network")
+
+    /// The pending likes in the account database.
+    private func stored(_ fixture: ServiceFixture) throws -> [PhotoID] {
+        try fixture.base.stored.pendingLikes[fixture.account.id] ?? []
+    }
+
+    // MARK: Refusals
+
+    @Test(arguments: refusals)
+    func `a refused like fails, and is not sent again`(error: ProviderError) async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = error }
+        await #expect(throws: error) { try await fixture.account.setLiked("a", true) }
+        #expect(fixture.base.told.value.count { $0 == "like failed a" } == 1)
+        let photo = try await fixture.account.photo("a")
+        #expect(!photo.isLiked && !photo.isPending)
+        #expect(fixture.account.pendingLikes.isEmpty)
+        #expect(try stored(fixture).isEmpty)
+        // The service is well, and there is nothing to retry.
+        #expect(fixture.account.state == .ready)
+        #expect(fixture.account.retryAt == nil)
+        fixture.engine.tryAgain()
+        fixture.world.clock.advance(by: .seconds(3600))
+        fixture.service.state.update { $0.likeError = nil }
+        #expect(try await fixture.account.setLiked("b", true) == .done)
+        #expect(fixture.count("like a") == 1)
+    }
+
+    @Test func `refused likes do not make the account fail`() async throws {
+        let fixture = try await ServiceFixture((0..<6).map { "p\($0)" })
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page(count: 6)
+        fixture.service.state.update { $0.likeError = ProviderError.refused("Not this one.") }
+        for id in 0..<6 { _ = try? await fixture.account.setLiked("p\(id)", true) }
+        #expect(fixture.account.state == .ready)
+    }
+
+    @Test func `a queued like that is refused fails once, with a notification`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = Self.offline }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        #expect(try await fixture.account.setLiked("b", true) == .queued)
+        fixture.service.state.update {
+            $0.error = nil
+            $0.requests = []
+            $0.refusedPhoto = "a"
+        }
+        fixture.engine.tryAgain()
+        try await fixture.told("like failed a")
+        // The next one is sent.
+        try await fixture.told("liked b 1")
+        try await fixture.world.board.showing(
+            "1 like could not be sent for ada at Service. Not this one.")
+        let photo = try await fixture.account.photo("a")
+        #expect(!photo.isLiked && !photo.isPending)
+        #expect(fixture.account.pendingLikes.isEmpty)
+        while try !stored(fixture).isEmpty { await Task.yield() }
+        #expect(fixture.account.retryAt == nil)
+        fixture.engine.tryAgain()
+        let next = try await ServiceFixture(after: fixture)
+        try await next.told("profile Ada")
+        _ = try await next.account.refreshFeed("new")
+        #expect(next.count("like a") == 1)
+        #expect(fixture.base.told.value.count { $0 == "like failed a" } == 1)
+    }
+
+    @Test func `the opposite of a like that is being refused stands`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update {
+            $0.likeError = ProviderError.refused("Not this one.")
+            $0.isHeld = true
+        }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        let unlike = Task { try await fixture.account.setLiked("a", false) }
+        while try stored(fixture) != [PhotoID("a")] { await Task.yield() }
+        fixture.service.state.update { $0.isHeld = false }
+        await #expect(throws: ProviderError.self) { try await like.value }
+        #expect(try await unlike.value == .done)
+        #expect(fixture.count("unlike a") == 0)
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    // MARK: Sessions that end
+
+    @Test func `a like in flight during a logout fails`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.isHeld = true }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        try await fixture.engine.logOut(fixture.account)
+        await #expect(throws: EngineError.self) { try await like.value }
+        guard case .failure(EngineError.cancelled(let text)) = await like.result else {
+            Issue.record("not cancelled")
+            return
+        }
+        #expect(text.contains("logged out"))
+        #expect(try stored(fixture).isEmpty)
+        // The user knows.
+        #expect(fixture.world.board.notices.value.isEmpty)
+        fixture.service.state.update { $0.isHeld = false }
+        #expect(!fixture.base.told.value.contains("like failed a"))
+    }
+
+    @Test func `a like whose photo is being fetched during a logout fails`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        fixture.service.state.update { $0.isHeld = true }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("photo a") ? true : nil }
+        try await fixture.engine.logOut(fixture.account)
+        await #expect(throws: EngineError.self) { try await like.value }
+        fixture.service.state.update { $0.isHeld = false }
+        #expect(try stored(fixture).isEmpty)
+        #expect(fixture.count("like a") == 0)
+    }
+
+    @Test func `a like in flight while the settings change is queued, and sent again`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.isHeld = true }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        fixture.engine.restartSessions(of: "service")
+        #expect(try await like.value == .queued)
+        #expect(fixture.account.pendingLikes == [PhotoID("a")])
+        fixture.service.state.update { $0.isHeld = false }
+        try await fixture.told("liked a 1")
+        #expect(fixture.service.state.value.liked == ["a"])
+        while try !stored(fixture).isEmpty { await Task.yield() }
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    // MARK: The database
+
+    @Test func `a like of a cached photo makes at most three round trips to the databases`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        let remote = try #require(fixture.account.remote)
+        let queues = [remote.stores.feeds.queue, remote.stores.likes(of: remote.account).database]
+        func count() -> Int { queues.map(\.runCount).reduce(0, +) }
+        var countAtConfirmation = 0
+        fixture.base.onLikeSettled = { countAtConfirmation = count() }
+        for (id, isWanted) in [("a", true), ("b", true), ("a", false)] {
+            // The record of the like before is removed.
+            while try !stored(fixture).isEmpty { await Task.yield() }
+            let before = count()
+            #expect(try await fixture.account.setLiked(id, isWanted) == .done)
+            #expect(countAtConfirmation - before <= 3)
+            // The removal of the record follows the reply.
+            #expect(count() - before <= 4)
+        }
+    }
+}
