@@ -110,12 +110,23 @@ nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchec
         return String(photo.text[...index])
     }
 
+    /// Likes or unlikes a photo.
+    ///
+    /// A plugin that cannot name its reason refuses the like itself, as one that says `refused` does.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        try await plugin.call(
-            .setLiked, ["photo": .string(photo.text), "liked": .bool(isLiked)], account
-        ) { reader throws(PluginFault) in
-            try reader.expectObject()
-            return try reader.count("likes")
+        do {
+            return try await plugin.call(
+                .setLiked, ["photo": .string(photo.text), "liked": .bool(isLiked)], account
+            ) { reader throws(PluginFault) in
+                try reader.expectObject()
+                return try reader.count("likes")
+            }
+        } catch ProviderError.invalidArgument(let text), ProviderError.notSupported(let text),
+            ProviderError.noSuchUser(let text)
+        {
+            throw ProviderError.refused(text)
+        } catch ProviderError.staleCursor {
+            throw ProviderError.refused("\(plugin.manifest.info.name) does not accept the like.")
         }
     }
 }

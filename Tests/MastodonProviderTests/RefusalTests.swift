@@ -71,7 +71,31 @@ struct RefusalTests {
 
     @Test(arguments: [403, 422, 400])
     func `a like that is refused is refused for that photo`(status: Int) {
-        guard case .notSupported = error(.json("{}", status: status), .like(PhotoID("1.a"))) else {
+        guard case .refused = error(.json("{}", status: status), .like(PhotoID("1.a"))) else {
+            Issue.record("not refused")
+            return
+        }
+        // As Pixelfed words it.
+        let laravel = #"{"message":"The given data was invalid.","errors":{"id":["No."]}}"#
+        #expect(
+            error(.json(laravel, status: status), .like(PhotoID("1.a")))?.description
+                .contains("(The given data was invalid)") == true)
+        // A proxy says nothing about the photo.
+        guard case .failed = error(.json("<html>", status: status), .like(PhotoID("1.a"))) else {
+            Issue.record("a page was taken for a refusal")
+            return
+        }
+    }
+
+    @Test func `a token without the permission to like is no refusal of a photo`() throws {
+        let like = Refusal.Subject.like(PhotoID("1.a"))
+        guard case .denied = try error(recordings.response("scope_403"), like) else {
+            Issue.record("not denied")
+            return
+        }
+        guard
+            case .refused = try error(recordings.response("action_403_not_allowed"), like)
+        else {
             Issue.record("not refused")
             return
         }

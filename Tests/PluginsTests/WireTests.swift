@@ -164,7 +164,7 @@ struct WireTests {
             ProviderError.notFound("No."), .invalidArgument("No."), .notSupported("No."),
             .notConfigured("No."), .staleCursor, .noSuchUser("No."), .failed("No."),
             .rateLimited(until: Timestamp(secondsSince1970: 7)), .rateLimited(until: nil),
-            .unauthorized, .denied("No."),
+            .unauthorized, .denied("No."), .refused("No."),
         ])
     func `an error of a provider comes back as it was`(_ error: ProviderError) throws {
         #expect(try throughTheWire(error) as? ProviderError == error)

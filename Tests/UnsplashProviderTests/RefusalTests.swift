@@ -75,6 +75,17 @@ struct RefusalTests {
         #expect(Self.isFailure(Self.error(.json(body, status: status))))
     }
 
+    @Test(arguments: [400, 422])
+    func `a like that is refused is refused for that photo`(status: Int) {
+        let body = #"{"errors":["Photo cannot be liked"]}"#
+        #expect(
+            Self.error(.json(body, status: status), .like(PhotoID("a")))
+                == .refused(
+                    "Unsplash does not accept a like of this photo (Photo cannot be liked)."))
+        // A proxy says nothing about the photo.
+        #expect(Self.isFailure(Self.error(.json("<html>", status: status), .like(PhotoID("a")))))
+    }
+
     @Test func `a page for people does not make a photo vanish, but likes`() {
         let page = HTTPResponse(
             status: 404, headers: ["Content-Type": "text/html; charset=utf-8"], url: "")

@@ -3,7 +3,7 @@ internal import ProviderKit
 
 /// What an answer says that is no success, in terms of the engine.
 ///
-/// The status decides. Texts are in the user's language, and are only repeated.
+/// The status decides. Texts are in the user's language, and are only repeated; the one exception is not translated.
 struct Refusal {
     /// What was asked for.
     enum Subject: Hashable, Sendable {
@@ -56,12 +56,17 @@ struct Refusal {
 
     private var forbidden: ProviderError {
         guard !response.isPage else { return nonsense("a refusal that is not its own") }
-        if case .like = subject {
-            // This photo alone: the login has asked for what likes need.
-            return .notSupported("\(server) does not let this account like that photo\(quoted).")
+        // Any other reason concerns this photo alone: the login has requested the permission to like.
+        if case .like = subject, text != Self.missingPermission {
+            return .refused("\(server) does not let this account like this photo\(quoted).")
         }
         return .denied("\(server) does not allow this account to \(action)\(quoted).")
     }
+
+    /// The text with which Mastodon says that a token lacks a scope. Unlike others, it is not translated.
+    ///
+    /// Source: `doorkeeper_forbidden_render_options` of Mastodon; docs.joinmastodon.org/api/oauth-scopes.
+    private static let missingPermission = "This action is outside the authorized scopes"
 
     private var gone: ProviderError {
         // A page for people comes from something else than the API: what is gone it cannot know.
@@ -78,7 +83,7 @@ struct Refusal {
         return switch subject {
         case .source(let id):
             .invalidArgument("\(server) does not take the source \"\(id)\"\(quoted).")
-        case .like: .notSupported("\(server) does not take a like of that photo\(quoted).")
+        case .like: .refused("\(server) does not accept a like of this photo\(quoted).")
         default: .failed("\(server) refused to \(action)\(quoted).")
         }
     }

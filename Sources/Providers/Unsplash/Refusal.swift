@@ -73,6 +73,8 @@ struct Refusal {
         switch subject {
         case .source(let id):
             .invalidArgument("Unsplash does not take the source \"\(id)\"\(quoted).")
+        case .like where response.isPage: Self.nonsense("a page for people")
+        case .like: .refused("Unsplash does not accept a like of this photo\(quoted).")
         default: .failed("Unsplash refused to \(action)\(quoted).")
         }
     }
