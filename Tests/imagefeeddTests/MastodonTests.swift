@@ -302,4 +302,33 @@ struct MastodonTests {
         _ = try await bob.refresh("")
         try await world.daemon.stop()
     }
+
+    @Test(arguments: [
+        (403, "This action is not allowed", "ServiceFailed"),
+        (422, "Validation failed: Favourite is invalid", "ServiceFailed"),
+        (403, "This action is outside the authorized scopes", "local"),
+    ])
+    func `a like that the server refuses is not sent again`(
+        status: Int, text: String, result: String
+    ) async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        world.server.fail(
+            world.pattern(.like), .reply(Reply(status, json: ["error": .string(text)])))
+        if result == "local" {
+            #expect(try await ada.like(ids[0]) == result)
+        } else {
+            await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
+        }
+        #expect(
+            try await world.client.proxy(ada.path).property(.like, "Pending")
+                == .array([], of: String.signature))
+        #expect(try await ada.photo(ids[0])["pending"] == .bool(false))
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(result == "local"))
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await ada.refresh()
+        #expect(world.server.requests(world.pattern(.like)).count == 1)
+        try await world.daemon.stop()
+    }
 }

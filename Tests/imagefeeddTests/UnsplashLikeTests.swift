@@ -1,5 +1,6 @@
 import BusAPI
 import DBus
+import ServiceSimulator
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -64,4 +65,41 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
+    @Test(arguments: [400, 422])
+    func `a queued like that the service refuses fails once`(status: Int) async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        let failures = try await Signals(world.client.connection, ada.path, .like, "Failed")
+        world.unsplash.stop()
+        #expect(try await ada.like(ids[0]) == "queued")
+        #expect(try await ada.like(ids[1]) == "queued")
+        let pattern = RequestPattern("POST /photos/\(ids[0])/like")
+        world.unsplash.fail(pattern, .status(status, error: "Photo cannot be liked"))
+        try world.unsplash.resume()
+        // A request of the user, so that nothing waits for the next retry.
+        try await ada.refresh()
+        let failure = try await failures.messages.elements(1)[0]
+        let (photo, isWanted, error, message): (String, Bool, String, String) =
+            try failure.read()
+        #expect(photo == ids[0] && isWanted)
+        #expect(error == ServiceError.serviceFailed.name.text)
+        #expect(message.contains("Photo cannot be liked"))
+        try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
+        let entry = try await ada.photo(ids[0])
+        #expect(entry["liked"] == .bool(false) && entry["pending"] == .bool(false))
+        #expect(world.unsplash.likes(of: "ada") == [ids[1]])
+        // Nothing sends it again.
+        _ = try await ada.refresh("")
+        try await world.daemon.kill()
+        try await world.start()
+        try await ada.refresh()
+        #expect(try await ada.unlike(ids[1]) == "done")
+        #expect(world.unsplash.requests(pattern).count == 1)
+        #expect(failures.messages.value.count == 1)
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        // A call in progress has the error.
+        await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
+        try await world.daemon.stop()
+    }
 }
