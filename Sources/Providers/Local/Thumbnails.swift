@@ -164,6 +164,8 @@ final class Thumbnails: Sendable {
     private func make(
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
     ) async throws {
+        // An equal call may have made it since this one looked.
+        if await onFiles({ Self.isThumbnail(path, of: original) }) { return }
         let failure = "\(failures)/\(original.name)"
         if let reason = await onFiles({ Self.failure(failure, of: original) }) {
             throw reason.asProviderError
