@@ -122,5 +122,14 @@ static inline pid_t shim_start_process(const struct shim_start *start) {
     return child;
 }
 
+// Lowers the soft limit of descriptors of a child that has just been started. A child that limits itself has a lower
+// one already, or lowers it later.
+static inline void shim_lower_descriptor_limit(pid_t process, rlim_t value) {
+    struct rlimit limit;
+    if (syscall(SYS_prlimit64, process, RLIMIT_NOFILE, NULL, &limit) != 0 || limit.rlim_cur <= value) return;
+    limit.rlim_cur = value;
+    syscall(SYS_prlimit64, process, RLIMIT_NOFILE, &limit, NULL);
+}
+
 // A descriptor that can be read from when a process has ended.
 static inline int shim_pidfd_open(pid_t process) { return (int)syscall(434, process, 0); }

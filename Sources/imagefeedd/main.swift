@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import CLinux
+internal import ChildProcesses
 internal import DBus
 internal import EventLoop
 internal import Glibc
@@ -21,6 +22,8 @@ case .run(let replacing, let logLevel):
     MainLoop.use()
     // One heap for all threads: those that libraries start for a moment would leave theirs behind.
     mallopt(M_ARENA_MAX, 1)
+    // Clients may have many descriptors open at once.
+    DescriptorLimit.raise(to: 4096)
     // What we make is only for the user.
     umask(0o077)
     let isJournal = Supervision.writesToJournal
