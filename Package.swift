@@ -39,9 +39,12 @@ let package = Package(
 
         .target(
             name: "BusService",
-            dependencies: ["BusAPI", "DBus", "Engine", "ProviderKit", "Storage"]),
+            dependencies: [
+                "BusAPI", "DBus", "Engine", "EventLoop", "ProviderKit", "Quoting", "Storage",
+            ]),
         .testTarget(
-            name: "BusServiceTests", dependencies: ["BusService", "DBus", "ProviderKit"]),
+            name: "BusServiceTests",
+            dependencies: ["BusService", "DBus", "Engine", "ProviderKit", "TestSupport"]),
 
         // MARK: ChildProcesses
 
@@ -57,7 +60,7 @@ let package = Package(
         .target(
             name: "ControlCommands",
             dependencies: [
-                "BusAPI", "ChildProcesses", "DBus", "EventLoop",
+                "BusAPI", "ChildProcesses", "DBus", "EventLoop", "Quoting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
@@ -66,7 +69,7 @@ let package = Package(
 
         // MARK: DBus
 
-        .target(name: "DBus", dependencies: ["CDBus", "EventLoop"]),
+        .target(name: "DBus", dependencies: ["CDBus", "EventLoop", "Quoting"]),
         .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
 
         // MARK: Engine
@@ -74,7 +77,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "OAuth", "ProviderKit", "Storage",
+                "CLinux", "OAuth", "ProviderKit", "Quoting", "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -184,7 +187,7 @@ let package = Package(
         .target(
             name: "Plugins",
             dependencies: [
-                "ChildProcesses", "Configuration", "EventLoop", "ProviderKit", "Sandbox",
+                "ChildProcesses", "Configuration", "EventLoop", "ProviderKit", "Quoting", "Sandbox",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -201,7 +204,8 @@ let package = Package(
         .target(
             name: "ProviderKit",
             dependencies: [
-                "CLinux", "EventLoop", .product(name: "Logging", package: "swift-log"),
+                "CLinux", "EventLoop", "Quoting",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
 
@@ -210,7 +214,7 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit",
+                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit", "Quoting",
                 "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -224,7 +228,9 @@ let package = Package(
 
         .target(
             name: "MastodonProvider",
-            dependencies: ["ProviderKit", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Sources/Providers/Mastodon"),
         .testTarget(
             name: "MastodonProviderTests",
@@ -236,7 +242,9 @@ let package = Package(
 
         .target(
             name: "UnsplashProvider",
-            dependencies: ["ProviderKit", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Sources/Providers/Unsplash"),
         .testTarget(
             name: "UnsplashProviderTests",
@@ -245,6 +253,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Recordings"]),
+
+        // MARK: Quoting
+
+        .target(name: "Quoting"),
+        .testTarget(name: "QuotingTests", dependencies: ["Quoting"]),
 
         // MARK: Sandbox
 

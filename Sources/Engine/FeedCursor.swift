@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import Quoting
 
 /// A place in a source, as clients hold it: the provider's own words, bound to the account and the source.
 ///
@@ -22,7 +23,8 @@ nonisolated package struct FeedCursor {
     ) throws(ProviderError) {
         let place = String(text.dropFirst(Self.tagLength))
         guard text.hasPrefix(Self.tag(place, account, source)) else {
-            throw .invalidArgument("The cursor is none of source \"\(source)\" of \(account).")
+            throw .invalidArgument(
+                "The cursor is none of source \(source.text.quoted) of \(account).")
         }
         self.text = text
         self.place = place

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 
 /// A plugin of a service with many servers, at which its users log in in the browser.
 ///
@@ -19,7 +20,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
         _ server: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription {
         guard let base = plugin.manifest.address(ofServer: server) else {
-            throw .invalidArgument("\(server) is not the name of a server.")
+            throw .invalidArgument("\(server.excerpt) is not the name of a server.")
         }
         return complete(
             OAuthDescription(

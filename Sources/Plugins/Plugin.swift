@@ -1,6 +1,7 @@
 internal import ChildProcesses
 internal import Logging
 internal import ProviderKit
+internal import Quoting
 internal import Synchronization
 
 /// A plugin: started when it is first needed, ended when nobody needs it, started again when it fails, and
@@ -252,7 +253,7 @@ final class Plugin: PluginConnection.Owner {
             return connection.refuse(
                 id,
                 PluginRefusal(
-                    nil, "There is no method “\(method)”.",
+                    nil, "There is no method “\(method.excerpt)”.",
                     code: PluginRefusal.Code.methodNotFound))
         }
         guard let account = connection.account(try parameters.requiredText("account")) else {

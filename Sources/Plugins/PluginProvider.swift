@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Quoting
 
 /// A provider that is a program of its own.
 protocol PluginProvider: InstalledProvider {
@@ -60,7 +61,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
         guard needsServer, !server.isEmpty else { return description }
         guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
-                "“\(server)” is no server: photos.example.org, or with a port, photos.example.org:8443."
+                "“\(server.excerpt)” is no server: photos.example.org, or with a port, photos.example.org:8443."
             )
         }
         if description.keyField != nil { description.keyOrigins = [address.origin] }

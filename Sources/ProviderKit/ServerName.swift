@@ -1,3 +1,5 @@
+internal import Quoting
+
 /// The name of a server that somebody has named: a host name in lower case, without a port.
 package struct ServerName: Hashable, Sendable {
     package let text: String
@@ -47,9 +49,4 @@ package struct ServerName: Hashable, Sendable {
         else { return nil }
         return name
     }
-}
-
-extension String {
-    /// The beginning of what somebody wrote, in quotation marks.
-    fileprivate var quoted: String { "\"\(prefix(80))\"" }
 }

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 internal import Storage
 
 /// The photos of an account at a remote service: what is known is served at once, what is not is asked for,
@@ -353,7 +354,7 @@ final class CachedFeed {
 
     private func check(_ source: SourceID) throws {
         guard session.accepts(source) else {
-            throw ProviderError.notFound("There is no source \"\(source)\".")
+            throw ProviderError.notFound("There is no source \(source.text.quoted).")
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import Quoting
 internal import Storage
 
 /// Images of remote photos on the disk, fetched once however many ask: written beside, checked, renamed.
@@ -225,7 +226,8 @@ final class ImageStore {
     nonisolated private static func check(_ response: HTTPResponse, _ key: Key) throws {
         switch response.status {
         case 200..<300: return
-        case 404, 410: throw ProviderError.notFound("The image of photo \"\(key.photo)\" is gone.")
+        case 404, 410:
+            throw ProviderError.notFound("The image of photo \(key.photo.text.quoted) is gone.")
         case 429: throw ProviderError.rateLimited(until: nil)
         default:
             throw ProviderError.failed(

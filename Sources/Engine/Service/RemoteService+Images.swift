@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 
 // The images of an account's photos.
 extension RemoteService {
@@ -65,7 +66,7 @@ extension RemoteService {
         let choices = sizes[index...] + sizes[..<index].reversed()
         guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
             throw ProviderError.notFound(
-                "The service names no image of photo \"\(cached.photo.id)\".")
+                "The service names no image of photo \(cached.photo.id.text.quoted).")
         }
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }

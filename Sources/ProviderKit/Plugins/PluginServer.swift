@@ -1,4 +1,5 @@
 internal import Logging
+internal import Quoting
 
 /// A provider that answers the daemon's calls.
 @MainActor
@@ -25,7 +26,8 @@ final class PluginServer {
     private func perform(_ id: JSONValue, _ name: String, _ parameters: JSONValue) {
         guard let method = PluginMethod(rawValue: name) else {
             let refusal = PluginRefusal(
-                nil, "There is no method “\(name)”.", code: PluginRefusal.Code.methodNotFound)
+                nil, "There is no method “\(name.excerpt)”.",
+                code: PluginRefusal.Code.methodNotFound)
             return channel.send(.refusal(id: id, refusal))
         }
         running[id] = Task {
@@ -72,7 +74,7 @@ final class PluginServer {
             let source = SourceID(try parameters.requiredText("source"))
             let feed = try feed(parameters)
             guard feed.accepts(source) else {
-                throw ProviderError.notFound("There is no source “\(source)”.")
+                throw ProviderError.notFound("There is no source “\(source.text.excerpt)”.")
             }
             return try await feed.fetchPage(source, from: parameters.text("place")).json
         case .photo:

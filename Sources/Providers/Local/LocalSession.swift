@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ProviderKit
+internal import Quoting
 
 /// A local user who is logged in. All see the same folder.
 final class LocalSession: FeedSession, ImageSession, AvatarSession {
@@ -181,7 +182,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     }
 
     private static func noSource(_ source: SourceID) -> ProviderError {
-        .notFound("There is no source \"\(source)\".")
+        .notFound("There is no source \(source.text.quoted).")
     }
 
     private static func text(_ place: PictureIndex.Place) -> String {

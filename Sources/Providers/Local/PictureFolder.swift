@@ -4,6 +4,7 @@ internal import FileAccess
 internal import Glibc
 internal import Logging
 internal import ProviderKit
+internal import Quoting
 internal import Storage
 internal import Synchronization
 
@@ -363,7 +364,7 @@ final class PictureFolder: Sendable {
     }
 
     static func noPhoto(_ id: PhotoID) -> ProviderError {
-        .notFound("There is no photo \"\(id)\".")
+        .notFound("There is no photo \(id.text.quoted).")
     }
 
     /// Waits until a page of `count` photos can be shown, or the time limit is over.

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 internal import Synchronization
 
 /// A user of a server who is logged in.
@@ -72,7 +73,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = MastodonSource(source) else {
-            throw ProviderError.notFound("There is no source \"\(source)\" at \(client.server).")
+            throw ProviderError.notFound(
+                "There is no source \(source.text.quoted) at \(client.server).")
         }
         let (path, query) = try await request(kind, client)
         var place = try place.map { (text) throws(ProviderError) in try PagePlace(text) }
@@ -163,7 +165,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let missing = ProviderError.notFound("There is no photo \"\(id)\" at \(client.server).")
+        let missing = ProviderError.notFound(
+            "There is no photo \(id.text.quoted) at \(client.server).")
         guard let part = StatusPhotoID(id) else { throw missing }
         let response = try await client.send(.get, ["statuses", part.status], about: .photo(id))
         let status = try client.decode(StatusRecord.self, response)
@@ -181,7 +184,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
         guard let part = StatusPhotoID(photo) else {
-            throw ProviderError.notFound("There is no photo \"\(photo)\" at \(client.server).")
+            throw ProviderError.notFound(
+                "There is no photo \(photo.text.quoted) at \(client.server).")
         }
         let action = isLiked ? "favourite" : "unfavourite"
         _ = try await client.send(.post, ["statuses", part.status, action], about: .like(photo))

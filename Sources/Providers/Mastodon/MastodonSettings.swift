@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 
 /// What is configured for the servers, checked.
 struct MastodonSettings: Hashable, Sendable {
@@ -30,7 +31,7 @@ struct MastodonSettings: Hashable, Sendable {
     func base(_ server: String) throws(ProviderError) -> WebAddress {
         if let address = loopbackServers[server] { return address }
         guard let address = WebAddress("https://\(server)") else {
-            throw .invalidArgument("\(server) is not the name of a server.")
+            throw .invalidArgument("\(server.excerpt) is not the name of a server.")
         }
         return address
     }

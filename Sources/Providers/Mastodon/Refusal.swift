@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import ProviderKit
+internal import Quoting
 
 /// What an answer says that is no success, in terms of the engine.
 ///
@@ -72,8 +73,9 @@ struct Refusal {
         // A page for people comes from something else than the API: what is gone it cannot know.
         guard !response.isPage else { return nonsense("a page for people") }
         return switch subject {
-        case .photo(let id), .like(let id): .notFound("There is no photo \"\(id)\" at \(server).")
-        case .source(let id): .notFound("There is no source \"\(id)\" at \(server).")
+        case .photo(let id), .like(let id):
+            .notFound("There is no photo \(id.text.quoted) at \(server).")
+        case .source(let id): .notFound("There is no source \(id.text.quoted) at \(server).")
         case .user: .notFound("\(server) does not know who has logged in.")
         }
     }
@@ -82,7 +84,7 @@ struct Refusal {
         guard !response.isPage else { return nonsense("a page for people") }
         return switch subject {
         case .source(let id):
-            .invalidArgument("\(server) does not take the source \"\(id)\"\(quoted).")
+            .invalidArgument("\(server) does not take the source \(id.text.quoted)\(quoted).")
         case .like: .refused("\(server) does not accept a like of this photo\(quoted).")
         default: .failed("\(server) refused to \(action)\(quoted).")
         }
@@ -103,7 +105,7 @@ struct Refusal {
         else {
             return ""
         }
-        return " (\(line.hasSuffix(".") ? String(line.dropLast()) : line))"
+        return " (\((line.hasSuffix(".") ? String(line.dropLast()) : line).excerpt))"
     }
 
     private var text: String? {

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import ProviderKit
+internal import Quoting
 
 /// What an answer says that is no success, in terms of the engine.
 ///
@@ -61,8 +62,9 @@ struct Refusal {
         // A page for people comes from something else than the API: that the photo is gone it cannot know.
         guard !response.isPage else { return Self.nonsense("a page for people") }
         return switch subject {
-        case .photo(let id), .like(let id): .notFound("There is no photo \"\(id)\" at Unsplash.")
-        case .source(let id): .notFound("There is no source \"\(id)\" at Unsplash.")
+        case .photo(let id), .like(let id):
+            .notFound("There is no photo \(id.text.quoted) at Unsplash.")
+        case .source(let id): .notFound("There is no source \(id.text.quoted) at Unsplash.")
         case .user: .notFound("Unsplash does not know who has logged in.")
         case .topics: .notFound("Unsplash has no topics.")
         case .download: .notFound("Unsplash does not count downloads of this photo.")
@@ -72,7 +74,7 @@ struct Refusal {
     private var refused: ProviderError {
         switch subject {
         case .source(let id):
-            .invalidArgument("Unsplash does not take the source \"\(id)\"\(quoted).")
+            .invalidArgument("Unsplash does not take the source \(id.text.quoted)\(quoted).")
         case .like where response.isPage: Self.nonsense("a page for people")
         case .like: .refused("Unsplash does not accept a like of this photo\(quoted).")
         default: .failed("Unsplash refused to \(action)\(quoted).")
@@ -105,7 +107,7 @@ struct Refusal {
         guard let message = messages?.first, let line = ServiceText.line(message),
             line.utf8.count <= 200, !line.contains("://")
         else { return "" }
-        return " (\(line))"
+        return " (\(line.excerpt))"
     }
 
     /// The texts of an error of the API, or of its login; nil for something else.

@@ -1,5 +1,6 @@
 internal import Logging
 internal import ProviderKit
+internal import Quoting
 internal import Synchronization
 
 /// A user of Unsplash who is logged in.
@@ -100,7 +101,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = UnsplashSource(source) else {
-            throw ProviderError.notFound("There is no source \"\(source)\" at Unsplash.")
+            throw ProviderError.notFound("There is no source \(source.text.quoted) at Unsplash.")
         }
         let place = try PagePlace(place)
         guard kind == .likes else { return try await walk(kind, place, client) }
@@ -164,7 +165,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let missing = ProviderError.notFound("There is no photo \"\(id)\" at Unsplash.")
+        let missing = ProviderError.notFound("There is no photo \(id.text.quoted) at Unsplash.")
         guard id.isOfUnsplash else { throw missing }
         let response = try await client.send(.get, ["photos", id.text], about: .photo(id))
         let record = try client.decode(PhotoRecord.self, response)
@@ -188,7 +189,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
         guard photo.isOfUnsplash else {
-            throw ProviderError.notFound("There is no photo \"\(photo)\" at Unsplash.")
+            throw ProviderError.notFound("There is no photo \(photo.text.quoted) at Unsplash.")
         }
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import ProviderKit
+internal import Quoting
 
 /// Finds out whether a server is of Mastodon's kind, and how it lets its users in.
 ///
@@ -32,7 +33,7 @@ struct Discovery {
             let response = try await get("\(base.text)/api/\(version)/instance")
             guard response.status < 500 else {
                 throw ProviderError.failed(
-                    "\(server) has trouble (status \(response.status)); try again later.")
+                    "\(server.excerpt) has trouble (status \(response.status)); try again later.")
             }
             if response.status == 200, let record: InstanceRecord = Self.decode(response) {
                 return (record, response.url)
@@ -43,7 +44,7 @@ struct Discovery {
 
     private static func stranger(_ server: String) -> ProviderError {
         .notSupported(
-            "\(server) does not speak the API of Mastodon; check the name of the server.")
+            "\(server.excerpt) does not speak the API of Mastodon; check the name of the server.")
     }
 
     /// Where the server lets its users in; nil where it does not say, as before Mastodon 4.3.

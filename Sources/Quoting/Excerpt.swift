@@ -1,0 +1,29 @@
+/// Text from a caller, as messages repeat it.
+extension StringProtocol {
+    /// The beginning of the text on one line: at most 100 characters, of which the last is an ellipsis if the
+    /// text is longer. Control and formatting characters are replaced.
+    package var excerpt: String {
+        let limit = 100
+        var result = String.UnicodeScalarView()
+        // Scalars are counted, because one grapheme cluster may hold any number of them.
+        for scalar in unicodeScalars.prefix(limit + 1) {
+            result.append(Self.isPrintable(scalar) ? scalar : "\u{FFFD}")
+        }
+        guard result.count > limit else { return String(result) }
+        result.removeLast(2)
+        result.append("…")
+        return String(result)
+    }
+
+    /// ``excerpt`` in quotation marks.
+    package var quoted: String { "\"\(excerpt)\"" }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,
+            .unassigned:
+            false
+        default: true
+        }
+    }
+}
