@@ -66,6 +66,8 @@ package final class BusConnection {
         guard sources.attach(to: raw, afterEvent: { [unowned self] in drain() }) else {
             throw .noBus("there are no more file descriptors")
         }
+        // The standard value of libdbus, 4096, is more than a process may have open.
+        dbus_connection_set_max_received_unix_fds(raw, 256)
         receiveMessages()
         scheduleDrain()
     }

@@ -1,3 +1,5 @@
+internal import Quoting
+
 /// An interface as a table: one declaration a member, from which come signature, dispatch and
 /// introspection.
 ///
@@ -115,6 +117,53 @@ extension BusMember {
         }
     }
 
+    /// A method whose handler also takes the unique name of the caller.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the method.
+    ///   - inputs: The names of the arguments.
+    ///   - outputs: The names of the results.
+    ///   - handler: Returns the results, or throws.
+    /// - Returns: The member.
+    package static func callerMethod<each In: BusType, each Out: BusType>(
+        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
+        _ handler: @escaping (Object, BusName?, repeat each In) throws -> (repeat each Out)
+    ) -> BusMember {
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            let results = try handler(object, call.sender, repeat each arguments)
+            return .finished(answer(repeat each results))
+        }
+    }
+
+    /// An asynchronous method whose handler also takes the unique name of the caller.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the method.
+    ///   - inputs: The names of the arguments.
+    ///   - outputs: The names of the results.
+    ///   - handler: Returns the results, or throws.
+    /// - Returns: The member.
+    package static func asyncCallerMethod<each In: BusType, each Out: BusType>(
+        _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
+        _ handler:
+            @escaping @MainActor (Object, BusName?, repeat each In) async throws
+            -> (repeat each Out)
+    ) -> BusMember {
+        make(
+            name, describe(inputs, repeat (each In).self), describe(outputs, repeat (each Out).self)
+        ) { object, call in
+            let arguments: (repeat each In) = try call.readArguments()
+            let caller = call.sender
+            return .running {
+                let results = try await handler(object, caller, repeat each arguments)
+                return answer(repeat each results)
+            }
+        }
+    }
+
     /// A method whose results are often the same and are kept marshalled.
     ///
     /// `results` are their types, `kept` finds them if they are at hand, and `handler` makes them
@@ -222,12 +271,13 @@ nonisolated extension BusMessage {
         } catch {
             let expected = signatureText(repeat (each Value).self)
             let name = member?.text ?? "The method"
+            if signature.text == expected, case .invalidValue(let reason) = error {
+                throw ErrorReply(
+                    .invalidArgs, "The arguments of \(name) cannot be read: \(reason).")
+            }
             let takes = expected.isEmpty ? "no arguments" : "(\(expected))"
-            let reason =
-                takes == "(\(signature))"
-                ? "\(name) takes values that are whole: what came with it cannot be read."
-                : "\(name) takes \(takes), not (\(signature))."
-            throw ErrorReply(.invalidArgs, reason)
+            throw ErrorReply(
+                .invalidArgs, "\(name) takes \(takes), not \("(\(signature))".excerpt).")
         }
     }
 

@@ -45,6 +45,8 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
     package var serial: UInt32 { dbus_message_get_serial(raw) }
     package var expectsReply: Bool { dbus_message_get_no_reply(raw) == 0 }
+    /// True if file descriptors came with the message. They are closed with it.
+    var carriesDescriptors: Bool { dbus_message_contains_unix_fds(raw) != 0 }
     package var path: ObjectPath? { text(dbus_message_get_path).map(ObjectPath.init(unchecked:)) }
     package var interface: InterfaceName? {
         text(dbus_message_get_interface).map(InterfaceName.init(unchecked:))

@@ -1,4 +1,5 @@
 internal import CDBus
+internal import Glibc
 
 /// Reads the values of a message, one after the other.
 ///
@@ -81,6 +82,42 @@ nonisolated package struct Decoder {
         dbus_message_iter_get_basic(&iterator, &text)
         defer { next() }
         return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// Reads the current string, and steps over it.
+    ///
+    /// - Parameters:
+    ///   - signature: The type of the string.
+    ///   - maximumBytes: The longest string that is read.
+    /// - Returns: The string; nil if it is longer.
+    /// - Throws: ``BusError/invalidValue(_:)`` if the current value is of another type.
+    mutating func string(
+        _ signature: Signature, atMost maximumBytes: Int
+    ) throws(BusError) -> String? {
+        try checkBasic(signature)
+        var text: UnsafePointer<CChar>?
+        dbus_message_iter_get_basic(&iterator, &text)
+        defer { next() }
+        guard let text, strnlen(text, maximumBytes + 1) <= maximumBytes else { return nil }
+        return String(cString: text)
+    }
+
+    /// Reads the current value if it is of a basic type.
+    ///
+    /// - Parameter maximumTextBytes: The longest string that is read.
+    /// - Returns: The value; nil if it is of a compound type or longer.
+    /// - Throws: ``BusError/invalidValue(_:)`` if a file descriptor cannot be duplicated.
+    mutating func basicValue(maximumTextBytes: Int) throws(BusError) -> Variant? {
+        switch UInt8(truncatingIfNeeded: typeCode) {
+        case UInt8(ascii: "s"):
+            try string("s", atMost: maximumTextBytes).map(Variant.string)
+        case UInt8(ascii: "o"):
+            try string("o", atMost: maximumTextBytes).map {
+                .objectPath(ObjectPath(unchecked: $0))
+            }
+        case UInt8(ascii: "a"), UInt8(ascii: "r"), UInt8(ascii: "v"): nil
+        default: try anyValue()
+        }
     }
 
     /// Takes the current value, of whatever type.

@@ -1,3 +1,5 @@
+internal import Quoting
+
 /// The objects that a connection exports, below one root that lists them.
 ///
 /// Takes every method call to the connection: finds the object, the interface and the member, and
@@ -12,6 +14,10 @@ package final class ObjectTree {
     private var running = RunningCalls()
     /// The calls that came before ``start()``, in their order; nil once they are being answered.
     private var held: [BusMessage]? = []
+    /// The number of held calls with file descriptors.
+    private var heldWithDescriptors = 0
+    /// The largest number of held calls with file descriptors. A call has 16 of them at most.
+    private static let maximumHeldWithDescriptors = 8
 
     /// Until ``start()`` calls are held, so that a name can be owned before its objects are there.
     ///
@@ -120,9 +126,16 @@ package final class ObjectTree {
     }
 
     private func hold(_ call: BusMessage) {
+        // libdbus stops reading at a number of received descriptors, and the start waits for replies.
+        if call.carriesDescriptors {
+            guard heldWithDescriptors < Self.maximumHeldWithDescriptors else {
+                return send(RunningCalls.exceeded, to: ReplyAddress(call))
+            }
+        }
         guard running.begin(call.sender) else {
             return send(RunningCalls.exceeded, to: ReplyAddress(call))
         }
+        if call.carriesDescriptors { heldWithDescriptors += 1 }
         held?.append(call)
     }
 
@@ -131,7 +144,7 @@ package final class ObjectTree {
             throw ErrorReply(.invalidArgs, "A call needs a path and a member.")
         }
         guard let object = objects[path.text] ?? node(path) else {
-            throw ErrorReply(.unknownObject, "There is no object \(path).")
+            throw ErrorReply(.unknownObject, "There is no object \(path.text.excerpt).")
         }
         let interface = call.interface
         var isKnown = interface == nil
@@ -148,11 +161,12 @@ package final class ObjectTree {
         }
         guard isKnown else {
             throw ErrorReply(
-                .unknownInterface, "\(path) has no interface \(interface?.text ?? "").")
+                .unknownInterface,
+                "\(path) has no interface \(interface?.text.excerpt ?? "").")
         }
         throw ErrorReply(
             .unknownMethod,
-            "\(path) has no method \(interface.map { "\($0)." } ?? "")\(member).")
+            "\(path) has no method \("\(interface.map { "\($0)." } ?? "")\(member)".excerpt).")
     }
 
     /// A path between the objects, which can only be introspected.

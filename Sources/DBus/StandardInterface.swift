@@ -1,3 +1,5 @@
+internal import Quoting
+
 /// The interfaces that every object has, and the one that only the root has.
 ///
 /// `org.freedesktop.DBus.Peer` is answered by libdbus itself.
@@ -54,7 +56,10 @@ enum StandardInterface {
                 OrderedEntries(try object.interfaces(named: interface).flatMap(\.allValues.entries))
             },
             .methodWithCall("Set", in: ["interface_name", "property_name", "value"]) {
-                (object: ExportedObject, call, interface: String, name: String, _: Variant) in
+                (
+                    object: ExportedObject, call, interface: String, name: String,
+                    _: SkippedVariant
+                ) in
                 let (exported, property) = try object.property(interface, name)
                 guard let change = try exported.change(property, call) else {
                     throw ErrorReply(.propertyReadOnly, "\(name) is read-only.")
@@ -78,7 +83,7 @@ extension ExportedObject {
                 || StandardInterface.declarations(for: self, root: tree.root)
                     .contains(where: { $0.name.text == name })
         else {
-            throw ErrorReply(.unknownInterface, "\(path) has no interface \"\(name)\".")
+            throw ErrorReply(.unknownInterface, "\(path) has no interface \(name.quoted).")
         }
         return named
     }
@@ -93,6 +98,6 @@ extension ExportedObject {
         }
         throw ErrorReply(
             .unknownProperty,
-            "\(path) has no property \"\(name)\"\(interface.isEmpty ? "" : " of \(interface)").")
+            "\(path) has no property \(name.quoted)\(interface.isEmpty ? "" : " of \(interface)").")
     }
 }

@@ -1,0 +1,74 @@
+/// The options of a call, `a{sv}`, of which only the known ones are decoded.
+///
+/// A message may hold 128 MiB. Unknown options and values of compound types are stepped over, and their file
+/// descriptors are not duplicated.
+nonisolated package struct CallOptions<Key>: BusType
+where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
+    package static var signature: Signature { "a{sv}" }
+    package static var alignment: Int { 4 }
+    /// The largest number of entries, including unknown ones.
+    static var maximumCount: Int { 64 }
+    /// The longest known key and the longest value, in bytes.
+    static var maximumTextBytes: Int { 64 << 10 }
+
+    private var values: [Key: Variant] = [:]
+    /// The known options with a value that is too long or of a compound type.
+    private var unusable: Set<Key> = []
+
+    package init(from decoder: inout Decoder) throws(BusError) {
+        var entries = try decoder.enterArray(of: Signature(unchecked: "{sv}"))
+        var count = 0
+        while !entries.isAtEnd {
+            count += 1
+            guard count <= Self.maximumCount else { throw .invalidValue("too many options") }
+            var pair = entries.enter()
+            if let text = try pair.string("s", atMost: Self.maximumTextBytes),
+                let key = Key(rawValue: text)
+            {
+                // Of two entries with one key, the later one counts.
+                var value = pair.enter()
+                values[key] = try value.basicValue(maximumTextBytes: Self.maximumTextBytes)
+                if values[key] == nil { unusable.insert(key) } else { unusable.remove(key) }
+            }
+            entries.next()
+        }
+    }
+
+    package func encode(into encoder: inout Encoder) throws(BusError) {
+        throw .invalidValue("options are only received")
+    }
+
+    /// Returns the value of an option.
+    ///
+    /// - Parameters:
+    ///   - key: The option.
+    ///   - type: The D-Bus type of its value, for the message of the error.
+    ///   - read: Returns the value, or nil for a value of another type.
+    /// - Returns: The value; nil if the caller did not give the option.
+    /// - Throws: An ``ErrorReply`` with the name `InvalidArgs` for a value of another type.
+    package func value<Value>(
+        _ key: Key, _ type: Signature, _ read: (Variant) -> Value?
+    ) throws(ErrorReply) -> Value? {
+        if let value = values[key].map(read) {
+            if let value { return value }
+        } else if !unusable.contains(key) {
+            return nil
+        }
+        throw ErrorReply(.invalidArgs, "The option \"\(key.rawValue)\" is of type \(type).")
+    }
+}
+
+/// A variant that is stepped over without decoding its value.
+nonisolated struct SkippedVariant: BusType {
+    static let signature: Signature = "v"
+    static let alignment = 1
+
+    init(from decoder: inout Decoder) throws(BusError) {
+        try decoder.check(Self.signature)
+        decoder.next()
+    }
+
+    func encode(into encoder: inout Encoder) throws(BusError) {
+        throw .invalidValue("a skipped value cannot be sent")
+    }
+}

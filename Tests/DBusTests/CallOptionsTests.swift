@@ -1,0 +1,103 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import DBus
+
+/// Options of calls: only the known ones are decoded.
+@Suite struct CallOptionsTests {
+    enum Key: String {
+        case name
+        case file
+        case flag
+    }
+
+    private func read(_ options: [String: Variant]) throws -> CallOptions<Key> {
+        try BusMessage(.test, options).read()
+    }
+
+    @Test func `known options are read, unknown ones are ignored`() throws {
+        let options = try read([
+            "name": .string("ada"), "flag": .bool(true), "other": .string("x"),
+            "more": .array([.byte(1)], of: "y"),
+        ])
+        #expect(try options.value(.name, "s", \.string) == "ada")
+        #expect(try options.value(.flag, "b", \.bool) == true)
+        #expect(try options.value(.file, "h", \.fileDescriptor) == nil)
+    }
+
+    @Test(arguments: [
+        Variant.uint32(1), .array([.string("x")], of: "s"), .structure([.string("x")]),
+        .variant(.string("x")), .dictionary([], key: "s", value: "v"),
+        .string(String(repeating: "x", count: 65537)),
+    ])
+    func `a known option of another type is an invalid argument`(value: Variant) throws {
+        let options = try read(["name": value])
+        let error = #expect(throws: ErrorReply.self) { try options.value(.name, "s", \.string) }
+        #expect(error?.name == .invalidArgs)
+        #expect(error?.message == "The option \"name\" is of type s.")
+    }
+
+    @Test func `of two entries the later one counts`() throws {
+        for isLast in [false, true] {
+            let values: [Variant] = [.array([], of: "y"), .string("x")]
+            let entries = (isLast ? values : values.reversed()).map { (key: "name", value: $0) }
+            let options: CallOptions<Key> = try BusMessage(.test, OrderedEntries(entries)).read()
+            if isLast {
+                #expect(try options.value(.name, "s", \.string) == "x")
+            } else {
+                #expect(throws: ErrorReply.self) { try options.value(.name, "s", \.string) }
+            }
+        }
+    }
+
+    @Test func `more than 64 options are refused`() throws {
+        let some = Dictionary(uniqueKeysWithValues: (1...64).map { ("\($0)", Variant.byte(0)) })
+        _ = try read(some)
+        #expect(throws: BusError.self) { try read(some.merging(["65": .byte(0)]) { $1 }) }
+    }
+
+    @Test func `only the wanted descriptor is duplicated`() throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        close(ends[1])
+        let file = FileDescriptor(owning: ends[0])
+        let message = try BusMessage(
+            .test,
+            [
+                "file": .fileDescriptor(file), "other": .fileDescriptor(file),
+                "list": .array([.fileDescriptor(file), .fileDescriptor(file)], of: "h"),
+            ] as [String: Variant])
+        let before = references(to: file)
+        let options: CallOptions<Key> = try message.read()
+        #expect(references(to: file) == before + 1)
+        withExtendedLifetime(options) {}
+    }
+
+    private func references(to file: FileDescriptor) -> Int {
+        var expected = stat()
+        fstat(file.rawValue, &expected)
+        return (0..<Int32(1024)).count {
+            var found = stat()
+            return fstat($0, &found) == 0 && found.st_ino == expected.st_ino
+                && found.st_dev == expected.st_dev
+        }
+    }
+
+    @Test func `a large value takes no memory beside the message`() throws {
+        let bytes = [UInt8](repeating: 0, count: 4 << 20)
+        let entries = OrderedEntries([(key: "other", value: AnyVariant(bytes))])
+        let message = try BusMessage(.test, entries)
+        let before = try peakMebibytes()
+        let options: CallOptions<Key> = try message.read()
+        #expect(try options.value(.name, "s", \.string) == nil)
+        // Decoded, it would be 160 MiB.
+        #expect(try peakMebibytes() - before < 40)
+    }
+
+    private func peakMebibytes() throws -> Int {
+        var usage = rusage()
+        try #require(getrusage(RUSAGE_SELF.rawValue, &usage) == 0)
+        return usage.ru_maxrss >> 10
+    }
+}
