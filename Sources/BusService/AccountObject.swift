@@ -105,9 +105,11 @@ final class AccountObject {
                 (object: AccountObject, photo: String, size: String) -> String in
                 try await object.account.imagePath(photo, size: size)
             },
-            .asyncMethod("OpenImage", in: ["photo", "size"], out: ["image"]) {
-                (object: AccountObject, photo: String, size: String) -> FileDescriptor in
-                FileDescriptor(owning: try await object.account.openImage(photo, size: size))
+            .asyncCallerMethod("OpenImage", in: ["photo", "size"], out: ["image"]) {
+                (object: AccountObject, caller, photo: String, size: String) -> FileDescriptor in
+                FileDescriptor(
+                    owning: try await object.account.openImage(
+                        photo, size: size, for: caller?.text ?? ""))
             },
             .asyncMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
                 (object: AccountObject, photo: String, file: FileDescriptor) -> ObjectPath in

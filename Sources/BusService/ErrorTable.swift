@@ -20,7 +20,7 @@ enum ErrorTable {
         switch error {
         case EngineError.invalidArgument(let text), ProviderError.invalidArgument(let text):
             ErrorReply(.invalidArgs, text)
-        case EngineError.tooManyLogins, EngineError.tooManyTransfers:
+        case EngineError.tooManyLogins, EngineError.tooManyTransfers, EngineError.tooManyImages:
             ErrorReply(.limitsExceeded, "\(error)")
         case EngineError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
             ErrorReply(.ioError, "\(error)")
@@ -39,7 +39,8 @@ enum ErrorTable {
         switch error {
         case .notFound: .notFound
         // Have names of the bus itself, see above.
-        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .notSupported: .notSupported
+        case .invalidArgument, .tooManyLogins, .tooManyTransfers, .tooManyImages, .notSupported:
+            .notSupported
         case .needsLogin: .needsLogin
         case .notConfigured: .notConfigured
         case .alreadyLoggedIn: .alreadyLoggedIn

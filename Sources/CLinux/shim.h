@@ -1,12 +1,15 @@
 #pragma once
 // Headers of the kernel and of glibc that Swift's Glibc module leaves out.
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +26,41 @@ extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, si
 
 // prctl takes a variable number of arguments, which Swift does not call.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+// A file in memory that can be sealed. It cannot be executed where the kernel (6.3) can see to that.
+static inline int shim_memfd(const char *name) {
+    int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */ | 8u /* MFD_NOEXEC_SEAL */);
+    if (descriptor < 0 && errno == EINVAL)
+        descriptor = (int)syscall(SYS_memfd_create, name, 1u | 2u /* MFD_ALLOW_SEALING */);
+    return descriptor;
+}
+
+// When a file was created, in nanoseconds since 1970; 0 where that is unknown.
+static inline long shim_birth_time(int descriptor) {
+    struct {
+        uint32_t mask;
+        uint32_t rest[15];
+        struct {
+            int64_t seconds;
+            uint32_t nanoseconds;
+            int32_t reserved;
+        } access, birth, change, modification;
+        uint64_t more[16];
+    } status = {0};
+    // AT_EMPTY_PATH, STATX_BTIME; struct statx, which glibc shows only with _GNU_SOURCE.
+    if (syscall(SYS_statx, descriptor, "", 0x1000, 0x800u, &status) != 0 || !(status.mask & 0x800u)) return 0;
+    return status.birth.seconds * 1000000000L + status.birth.nanoseconds;
+}
+
+// F_ADD_SEALS with F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc shows only with _GNU_SOURCE.
+static inline int shim_seal(int descriptor) { return fcntl(descriptor, 1033, 1 | 2 | 4 | 8); }
+
+// 1 if a file of ours that is open for reading is open elsewhere, too; 0 if not. Source: fcntl(2), F_SETLEASE.
+static inline int shim_is_open_elsewhere(int descriptor) {
+    if (fcntl(descriptor, 1024, F_WRLCK) != 0) return 1;
+    fcntl(descriptor, 1024, F_UNLCK);
+    return 0;
+}
 
 // A message and the descriptors that go along with it, at most four. Their parts are macros.
 enum { SHIM_MOST_DESCRIPTORS = 4 };

@@ -1,5 +1,6 @@
 internal import Glibc
 package import ProviderKit
+internal import Quoting
 
 /// How an account is doing, as clients are told.
 nonisolated package enum AccountState: Hashable, Sendable {
@@ -168,7 +169,7 @@ package final class Account {
     /// Changes what is shown first. A source that does not exist is `notFound`.
     package func setDefaultSource(_ source: SourceID) async throws {
         guard try await photos().hasSource(source) else {
-            throw EngineError.notFound("There is no source \"\(source)\".")
+            throw EngineError.notFound("There is no source \(source.text.quoted).")
         }
         try await engine.update(self) { $0.defaultSource = source }
     }
@@ -231,9 +232,20 @@ package final class Account {
         try await photos().imagePath(PhotoID(photo), parse(size))
     }
 
-    /// The caller closes the descriptor.
-    package func openImage(_ photo: String, size: String) async throws -> Int32 {
-        try await photos().openImage(PhotoID(photo), parse(size))
+    /// Opens an image, which cannot be modified through the descriptor. The caller closes it.
+    ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - size: The name of the size.
+    ///   - client: The client that calls. The memory that images of one client take is limited.
+    /// - Returns: The descriptor, open for reading.
+    /// - Throws: ``EngineError``, ``ProviderError`` or ``HTTPError``.
+    package func openImage(
+        _ photo: String, size: String, for client: String = ""
+    ) async throws -> Int32 {
+        let original = try await photos().openImage(PhotoID(photo), parse(size))
+        return try await engine.sealedImages.copy(
+            of: original, isComplete: remote != nil, for: client)
     }
 
     /// Does something with the best there is of a photo; not if the account is logged out by then.
@@ -319,7 +331,7 @@ package final class Account {
 
     private func photos() throws -> any PhotoService {
         guard let service else {
-            throw EngineError.needsLogin("\(label) is logged out; log in first.")
+            throw EngineError.needsLogin("\(label.excerpt) is logged out; log in first.")
         }
         return service
     }
@@ -327,7 +339,7 @@ package final class Account {
     private func parse(_ size: String) throws -> ImageSize {
         guard let size = ImageSize(rawValue: size) else {
             let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EngineError.invalidArgument("The size is one of \(sizes), not \"\(size)\".")
+            throw EngineError.invalidArgument("The size is one of \(sizes), not \(size.quoted).")
         }
         return size
     }

@@ -22,6 +22,7 @@ package final class Engine {
     /// The application is made known at a server once, however many log in there.
     let registrations = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
     private(set) lazy var transfers = TransferList(self)
+    private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
     private let store: AccountStore
     private let stores: RemoteStores

@@ -17,6 +17,8 @@ nonisolated package enum EngineError: Error, Hashable {
     case tooManyLogins
     /// ``Transfer/maximumUnfinished`` transfers go on already.
     case tooManyTransfers
+    /// The images that clients have open take as much memory as they may.
+    case tooManyImages
     case cancelled(String)
     case tooLarge(String)
     /// A caller's destination does not take what is written; the number is `errno`.
@@ -36,6 +38,7 @@ nonisolated extension EngineError: CustomStringConvertible {
             "\(Login.maximumUnfinished) logins are unfinished; finish or cancel one first."
         case .tooManyTransfers:
             "\(Transfer.maximumUnfinished) transfers are running; wait for one or cancel it."
+        case .tooManyImages: "Too many images are open; close some of them first."
         case .cannotWrite(EPIPE), .cannotWrite(ECONNRESET):
             "Nobody reads the destination any more."
         case .cannotWrite(ETIMEDOUT): "Nobody has read the destination for ten minutes."

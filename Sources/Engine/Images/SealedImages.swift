@@ -1,0 +1,137 @@
+internal import CLinux
+internal import Dispatch
+internal import Glibc
+internal import ProviderKit
+
+/// Copies of image files in memory that no process can modify, for clients.
+///
+/// A client of the same user can open a descriptor again for writing, through `/proc/self/fd`, whatever it was
+/// opened for. The seals of a memfd also apply then. Callers that open one image share one copy, each with a
+/// position of its own. The memory counts as the daemon's for as long as a client has the image open, so its
+/// amount is limited.
+///
+/// Source: memfd_create(2); fcntl(2), "File Sealing".
+final class SealedImages {
+    /// The largest image.
+    nonisolated static let maximumImageBytes = 64 << 20
+    /// The largest number of copies that are being made, of all clients and of one client.
+    private static let maximumPendingCount = 512
+    private static let maximumPendingCountPerClient = 256
+    /// The time after which a caller is told that the file cannot be read.
+    private static let timeout = Duration.seconds(20)
+    /// The time after which copies that no client has open any more are given back, at first.
+    private static let shortestPause = Duration.seconds(15)
+    private static let longestPause = Duration.seconds(3600)
+
+    private let clock: any Clock<Duration>
+    private let copies: SealedCopies
+    /// Several, because a disk may hang.
+    private var lanes = (1...4).map { Lane(number: $0) }
+    /// The number of copies that are being made, by client.
+    private var pending: [String: Int] = [:]
+    private var sweep: Task<Void, Never>?
+
+    private struct Lane {
+        let queue: DispatchQueue
+        var count = 0
+
+        init(number: Int) { queue = DispatchQueue(label: "sealed-images-\(number)") }
+    }
+
+    /// - Parameters:
+    ///   - clock: Measures pauses and timeouts.
+    ///   - limits: The limits of what clients may have open.
+    init(
+        clock: any Clock<Duration>, limits: SealedCopies.Limits = SealedCopies.Limits()
+    ) {
+        self.clock = clock
+        copies = SealedCopies(limits)
+    }
+
+    /// The number of copies.
+    var count: Int { copies.count }
+
+    /// Returns a descriptor of a copy that cannot be modified. The caller closes it.
+    ///
+    /// - Parameters:
+    ///   - source: A regular file, open for reading. It is closed.
+    ///   - isComplete: True if the file is never written again, only replaced or deleted.
+    ///   - client: The client that calls.
+    /// - Returns: The descriptor, open for reading.
+    /// - Throws: ``EngineError/tooLarge(_:)``, ``EngineError/tooManyImages``,
+    ///   ``ProviderError/failed(_:)`` if the file cannot be read.
+    func copy(
+        of source: Int32, isComplete: Bool = false, for client: String
+    ) async throws -> Int32 {
+        // Each has a file open.
+        guard pending[client, default: 0] < Self.maximumPendingCountPerClient,
+            lanes.reduce(0, { $0 + $1.count }) < Self.maximumPendingCount
+        else {
+            close(source)
+            throw EngineError.tooManyImages
+        }
+        pending[client, default: 0] += 1
+        let index = lanes.indices.min { lanes[$0].count < lanes[$1].count } ?? 0
+        lanes[index].count += 1
+        let outcome = Outcome()
+        let limit = Task { [clock] in
+            do { try await clock.sleep(for: Self.timeout) } catch { return }
+            outcome.end(
+                .failure(ProviderError.failed("The file cannot be read in time; try again.")))
+        }
+        lanes[index].queue.async { [copies] in
+            let result = Result {
+                try copies.copy(of: source, isComplete: isComplete, for: client)
+            }
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated {
+                    self.ended(in: index, of: client)
+                    if !outcome.end(result), case .success(let late) = result { close(late) }
+                }
+            }
+        }
+        defer {
+            limit.cancel()
+            scheduleSweep(after: Self.shortestPause)
+        }
+        return try await outcome.wait()
+    }
+
+    private func ended(in lane: Int, of client: String) {
+        lanes[lane].count -= 1
+        guard let count = pending[client] else { return }
+        pending[client] = count > 1 ? count - 1 : nil
+    }
+
+    /// Gives copies back that no client has open, now and later, until there are none.
+    private func scheduleSweep(after pause: Duration) {
+        sweep?.cancel()
+        sweep = Task { [weak self, clock] in
+            do { try await clock.sleep(for: pause) } catch { return }
+            guard let self else { return }
+            sweep = nil
+            if copies.sweep() > 0 { scheduleSweep(after: min(pause * 2, Self.longestPause)) }
+        }
+    }
+
+    /// A result that arrives once and is waited for once.
+    private final class Outcome {
+        private var result: Result<Int32, any Error>?
+        private var waiter: CheckedContinuation<Int32, any Error>?
+
+        /// - Returns: False if there was a result already.
+        @discardableResult
+        func end(_ result: Result<Int32, any Error>) -> Bool {
+            guard self.result == nil else { return false }
+            self.result = result
+            waiter?.resume(with: result)
+            waiter = nil
+            return true
+        }
+
+        func wait() async throws -> Int32 {
+            if let result { return try result.get() }
+            return try await withCheckedThrowingContinuation { waiter = $0 }
+        }
+    }
+}
