@@ -111,12 +111,15 @@ final class AccountObject {
                     owning: try await object.account.openImage(
                         photo, size: size, for: caller?.text ?? ""))
             },
-            .asyncMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
-                (object: AccountObject, photo: String, file: FileDescriptor) -> ObjectPath in
+            .asyncCallerMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
+                (object: AccountObject, caller, photo: String, file: FileDescriptor) -> ObjectPath
+                in
                 let destination = try withExtendedLifetime(file) {
                     try TransferDestination(duplicating: file.rawValue)
                 }
-                return try await object.account.download(photo, into: destination).path
+                return try await object.account.download(
+                    photo, into: destination, for: caller?.text ?? ""
+                ).path
             },
             .asyncMethod("Refresh", in: ["source"], out: ["new"]) {
                 (object: AccountObject, source: String) -> UInt32 in

@@ -1,5 +1,6 @@
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 
 /// Servers that the application makes itself known to.
 extension Engine {
@@ -20,10 +21,12 @@ extension Engine {
         let server = try provider.server(text, settings)
         if let account = options.account, account.identity.server != server {
             throw EngineError.invalidArgument(
-                "\(account.identity) is at \(account.identity.server), not at \(server).")
+                "\(account.identity.username.excerpt) is at another server, not at \(server.excerpt)."
+            )
         }
         let login = makeLogin(
-            provider, for: options.account, server: server, isPreparing: true)
+            provider, for: options.account, server: server, isPreparing: true,
+            client: options.client)
         login.begin { [self] in
             let entrance: Entrance
             do {
@@ -33,10 +36,10 @@ extension Engine {
                     try await self.entrance(server, provider, settings)
                 } onTimeout: {
                     throw ProviderError.failed(
-                        "\(server) takes too long to answer; try again later.")
+                        "\(server.excerpt) takes too long to answer; try again later.")
                 }
             } catch {
-                throw Entrance.loginError(error, server)
+                throw Entrance.loginError(error, server.excerpt)
             }
             let authorization = makeAuthorization(entrance, isManual: options.isManual)
             try login.go(on: authorization)

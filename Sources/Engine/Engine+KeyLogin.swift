@@ -28,7 +28,8 @@ extension Engine {
         let named = AccountIdentity(
             username: options.username ?? options.account?.identity.username ?? "",
             server: server)
-        let login = makeLogin(provider, for: options.account, server: server)
+        let login = makeLogin(
+            provider, for: options.account, server: server, client: options.client)
         login.begin { [self] in
             let key = try await options.password?()
             guard key?.isCode ?? true else {

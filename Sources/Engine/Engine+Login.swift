@@ -1,6 +1,7 @@
 internal import Logging
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 
 /// Letting people in.
 extension Engine {
@@ -15,14 +16,16 @@ extension Engine {
     ///   ``EngineError/tooManyLogins``. All else is told by the login.
     package func logIn(_ id: String, _ options: LoginOptions) throws -> Login {
         guard let provider = self.provider(id) else {
-            throw EngineError.notFound("There is no provider \"\(id)\".")
+            throw EngineError.notFound("There is no provider \(id.quoted).")
         }
         if let account = options.account, account.provider.info.id != id {
             throw EngineError.invalidArgument("\(account.id) is no account of \(id).")
         }
-        guard logins.count(where: { !$0.hasEnded }) < Login.maximumUnfinished else {
-            throw EngineError.tooManyLogins
-        }
+        let unfinished = logins.filter { !$0.hasEnded }
+        guard unfinished.count < Login.maximumUnfinished,
+            unfinished.count(where: { $0.client == options.client })
+                < Login.maximumUnfinishedPerClient
+        else { throw EngineError.tooManyLogins }
         guard
             options.server == nil || provider is any FederatedLogin || provider is any KeyLogin
         else {
@@ -48,7 +51,7 @@ extension Engine {
             username: options.username ?? options.account?.identity.username ?? "",
             hasPassword: options.password != nil, registers: options.registers)
         try provider.check(request)
-        let login = makeLogin(provider, for: options.account)
+        let login = makeLogin(provider, for: options.account, client: options.client)
         login.begin { [self] in
             var request = request
             request.password = try await options.password?()
@@ -58,7 +61,8 @@ extension Engine {
                 try login.check(identity)
                 // Who could be registered was lost by the provider, whatever the account says.
                 if !request.registers, account(identity, of: provider)?.isLoggedIn == true {
-                    throw EngineError.alreadyLoggedIn("\(identity.username) is logged in already.")
+                    throw EngineError.alreadyLoggedIn(
+                        "\(identity.username.excerpt) is logged in already.")
                 }
                 return try await admit(identity, provider) { !login.hasEnded }
             } catch {
@@ -88,7 +92,8 @@ extension Engine {
             endpoint: { [self] in try await tokenEndpoint(provider, settings) },
             identify: { try await provider.identify($0) })
         let authorization = makeAuthorization(entrance, isManual: options.isManual)
-        let login = makeLogin(provider, for: options.account, authorization)
+        let login = makeLogin(
+            provider, for: options.account, authorization, client: options.client)
         login.begin { [self] in
             do {
                 try await checkSecret(of: provider)

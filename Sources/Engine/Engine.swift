@@ -1,5 +1,6 @@
 internal import OAuth
 package import ProviderKit
+internal import Quoting
 
 /// The accounts, and what can be done with them.
 ///
@@ -9,6 +10,7 @@ package final class Engine {
     /// In the order of their first login.
     package private(set) var accounts: [Account] = []
     package private(set) var logins: [Login] = []
+    private var finishedLogins = FinishedItems<Login>()
     package private(set) var defaultAccount: Account?
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
@@ -134,12 +136,12 @@ package final class Engine {
     /// Shows a login that begins.
     func makeLogin(
         _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
-        server: String = "", isPreparing: Bool = false
+        server: String = "", isPreparing: Bool = false, client: String
     ) -> Login {
         lastLoginNumber += 1
         let login = Login(
             number: lastLoginNumber, provider, for: account, at: server, authorization,
-            isPreparing: isPreparing, in: self)
+            isPreparing: isPreparing, client: client, in: self)
         logins.append(login)
         observer?.loginAdded(login)
         noteBeginning(of: login)
@@ -233,8 +235,15 @@ package final class Engine {
         }
     }
 
-    /// Forgets a login that has ended a while ago.
+    /// Limits the number of finished logins.
+    func loginFinished(_ login: Login) {
+        for surplus in finishedLogins.append(login, of: login.client) { forget(surplus) }
+    }
+
+    /// Forgets a finished login.
     func forget(_ login: Login) {
+        login.endRetention()
+        finishedLogins.remove(login)
         logins.removeAll { $0 === login }
         observer?.loginRemoved(login)
     }
@@ -382,7 +391,8 @@ package final class Engine {
             if let account {
                 try checkKnown(account)
                 guard account.isLoggedIn else {
-                    throw EngineError.needsLogin("\(account.label) is logged out; log in first.")
+                    throw EngineError.needsLogin(
+                        "\(account.label.excerpt) is logged out; log in first.")
                 }
             }
             try await store.saveDefaultAccount(account?.id)

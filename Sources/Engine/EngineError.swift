@@ -13,9 +13,11 @@ nonisolated package enum EngineError: Error, Hashable {
     /// The user said no.
     case loginDenied
     case loginTimedOut
-    /// ``Login/maximumUnfinished`` logins go on already.
+    /// ``Login/maximumUnfinishedPerClient`` logins of the client, or ``Login/maximumUnfinished`` of all clients,
+    /// are unfinished.
     case tooManyLogins
-    /// ``Transfer/maximumUnfinished`` transfers go on already.
+    /// ``Transfer/maximumUnfinishedPerClient`` transfers of the client, or ``Transfer/maximumUnfinished`` of all
+    /// clients, are running.
     case tooManyTransfers
     /// The images that clients have open take as much memory as they may.
     case tooManyImages
@@ -35,9 +37,9 @@ nonisolated extension EngineError: CustomStringConvertible {
             text
         case .loginDenied: "The login was refused in the browser."
         case .tooManyLogins:
-            "\(Login.maximumUnfinished) logins are unfinished; finish or cancel one first."
+            "Too many logins are unfinished; finish or cancel one first."
         case .tooManyTransfers:
-            "\(Transfer.maximumUnfinished) transfers are running; wait for one or cancel it."
+            "Too many transfers are running; wait for one or cancel it."
         case .tooManyImages: "Too many images are open; close some of them first."
         case .cannotWrite(EPIPE), .cannotWrite(ECONNRESET):
             "Nobody reads the destination any more."

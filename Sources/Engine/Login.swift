@@ -1,5 +1,6 @@
 internal import OAuth
 package import ProviderKit
+internal import Quoting
 
 /// What the caller of a login gave.
 package struct LoginOptions {
@@ -12,6 +13,8 @@ package struct LoginOptions {
     package var server: String?
     /// Whether the code is pasted, instead of the browser bringing it.
     package var isManual = false
+    /// The client that started the login. The number of logins of one client is limited.
+    package var client = ""
 
     package init() {}
 }
@@ -31,8 +34,10 @@ package final class Login {
     /// How long a login stays after its end, for whoever asks late.
     package static let lingering = Duration.seconds(60)
 
-    /// How many logins of all callers may go on at a time.
-    nonisolated package static let maximumUnfinished = 16
+    /// The largest number of unfinished logins of one client.
+    nonisolated package static let maximumUnfinishedPerClient = 16
+    /// The largest number of unfinished logins of all clients.
+    nonisolated package static let maximumUnfinished = 64
     /// How long the page in the browser can be loaded again after the end.
     static let farewell = Duration.seconds(5)
 
@@ -51,14 +56,19 @@ package final class Login {
     let expectedAccount: Account?
     /// The one that was named, of a service with many; empty elsewhere.
     let server: String
+    /// The client that started the login.
+    let client: String
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
+    /// Waits until the login is forgotten.
+    private var retention: Task<Void, Never>?
 
     init(
         number: Int, _ provider: any Provider, for account: Account?, at server: String,
-        _ authorization: Authorization?, isPreparing: Bool, in engine: Engine
+        _ authorization: Authorization?, isPreparing: Bool, client: String, in engine: Engine
     ) {
+        self.client = client
         self.isPreparing = isPreparing
         self.number = number
         self.authorization = authorization
@@ -152,7 +162,8 @@ package final class Login {
     /// - Throws: ``EngineError/loginFailed(_:)``.
     func check(_ identity: AccountIdentity) throws {
         guard let expectedAccount, expectedAccount.identity != identity else { return }
-        throw EngineError.loginFailed("That was \(identity), not \(expectedAccount.identity).")
+        throw EngineError.loginFailed(
+            "That was \("\(identity)".excerpt), not \("\(expectedAccount.identity)".excerpt).")
     }
 
     /// Waits for the end; at once if it has come already.
@@ -199,9 +210,13 @@ package final class Login {
                 authorization = nil
             }
         }
-        Task { [engine] in
-            try? await engine.ports.clock.sleep(for: Self.lingering)
-            engine.forget(self)
+        retention = Task { [weak self, engine] in
+            do { try await engine.ports.clock.sleep(for: Self.lingering) } catch { return }
+            if let self { engine.forget(self) }
         }
+        engine.loginFinished(self)
     }
+
+    /// Stops waiting, because the login is forgotten.
+    func endRetention() { retention?.cancel() }
 }

@@ -43,8 +43,9 @@ final class EngineFixture: EngineObserver {
         get throws { try AccountStore.open(folder: directory.appending("data")).contents }
     }
 
-    func start(_ name: String, registers: Bool = true) throws -> Login {
+    func start(_ name: String, registers: Bool = true, client: String = "") throws -> Login {
         var options = LoginOptions()
+        options.client = client
         options.username = name
         options.registers = registers
         return try engine.logIn("fake", options)

@@ -48,6 +48,48 @@ struct LoginTests {
         await end
     }
 
+    @Test func `unfinished logins of one client leave room for others`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        for client in 1...4 {
+            for number in 1...16 { _ = try fixture.start("user\(number)", client: ":1.\(client)") }
+            #expect(throws: EngineError.tooManyLogins) {
+                try fixture.start("ada", client: ":1.\(client)")
+            }
+        }
+        #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada", client: ":1.5") }
+        let first = try #require(fixture.engine.logins.first)
+        async let end: Void = first.cancel()
+        while !first.hasEnded { await Task.yield() }
+        _ = try fixture.start("ada", client: ":1.5")
+        fixture.provider.isOpen.update { $0 = true }
+        await end
+    }
+
+    @Test func `the oldest finished logins of a client are forgotten early`() async throws {
+        let fixture = try EngineFixture()
+        let other = try fixture.start("eve", registers: false, client: ":1.2")
+        _ = try? await other.wait()
+        for _ in 0..<100 {
+            let login = try fixture.start("ada", registers: false, client: ":1.1")
+            await #expect(throws: ProviderError.self) { try await login.wait() }
+            // The result remains available at first.
+            await #expect(throws: ProviderError.self) { try await login.wait() }
+        }
+        #expect(fixture.engine.logins.map(\.number) == [1] + Array(70...101))
+        let gone = fixture.told.value.filter { $0.hasSuffix("gone") }
+        #expect(gone == (2...69).map { "login \($0) gone" })
+    }
+
+    @Test func `finished logins of all clients are limited`() async throws {
+        let fixture = try EngineFixture()
+        for number in 1...200 {
+            let login = try fixture.start("ada", registers: false, client: ":1.\(number)")
+            _ = try? await login.wait()
+        }
+        #expect(fixture.engine.logins.map(\.number) == Array(73...200))
+    }
+
     @Test func `after ten minutes a login has failed`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }

@@ -11,8 +11,10 @@ package final class Transfer {
 
     /// How long a transfer stays after its end, for whoever asks late.
     package static let lingering = Duration.seconds(60)
-    /// How many transfers of all callers may go on at a time.
-    nonisolated package static let maximumUnfinished = 8
+    /// The largest number of running transfers of one client.
+    nonisolated package static let maximumUnfinishedPerClient = 8
+    /// The largest number of running transfers of all clients.
+    nonisolated package static let maximumUnfinished = 32
     /// How often clients are told of its progress at most.
     static let pauseBetweenReports = Duration.milliseconds(100)
 
@@ -24,14 +26,19 @@ package final class Transfer {
     package private(set) var total = 0
     package private(set) var error: (any Error)?
     let account: Account
+    /// The client that started the transfer.
+    let client: String
     private let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     /// Runs for a moment after clients were told; what comes meanwhile waits.
     private var pause: Task<Void, Never>?
     private var hasNews = false
+    /// Waits until the transfer is forgotten.
+    private var retention: Task<Void, Never>?
 
-    init(number: Int, of account: Account, in engine: Engine) {
+    init(number: Int, of account: Account, for client: String, in engine: Engine) {
+        self.client = client
         self.number = number
         self.account = account
         self.engine = engine
@@ -124,11 +131,15 @@ package final class Transfer {
         engine.observer?.transferChanged(self)
         for waiter in waiters { waiter.resume(with: error.map { .failure($0) } ?? .success(())) }
         waiters.removeAll()
-        Task { [engine] in
-            try? await engine.ports.clock.sleep(for: Self.lingering)
-            engine.transfers.forget(self)
+        retention = Task { [weak self, engine] in
+            do { try await engine.ports.clock.sleep(for: Self.lingering) } catch { return }
+            if let self { engine.transfers.forget(self) }
         }
+        engine.transfers.finished(self)
     }
+
+    /// Stops waiting, because the transfer is forgotten.
+    func endRetention() { retention?.cancel() }
 }
 
 /// The best there is of a photo, before it is fetched.

@@ -1,6 +1,7 @@
 /// The transfers there are, of all accounts.
 final class TransferList {
     private(set) var all: [Transfer] = []
+    private var finishedTransfers = FinishedItems<Transfer>()
     private unowned let engine: Engine
     private var lastNumber = 0
 
@@ -8,15 +9,24 @@ final class TransferList {
 
     /// Starts a transfer.
     ///
+    /// - Parameters:
+    ///   - original: The photo.
+    ///   - account: The account that has the photo.
+    ///   - destination: The caller's descriptor.
+    ///   - client: The client that calls. The number of transfers of one client is limited.
+    /// - Returns: The transfer.
     /// - Throws: ``EngineError/tooManyTransfers``.
     func begin(
-        _ original: Original, of account: Account, to destination: TransferDestination
+        _ original: Original, of account: Account, to destination: TransferDestination,
+        for client: String
     ) throws(EngineError) -> Transfer {
-        guard all.count(where: { !$0.isOver }) < Transfer.maximumUnfinished else {
-            throw .tooManyTransfers
-        }
+        let unfinished = all.filter { !$0.isOver }
+        guard unfinished.count < Transfer.maximumUnfinished,
+            unfinished.count(where: { $0.client == client })
+                < Transfer.maximumUnfinishedPerClient
+        else { throw .tooManyTransfers }
         lastNumber += 1
-        let transfer = Transfer(number: lastNumber, of: account, in: engine)
+        let transfer = Transfer(number: lastNumber, of: account, for: client, in: engine)
         all.append(transfer)
         engine.observer?.transferAdded(transfer)
         transfer.begin(original, to: destination)
@@ -30,8 +40,15 @@ final class TransferList {
         }
     }
 
-    /// Forgets a transfer that has ended a while ago.
+    /// Limits the number of finished transfers.
+    func finished(_ transfer: Transfer) {
+        for surplus in finishedTransfers.append(transfer, of: transfer.client) { forget(surplus) }
+    }
+
+    /// Forgets a finished transfer.
     func forget(_ transfer: Transfer) {
+        transfer.endRetention()
+        finishedTransfers.remove(transfer)
         all.removeAll { $0 === transfer }
         engine.observer?.transferRemoved(transfer)
     }
@@ -40,14 +57,18 @@ final class TransferList {
 extension Account {
     /// Starts to write the best there is of a photo into a descriptor.
     ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - destination: The caller's descriptor.
+    ///   - client: The client that calls.
     /// - Returns: The transfer, which goes on by itself, whatever becomes of the caller.
     /// - Throws: What ``photo(_:)`` throws, and ``EngineError/tooManyTransfers``. All else is told by the
     ///   transfer.
     package func download(
-        _ photo: String, into destination: TransferDestination
+        _ photo: String, into destination: TransferDestination, for client: String = ""
     ) async throws -> Transfer {
         try await original(photo) { [engine] original in
-            try engine.transfers.begin(original, of: self, to: destination)
+            try engine.transfers.begin(original, of: self, to: destination, for: client)
         }
     }
 }
