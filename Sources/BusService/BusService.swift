@@ -10,6 +10,7 @@ package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree
     private let openURL: (String) async throws -> Void
+    private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
     private var accounts: [AccountID: AccountObject] = [:]
     private var providers: [String: ExportedObject] = [:]
@@ -30,7 +31,7 @@ package final class BusService: EngineObserver {
         self.openURL = openURL
         self.engine = engine
         self.tree = tree
-        manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version))
+        manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version, secrets))
         tree.export(manager)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
@@ -96,7 +97,7 @@ package final class BusService: EngineObserver {
 
     package func providerAdded(_ provider: any Provider) {
         let object = ExportedObject(provider.info.path)
-        object.add(ProviderObject.interface, on: ProviderObject(provider, engine))
+        object.add(ProviderObject.interface, on: ProviderObject(provider, engine, secrets))
         providers[provider.info.id] = object
         tree.export(object)
     }

@@ -2,25 +2,35 @@ internal import BusAPI
 internal import DBus
 internal import Engine
 internal import ProviderKit
+internal import Quoting
 
 /// `org.imagefeed.ImageFeed1.Manager`, on the root.
 final class ManagerObject {
     private let engine: Engine
     private let version: String
+    private let secrets: SecretReader
+    /// More logins than a person or a script starts over one connection.
+    private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
 
-    init(_ engine: Engine, version: String) {
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - version: The version of the program.
+    ///   - secrets: Reads passwords.
+    init(_ engine: Engine, version: String, _ secrets: SecretReader) {
         self.engine = engine
         self.version = version
+        self.secrets = secrets
     }
 
     static let interface = BusInterface<ManagerObject>(
         .manager,
         [
-            .method("Login", in: ["provider", "options"], out: ["login"]) {
-                (manager: ManagerObject, provider: String, options: [String: Variant]) -> ObjectPath
-                in
-                let login = try manager.engine.logIn(provider, manager.parse(options))
-                return login.path
+            .callerMethod("Login", in: ["provider", "options"], out: ["login"]) {
+                (
+                    manager: ManagerObject, caller, provider: String,
+                    options: CallOptions<LoginOption>
+                ) -> ObjectPath in
+                try manager.logIn(provider, options, caller)
             },
             .property("Version", emits: .constant) { $0.version },
             .property("DefaultAccount", { $0.engine.defaultAccount?.path ?? .root }) {
@@ -29,38 +39,43 @@ final class ManagerObject {
             .property("Online") { $0.engine.isOnline },
         ])
 
+    private func logIn(
+        _ provider: String, _ options: CallOptions<LoginOption>, _ caller: BusName?
+    ) throws -> ObjectPath {
+        guard loginRate.allows(caller) else {
+            throw ErrorReply(
+                .limitsExceeded, "This client starts too many logins; wait a minute.")
+        }
+        return try engine.logIn(provider, parse(options, caller)).path
+    }
+
     private func setDefaultAccount(_ path: ObjectPath) async throws {
         try await engine.setDefaultAccount(path == .root ? nil : account(path))
     }
 
     private func account(_ path: ObjectPath) throws -> Account {
         guard let account = engine.accounts.first(where: { $0.path == path }) else {
-            throw EngineError.notFound("There is no account \(path).")
+            throw EngineError.notFound("There is no account \(path.text.excerpt).")
         }
         return account
     }
 
-    /// Reads the options of a login. Unknown ones are left to later versions.
-    private func parse(_ options: [String: Variant]) throws -> LoginOptions {
-        func option<Value>(
-            _ name: LoginOption, _ type: String, _ read: (Variant) -> Value?
-        ) throws -> Value? {
-            guard let variant = options[name.rawValue] else { return nil }
-            guard let value = read(variant) else {
-                throw EngineError.invalidArgument(
-                    "The option \"\(name.rawValue)\" is of type \(type).")
-            }
-            return value
-        }
+    /// Reads the options of a login. Unknown options are ignored.
+    private func parse(
+        _ options: CallOptions<LoginOption>, _ caller: BusName?
+    ) throws -> LoginOptions {
         var parsed = LoginOptions()
-        parsed.account = try option(.account, "o", \.objectPath).map(account)
-        parsed.username = try option(.username, "s", \.string)
-        if let descriptor = try option(.password, "h", \.fileDescriptor) {
-            parsed.password = { try await SecretReader.read(descriptor) }
+        parsed.client = caller?.text ?? ""
+        parsed.account = try options.value(.account, "o", \.objectPath).map(account)
+        parsed.username = try options.value(.username, "s", \.string)
+        parsed.registers = try options.value(.register, "b", \.bool) ?? false
+        parsed.server = try options.value(.server, "s", \.string)
+        parsed.isManual = try options.value(.manual, "b", \.bool) ?? false
+        // Last, because the client's descriptor is read from here on.
+        if let descriptor = try options.value(.password, "h", \.fileDescriptor) {
+            let reading = try secrets.begin(descriptor, for: caller)
+            parsed.password = { try await reading.secret() }
         }
-        parsed.registers = try option(.register, "b", \.bool) ?? false
-        parsed.server = try option(.server, "s", \.string)
-        parsed.isManual = try option(.manual, "b", \.bool) ?? false
         return parsed
     }
 }

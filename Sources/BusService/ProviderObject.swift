@@ -11,7 +11,14 @@ final class ProviderObject {
     /// nil for one that comes with the program.
     private var condition: ProviderCondition? { (provider as? any InstalledProvider)?.condition }
 
-    init(_ provider: any Provider, _ engine: Engine) {
+    private let secrets: SecretReader
+
+    /// - Parameters:
+    ///   - provider: The provider.
+    ///   - engine: The engine.
+    ///   - secrets: Reads client secrets.
+    init(_ provider: any Provider, _ engine: Engine, _ secrets: SecretReader) {
+        self.secrets = secrets
         self.provider = provider
         self.engine = engine
     }
@@ -19,9 +26,9 @@ final class ProviderObject {
     static let interface = BusInterface<ProviderObject>(
         .provider,
         [
-            .asyncMethod("Configure", in: ["settings"]) {
-                (object: ProviderObject, settings: [String: Variant]) in
-                try await object.configure(settings)
+            .asyncCallerMethod("Configure", in: ["settings"]) {
+                (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in
+                try await object.configure(settings, caller)
             },
             .property("Id", emits: .constant) { $0.info.id },
             .property("Name", emits: .constant) { $0.info.name },
@@ -35,24 +42,15 @@ final class ProviderObject {
             .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
         ])
 
-    /// Unknown settings are left to later versions.
-    private func configure(_ settings: [String: Variant]) async throws {
-        var id: String?
-        if let variant = settings[ProviderSetting.clientID.rawValue] {
-            guard let text = variant.string else { throw Self.wrongType(.clientID, "s") }
-            id = text
+    /// Unknown settings are ignored.
+    private func configure(
+        _ settings: CallOptions<ProviderSetting>, _ caller: BusName?
+    ) async throws {
+        let id = try settings.value(.clientID, "s", \.string)
+        let reading = try settings.value(.clientSecret, "h", \.fileDescriptor).map {
+            try secrets.begin($0, for: caller)
         }
-        var secret: Secret?
-        if let variant = settings[ProviderSetting.clientSecret.rawValue] {
-            guard let descriptor = variant.fileDescriptor else {
-                throw Self.wrongType(.clientSecret, "h")
-            }
-            secret = try await SecretReader.read(descriptor)
-        }
-        try await engine.configure(provider, clientID: id, clientSecret: secret)
-    }
-
-    private static func wrongType(_ setting: ProviderSetting, _ type: String) -> EngineError {
-        .invalidArgument("The setting \"\(setting.rawValue)\" is of type \(type).")
+        try await engine.configure(
+            provider, clientID: id, clientSecret: try await reading?.secret())
     }
 }

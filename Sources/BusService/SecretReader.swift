@@ -1,62 +1,210 @@
 internal import DBus
-internal import Dispatch
 internal import Engine
+internal import EventLoop
 internal import Glibc
 internal import ProviderKit
 
-/// Reads secrets that clients hand over as descriptors, to their end; one after the other.
+/// Reads the secrets that clients pass as file descriptors.
 ///
-/// On a queue of its own, since a client may take its time.
-nonisolated enum SecretReader {
-    /// How much a secret may have.
-    private static let limitBytes = 64 << 10
-    /// How long a client may take to write it.
-    private static let patience = Duration.seconds(10)
-    private static let queue = DispatchQueue(label: "secret-reader")
+/// The reads do not wait for each other, and none of them blocks the main thread.
+final class SecretReader {
+    /// The largest number of reads in progress, of all clients.
+    nonisolated static let maximumCount = 32
+    /// The largest number of reads in progress of one client.
+    nonisolated static let maximumCountPerClient = 8
 
-    /// Reads a secret. One line feed at its end is no part of it.
+    private let clock: any Clock<Duration>
+    private var clients: [BusName?: Int] = [:]
+
+    /// - Parameter clock: Measures the time that a client has.
+    init(clock: any Clock<Duration> = MainQueueClock()) { self.clock = clock }
+
+    /// Starts to read a secret. One line feed at its end is not part of it.
     ///
-    /// - Throws: ``EngineError/tooLarge(_:)`` for more than 64 KiB, ``EngineError/invalidArgument(_:)`` for
-    ///   what cannot be read, or does not come to an end within ten seconds.
-    static func read(_ descriptor: FileDescriptor) async throws -> Secret {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async {
-                continuation.resume(with: Result { try readToEnd(descriptor.rawValue) })
-            }
+    /// - Parameters:
+    ///   - descriptor: A pipe, a socket or a file. Its flags are not changed, because the client shares them.
+    ///   - client: The unique name of the caller.
+    /// - Returns: The read in progress, which ends with its last reference.
+    /// - Throws: An ``ErrorReply`` with the name `LimitsExceeded` or `InvalidArgs`.
+    func begin(_ descriptor: FileDescriptor, for client: BusName?) throws -> SecretReading {
+        guard clients.values.reduce(0, +) < Self.maximumCount,
+            clients[client, default: 0] < Self.maximumCountPerClient
+        else {
+            throw ErrorReply(
+                .limitsExceeded, "Too many secrets are being read; try again in a moment.")
+        }
+        clients[client, default: 0] += 1
+        do {
+            return try SecretReading(descriptor, clock) { [weak self] in self?.end(client) }
+        } catch {
+            end(client)
+            throw error
         }
     }
 
-    private static func readToEnd(_ descriptor: Int32) throws -> Secret {
-        // Never grows: a copy of the secret would stay behind.
-        var bytes = [UInt8](repeating: 0, count: limitBytes + 2)
-        defer { explicit_bzero(&bytes, bytes.count) }
-        var count = 0
-        let end = ContinuousClock.now + patience
-        while count < bytes.count {
-            let left = max(0, (end - .now).components.seconds)
-            var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            switch Glibc.poll(&poll, 1, Int32(left) * 1000) {
-            case 0: throw EngineError.invalidArgument("The secret did not come to its end in time.")
-            case ..<0 where errno != EINTR: throw unreadable
-            case ..<0: continue
-            default: break
+    private func end(_ client: BusName?) {
+        guard let count = clients[client] else { return }
+        clients[client] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// One secret that is being read.
+@MainActor
+final class SecretReading {
+    /// The largest size of a secret.
+    nonisolated private static let limitBytes = 64 << 10
+    /// The time in which a client has to write a secret.
+    static let timeout = Duration.seconds(10)
+
+    private let onEnd: () -> Void
+    private var source: DescriptorSource?
+    private var deadline: Task<Void, Never>?
+    /// The bytes so far. Never grows, because a copy of the secret would remain in memory.
+    private var bytes: SecretBytes?
+    private let kind: Kind
+    private var result: Result<Secret, any Error>?
+    private var waiters: [CheckedContinuation<Secret, any Error>] = []
+
+    private enum Kind {
+        /// A pipe, opened once more, without blocking.
+        case pipe
+        case socket
+        case file
+    }
+
+    fileprivate init(
+        _ descriptor: FileDescriptor, _ clock: any Clock<Duration>, onEnd: @escaping () -> Void
+    ) throws {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else { throw Self.unreadable }
+        let own: Int32
+        switch status.st_mode & S_IFMT {
+        case S_IFIFO:
+            kind = .pipe
+            // O_NONBLOCK belongs to the open file description, which is the client's, too.
+            own = open(
+                "/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        case S_IFSOCK:
+            kind = .socket
+            own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
+        case S_IFREG:
+            kind = .file
+            own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
+        default:
+            throw EngineError.invalidArgument("A secret is read from a pipe, a socket or a file.")
+        }
+        guard own >= 0 else { throw Self.unreadable }
+        self.onEnd = onEnd
+        bytes = SecretBytes(capacity: Self.limitBytes + 2)
+        deadline = Task { [weak self] in
+            do { try await clock.sleep(for: Self.timeout) } catch { return }
+            self?.end(
+                .failure(EngineError.invalidArgument("The secret did not come to its end in time."))
+            )
+        }
+        if kind == .file {
+            readFile(own)
+        } else {
+            source = DescriptorSource(own, .reading) { [weak self] in self?.readAvailable() }
+            // A pipe whose writers are gone already may not become ready.
+            readAvailable()
+            source?.resume()
+        }
+    }
+
+    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
+    isolated deinit { end(.failure(CancellationError())) }
+
+    /// Waits for the secret.
+    ///
+    /// - Returns: The secret.
+    /// - Throws: ``EngineError/tooLarge(_:)`` for more than 64 KiB; ``EngineError/invalidArgument(_:)`` if it
+    ///   cannot be read, or does not end in time; `CancellationError` if the task is cancelled.
+    func secret() async throws -> Secret {
+        try await withTaskCancellationHandler {
+            if let result { return try result.get() }
+            return try await withCheckedThrowingContinuation { waiters.append($0) }
+        } onCancel: {
+            Task { @MainActor [weak self] in self?.end(.failure(CancellationError())) }
+        }
+    }
+
+    /// Reads what is there.
+    private func readAvailable() {
+        while result == nil, let source, let bytes {
+            let count = bytes.append { rest in
+                kind == .socket
+                    ? recv(source.descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
+                    : read(source.descriptor, rest.baseAddress, rest.count)
             }
-            let more = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count)
-            }
-            if more < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard more >= 0 else { throw unreadable }
-            if more == 0 { break }
-            count += more
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            if count < 0 { return end(.failure(Self.unreadable)) }
+            if count == 0 || bytes.isFull { return end(Self.secret(in: bytes)) }
         }
-        if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-        guard count <= limitBytes else {
-            throw EngineError.tooLarge("A secret has 64 KiB at most.")
+    }
+
+    /// Reads a file on a thread of its own, because its disk may hang.
+    private func readFile(_ descriptor: Int32) {
+        guard let bytes else { return }
+        self.bytes = nil
+        SecretFiles.read(descriptor, into: bytes) { [weak self] isRead in
+            self?.end(isRead ? Self.secret(in: bytes) : .failure(Self.unreadable))
         }
-        return bytes.withUnsafeBytes {
-            Secret(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+    }
+
+    private func end(_ result: Result<Secret, any Error>) {
+        guard self.result == nil else { return }
+        self.result = result
+        deadline?.cancel()
+        source?.cancel()
+        source = nil
+        bytes = nil
+        for waiter in waiters { waiter.resume(with: result) }
+        waiters = []
+        onEnd()
+    }
+
+    private static func secret(in bytes: SecretBytes) -> Result<Secret, any Error> {
+        var text = bytes.filled
+        if text.last == UInt8(ascii: "\n") {
+            text = UnsafeRawBufferPointer(rebasing: text.dropLast())
         }
+        guard text.count <= limitBytes else {
+            return .failure(EngineError.tooLarge("A secret has 64 KiB at most."))
+        }
+        return .success(Secret(copying: text))
     }
 
     private static let unreadable = EngineError.invalidArgument("The secret cannot be read.")
+}
+
+/// Memory for a secret, which is overwritten in the end.
+///
+/// Used by one thread at a time.
+nonisolated final class SecretBytes: @unchecked Sendable {
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var count = 0
+
+    init(capacity: Int) {
+        buffer = .allocate(byteCount: capacity, alignment: 1)
+    }
+
+    deinit {
+        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+        buffer.deallocate()
+    }
+
+    var isFull: Bool { count == buffer.count }
+    var filled: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+    /// Appends what `read` writes into the free part.
+    ///
+    /// - Parameter read: Returns the number of bytes, or a negative number.
+    /// - Returns: What `read` returned.
+    func append(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
+        let result = read(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+        count += max(0, result)
+        return result
+    }
 }

@@ -1,0 +1,210 @@
+import BusAPI
+import DBus
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Clients that take what they can get. Other clients are served meanwhile.
+@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+struct HostileClientTests {
+    // MARK: Images
+
+    @Test(arguments: ["full", "regular"])
+    func `an opened local image cannot be modified`(size: String) async throws {
+        let daemon = try await RunningDaemon()
+        try Pictures.add("a.png")
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        try await client.waitUntilReady(ada)
+        let id = try #require(try await ada.page("", cursor: "", count: 1).photos[0]["id"]?.string)
+        try await expectReadOnly(ada, id, size)
+        #expect(
+            try Destination.read(
+                Destination.open(
+                    PrivateBus.current.directory.appending("\(Pictures.home)/a.png"), O_RDONLY))
+                == Array(Pictures.png))
+        // Each caller has a position of its own.
+        let first = try await ada.openImage(id, size: size)
+        let second = try await ada.openImage(id, size: size)
+        let bytes = try Destination.read(first)
+        #expect(!bytes.isEmpty)
+        #expect(try Destination.read(second) == bytes)
+        try await daemon.stop()
+    }
+
+    @Test(.privateKeyring) func `an opened image of the cache cannot be modified`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first).id
+        try await expectReadOnly(account, photo, "regular")
+        try await world.daemon.stop()
+    }
+
+    /// Expects that nothing can be written through the descriptor of an image, nor through one that is made
+    /// of it, and that the file stays as it is.
+    private func expectReadOnly(
+        _ account: AccountClient, _ photo: String, _ size: String
+    ) async throws {
+        let path = try await account.imagePath(photo, size: size)
+        let content = try Destination.read(Destination.open(path, O_RDONLY))
+        let image = try await account.openImage(photo, size: size)
+        #expect(fcntl(image.rawValue, F_GETFL) & O_ACCMODE == O_RDONLY)
+        #expect(write(image.rawValue, "x", 1) == -1)
+        fchmod(image.rawValue, 0o666)
+        for flags in [O_WRONLY, O_RDWR, O_RDWR | O_TRUNC] {
+            let again = open("/proc/self/fd/\(image.rawValue)", flags | O_CLOEXEC)
+            guard again >= 0 else { continue }
+            #expect(write(again, "x", 1) == -1)
+            #expect(ftruncate(again, 0) == -1)
+            close(again)
+        }
+        #expect(try Destination.read(image) == content)
+        #expect(try Destination.read(Destination.open(path, O_RDONLY)) == content)
+    }
+
+    // MARK: Descriptors and secrets
+
+    @Test func `twelve hundred calls that leave their pipe open end nothing`() async throws {
+        try PrivateBus.current.directory.write(
+            "[Provider unsplash]\nClientId=x\n", to: "home/.config/imagefeed/imagefeed.conf")
+        let daemon = try await RunningDaemon()
+        let (hostile, neighbour) = (try TestClient(), try TestClient())
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let held = Variant.fileDescriptor(FileDescriptor(owning: ends[0]))
+        defer { close(ends[1]) }
+        let calls = (0..<1200).map { _ in
+            Task.immediate {
+                try await hostile.service.provider(ServiceName.providers.appending("unsplash"))
+                    .configure([.clientSecret: held])
+            }
+        }
+        // Those beyond the limit are refused at once, before any of the others ends.
+        for call in calls.dropFirst(8) {
+            await expectError(.limitsExceeded) { try await call.value }
+        }
+        #expect(try daemon.descriptors().count < 100)
+        let password = try #require(FileDescriptor.pipe(holding: Array("correct".utf8), 7))
+        let login = try await neighbour.service.manager.login(
+            "local",
+            [
+                .username: .string("bob"), .register: .bool(true),
+                .password: .fileDescriptor(password),
+            ])
+        _ = try await neighbour.service.login(login).wait()
+        for call in calls.prefix(8) { call.cancel() }
+        try await daemon.stop()
+    }
+
+    @Test func `a password that does not come keeps no other login waiting`() async throws {
+        let daemon = try await RunningDaemon()
+        let (hostile, neighbour) = (try TestClient(), try TestClient())
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        let held = Variant.fileDescriptor(FileDescriptor(owning: ends[0]))
+        defer { close(ends[1]) }
+        var options: [LoginOption: Variant] = [.username: .string("eve"), .register: .bool(true)]
+        options[.password] = held
+        var logins: [ObjectPath] = []
+        for _ in 0..<8 {
+            logins.append(try await hostile.service.manager.login("local", options))
+        }
+        await expectError(.limitsExceeded) {
+            _ = try await hostile.service.manager.login("local", options)
+        }
+        let password = try #require(FileDescriptor.pipe(holding: Array("correct".utf8), 7))
+        options = [
+            .username: .string("bob"), .register: .bool(true),
+            .password: .fileDescriptor(password),
+        ]
+        let login = try await neighbour.service.manager.login("local", options)
+        let account = try await neighbour.service.login(login).wait()
+        #expect(account == ServiceName.accounts.appending("local_bob"))
+        for path in logins {
+            let held = hostile.service.login(path)
+            #expect(try await held.properties()["State"] == .string("waiting"))
+            try await held.cancel()
+        }
+        try await daemon.stop()
+    }
+
+    @Test func `descriptors that no method takes are closed`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let null = Variant.fileDescriptor(try Destination.open("/dev/null", O_RDONLY))
+        let options: [String: Variant] = [
+            "username": .string(""), "other": null, "list": .array([null, null], of: "h"),
+        ]
+        let root = client.proxy(ServiceName.root)
+        let before = try daemon.descriptors().count
+        for _ in 0..<100 {
+            await expectError(.invalidArgs) {
+                try await root.perform(.manager, "Login", "local", options)
+            }
+        }
+        #expect(try daemon.descriptors().count <= before)
+        try await daemon.stop()
+    }
+
+    // MARK: Memory
+
+    @Test func `an option that nobody knows takes no memory beside its message`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let bytes = [UInt8](repeating: 0, count: 8 << 20)
+        let options = OrderedEntries([
+            (key: "username", value: AnyVariant("")), (key: "other", value: AnyVariant(bytes)),
+        ])
+        let before = try peakMebibytes(of: daemon)
+        let root = client.proxy(ServiceName.root)
+        await expectError(.invalidArgs) {
+            let _: ObjectPath = try await root.call(.manager, "Login", "local", options)
+        }
+        await expectError(.propertyReadOnly) {
+            try await root.perform(
+                "org.freedesktop.DBus.Properties", "Set", InterfaceName.manager.text, "Online",
+                AnyVariant(bytes))
+        }
+        // Decoded, it was 330 MiB.
+        #expect(try peakMebibytes(of: daemon) - before < 80)
+        try await daemon.stop()
+    }
+
+    private func peakMebibytes(of daemon: RunningDaemon) throws -> Int {
+        let status = try String(
+            decoding: Data(contentsOf: URL(filePath: "/proc/\(daemon.process.id)/status")),
+            as: UTF8.self)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+        return try #require(
+            line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+            >> 10
+    }
+
+    @Test func `a flood of failed logins leaves few objects`() async throws {
+        let daemon = try await RunningDaemon()
+        let (hostile, neighbour) = (try TestClient(), try TestClient())
+        var started = 0
+        for _ in 0..<1000 {
+            do {
+                let login = try await hostile.service.manager.login(
+                    "local", [.username: .string("nobody")])
+                started += 1
+                let result = hostile.service.login(login)
+                await expectError(ServiceError.noSuchUser.name) { _ = try await result.wait() }
+                await expectError(ServiceError.noSuchUser.name) { _ = try await result.wait() }
+            } catch BusError.reply(let reply) {
+                #expect(reply.name == .limitsExceeded)
+            }
+        }
+        // A number of calls at once, and two in a second.
+        #expect(128..<900 ~= started)
+        try await neighbour.logIn("bob")
+        let logins = try await neighbour.service.objects().values.filter {
+            $0[InterfaceName.login.text] != nil
+        }
+        #expect(logins.count == 33)
+        try await daemon.stop()
+    }
+}

@@ -1,0 +1,164 @@
+import BusAPI
+import DBus
+import Glibc
+import MastodonSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Messages repeat at most 100 characters of what a caller gave.
+@Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
+struct QuotingTests {
+    /// What callers give: nothing in it is a word of a message.
+    nonisolated private static let long = String(repeating: "qz", count: 1500)
+
+    /// Expects each call to fail with a message that repeats little of ``long``.
+    private func expectShort(
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ calls: [(name: String, call: () async throws -> Void)]
+    ) async {
+        for (name, call) in calls {
+            guard let reply = await errorReply(sourceLocation: sourceLocation, call) else {
+                Issue.record("\(name) does not fail", sourceLocation: sourceLocation)
+                continue
+            }
+            let message = reply.message
+            let repeated = message.split { $0 != "q" && $0 != "z" }.map(\.count).max() ?? 0
+            #expect(message.count <= 300, "\(name): \(message)", sourceLocation: sourceLocation)
+            #expect(repeated <= 100, "\(name): \(message)", sourceLocation: sourceLocation)
+            #expect(message.hasSuffix("."), "\(name): \(message)", sourceLocation: sourceLocation)
+            #expect(reply.name != .noReply && reply.name != .failed, "\(name): \(reply)")
+        }
+    }
+
+    /// The calls of an account that take a text.
+    private func calls(
+        _ proxy: BusProxy, _ photo: String, likes: Bool
+    ) -> [(name: String, call: () async throws -> Void)] {
+        let long = Self.long
+        var calls: [(name: String, call: () async throws -> Void)] = []
+        for source in [long, "album:\(long)", "user:\(long)", "topic:\(long)", "tag:\(long)"] {
+            calls.append(
+                ("GetPage", { try await proxy.perform(.feed, "GetPage", source, "", 1 as UInt32) }))
+            calls.append(("Refresh", { try await proxy.perform(.feed, "Refresh", source) }))
+            calls.append(
+                ("DefaultSource", { try await proxy.set(.feed, "DefaultSource", to: source) }))
+        }
+        calls.append(
+            ("cursor", { try await proxy.perform(.feed, "GetPage", "", long, 1 as UInt32) }))
+        calls.append(("GetPhoto", { try await proxy.perform(.feed, "GetPhoto", long) }))
+        for method in ["GetImage", "OpenImage"] as [MemberName] {
+            for (id, size) in [(photo, long), (long, "full"), (long, long)] {
+                calls.append(
+                    ("\(method)", { try await proxy.perform(.feed, method, id, size) }))
+            }
+        }
+        calls.append(
+            (
+                "Download",
+                {
+                    let file = try Destination.open("/dev/null", O_WRONLY)
+                    try await proxy.perform(.feed, "Download", long, file)
+                }
+            ))
+        for method in likes ? ["Like", "Unlike", "Toggle"] as [MemberName] : [] {
+            calls.append(("\(method)", { try await proxy.perform(.like, method, long) }))
+        }
+        calls.append(("SetAvatar", { try await proxy.perform(.profile, "SetAvatar", long) }))
+        calls.append(("Label", { try await proxy.set(.account, "Label", to: long + long) }))
+        return calls
+    }
+
+    @Test func `messages of the daemon and of local accounts are short`() async throws {
+        try Pictures.add(["a"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        try await client.waitUntilReady(ada)
+        let photo = try #require(
+            try await ada.page("", cursor: "", count: 1).photos.first?["id"]?.string)
+        let manager = client.service.manager
+        let long = Self.long
+        let path = ObjectPath(unchecked: "/" + long)
+        let root = client.proxy(ServiceName.root)
+        let login = client.service.login(
+            try await manager.login("local", [.username: .string("ada")]))
+        _ = try? await login.wait()
+        await expectShort([
+            ("Login", { _ = try await manager.login(long, [:]) }),
+            ("username", { _ = try await manager.login("local", [.username: .string(long)]) }),
+            (
+                "register",
+                {
+                    _ = try await manager.login(
+                        "local", [.username: .string(long), .register: .bool(true)])
+                }
+            ),
+            (
+                "server",
+                {
+                    _ = try await manager.login(
+                        "local", [.username: .string("ada"), .server: .string(long)])
+                }
+            ),
+            (
+                "Mastodon",
+                { _ = try await manager.login("mastodon", [.server: .string(long)]) }
+            ),
+            (
+                "account",
+                { _ = try await manager.login("local", [.account: .objectPath(path)]) }
+            ),
+            ("type", { _ = try await manager.login("local", [.account: .string(long)]) }),
+            ("DefaultAccount", { try await manager.setDefaultAccount(path) }),
+            ("SubmitCode", { try await login.submitCode(long) }),
+            ("object", { try await client.proxy(path).perform(.feed, "GetPhoto", long) }),
+            ("interface", { try await root.perform(Self.name(255), "GetPhoto") }),
+            ("method", { try await root.perform(.manager, Self.member(255)) }),
+            ("both", { try await root.perform(Self.name(255), Self.member(255)) }),
+            (
+                "Get",
+                {
+                    try await root.perform(
+                        "org.freedesktop.DBus.Properties", "Get", long, long)
+                }
+            ),
+            (
+                "property",
+                {
+                    try await root.perform(
+                        "org.freedesktop.DBus.Properties", "Get", "", long)
+                }
+            ),
+            (
+                "GetAll",
+                { try await root.perform("org.freedesktop.DBus.Properties", "GetAll", long) }
+            ),
+            (
+                "Configure",
+                {
+                    try await client.proxy(ServiceName.providers.appending("local"))
+                        .perform(.provider, "Configure", [long: Variant.string(long)])
+                }
+            ),
+        ])
+        await expectShort(calls(client.proxy(ada.path), photo, likes: true))
+        try await daemon.stop()
+    }
+
+    @Test(.privateKeyring) func `messages of remote accounts are short`() async throws {
+        let world = try await UnsplashWorld()
+        let account = try await world.logIn("ada")
+        let photo = try #require(world.unsplash.feed.first).id
+        await expectShort(calls(world.client.proxy(account.path), photo, likes: true))
+        try await world.daemon.stop()
+    }
+
+    private static func name(_ count: Int) -> InterfaceName {
+        InterfaceName(unchecked: "q." + String(repeating: "z", count: count - 2))
+    }
+
+    private static func member(_ count: Int) -> MemberName {
+        MemberName(unchecked: String(repeating: "q", count: count))
+    }
+}
