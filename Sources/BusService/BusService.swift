@@ -40,7 +40,9 @@ package final class BusService: EngineObserver {
 
     /// Makes the tree that ``init(_:_:version:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
-        ObjectTree(connection, root: ServiceName.root, errorReply: ErrorTable.reply)
+        ObjectTree(
+            connection, root: ServiceName.root, maximumTextBytes: 64 << 10,
+            errorReply: ErrorTable.reply)
     }
 
     /// The name that the service owns on the bus.

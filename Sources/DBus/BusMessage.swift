@@ -67,6 +67,19 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         Signature(unchecked: text(dbus_message_get_signature) ?? "")
     }
 
+    /// Compares the strings among the arguments with a limit.
+    ///
+    /// - Parameter maximumBytes: The limit.
+    /// - Returns: True if one of them is longer.
+    func holdsText(longerThan maximumBytes: Int) -> Bool {
+        var decoder = Decoder(self)
+        while !decoder.isAtEnd {
+            if decoder.holdsText(longerThan: maximumBytes) { return true }
+            decoder.next()
+        }
+        return false
+    }
+
     /// Reads all values of the message, which must be exactly of these types.
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` for other types, or more or fewer of them.

@@ -102,6 +102,23 @@ nonisolated package struct Decoder {
         return String(cString: text)
     }
 
+    /// Compares the length of the current string, or of a string in the current variant, with a limit.
+    ///
+    /// - Parameter maximumBytes: The limit.
+    /// - Returns: True if there is a longer string.
+    mutating func holdsText(longerThan maximumBytes: Int) -> Bool {
+        switch UInt8(truncatingIfNeeded: typeCode) {
+        case UInt8(ascii: "s"), UInt8(ascii: "o"):
+            var text: UnsafePointer<CChar>?
+            dbus_message_iter_get_basic(&iterator, &text)
+            return text.map { strnlen($0, maximumBytes + 1) > maximumBytes } ?? false
+        case UInt8(ascii: "v"):
+            var inner = enter()
+            return inner.holdsText(longerThan: maximumBytes)
+        default: return false
+        }
+    }
+
     /// Reads the current value if it is of a basic type.
     ///
     /// - Parameter maximumTextBytes: The longest string that is read.

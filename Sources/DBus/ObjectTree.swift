@@ -10,6 +10,7 @@ package final class ObjectTree {
     let root: ObjectPath
     private let connection: BusConnection
     private let errorReply: (any Error) -> ErrorReply
+    private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
     private var running = RunningCalls()
     /// The calls that came before ``start()``, in their order; nil once they are being answered.
@@ -24,12 +25,15 @@ package final class ObjectTree {
     /// - Parameters:
     ///   - connection: Where to export. One tree a connection.
     ///   - root: The path of the root object, which lists the others.
+    ///   - maximumTextBytes: The longest string that a call may have as an argument. A thousand calls of a
+    ///     client may be running, and each keeps its arguments.
     ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply``, and a ``BusError``
     ///     about an answer that cannot be sent, never gets there.
     package init(
         _ connection: BusConnection, root: ObjectPath,
-        errorReply: @escaping (any Error) -> ErrorReply
+        maximumTextBytes: Int = 128 << 20, errorReply: @escaping (any Error) -> ErrorReply
     ) {
+        self.maximumTextBytes = maximumTextBytes
         self.connection = connection
         self.root = root
         self.errorReply = errorReply
@@ -142,6 +146,12 @@ package final class ObjectTree {
     private func invoke(_ call: BusMessage) throws -> Invocation {
         guard let path = call.path, let member = call.member else {
             throw ErrorReply(.invalidArgs, "A call needs a path and a member.")
+        }
+        guard !call.holdsText(longerThan: maximumTextBytes) else {
+            throw ErrorReply(
+                .invalidArgs,
+                "An argument of \(member.text.excerpt) has more than \(maximumTextBytes >> 10) KiB."
+            )
         }
         guard let object = objects[path.text] ?? node(path) else {
             throw ErrorReply(.unknownObject, "There is no object \(path.text.excerpt).")

@@ -80,6 +80,25 @@ struct HostileClientTests {
         #expect(sum == 2)
     }
 
+    @Test func `held calls with descriptors are limited`() async throws {
+        let server = try TestServer(started: false)
+        let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
+        let calls = (0..<9).map { _ in
+            Task.immediate { () throws -> [String: Variant] in
+                try await server.proxy.call(
+                    .test, "Take", ["file": Variant.fileDescriptor(file)])
+            }
+        }
+        let refused = await errorName { _ = try await calls[8].value }
+        #expect(refused == .limitsExceeded)
+        let sum = Task.immediate { () throws -> UInt32 in
+            try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
+        }
+        server.tree.start()
+        for call in calls.dropLast() { #expect(try await call.value.count == 1) }
+        #expect(try await sum.value == 2)
+    }
+
     @Test func `signals and replies nobody asked for are ignored`() async throws {
         let server = try TestServer()
         let name = server.connection.uniqueName

@@ -130,6 +130,20 @@ struct HostileClientTests {
         try await daemon.stop()
     }
 
+    @Test func `the soft limit of descriptors is raised`() async throws {
+        let daemon = try await RunningDaemon(
+            launcher: ["/bin/sh", "-c", "ulimit -Sn 300; exec \"$0\" \"$@\""])
+        let limits = try String(
+            decoding: Data(contentsOf: URL(filePath: "/proc/\(daemon.process.id)/limits")),
+            as: UTF8.self)
+        let line = try #require(
+            limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+        let numbers = line.split(separator: " ").compactMap { Int($0) }
+        try #require(numbers.count == 2)
+        #expect(numbers[0] == min(4096, numbers[1]))
+        try await daemon.stop()
+    }
+
     @Test func `descriptors that no method takes are closed`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -180,6 +194,22 @@ struct HostileClientTests {
         return try #require(
             line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
             >> 10
+    }
+
+    @Test func `a long argument is refused`() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        let long = String(repeating: "x", count: 65537)
+        await expectError(.invalidArgs) { _ = try await ada.photo(long) }
+        await expectError(.invalidArgs) { try await ada.setLabel(long) }
+        await expectError(.invalidArgs) {
+            try await client.service.manager.setDefaultAccount(try ObjectPath("/" + long))
+        }
+        await expectError(ServiceError.notFound.name) {
+            _ = try await ada.photo(String(long.dropLast()))
+        }
+        try await daemon.stop()
     }
 
     @Test func `a flood of failed logins leaves few objects`() async throws {
