@@ -3,17 +3,29 @@ internal import DBus
 internal import Engine
 internal import Glibc
 internal import ProviderKit
+internal import Quoting
 internal import Storage
 
 /// The one table from our errors to the names that they have on the bus.
 enum ErrorTable {
-    /// How many characters a text may have: it may repeat what the caller sent.
+    /// The longest message, in characters.
     nonisolated private static let maximumText = 1000
 
+    /// Returns the name and the message of an error.
+    ///
+    /// Messages of plugins and services may repeat what a caller gave, so long words are shortened here.
+    ///
+    /// - Parameter error: The error.
+    /// - Returns: The reply.
     nonisolated static func reply(_ error: any Error) -> ErrorReply {
         let reply = wholeReply(error)
-        guard reply.message.utf8.count > maximumText else { return reply }
-        return ErrorReply(reply.name, "\(reply.message.prefix(maximumText))…")
+        guard reply.message.utf8.count > 100 else { return reply }
+        let words = reply.message.prefix(maximumText).split(
+            separator: " ", omittingEmptySubsequences: false)
+        let message = words.map { $0.last == "." ? "\($0.dropLast().excerpt)." : $0.excerpt }
+            .joined(separator: " ")
+        return ErrorReply(
+            reply.name, reply.message.count > maximumText ? "\(message)…" : message)
     }
 
     nonisolated private static func wholeReply(_ error: any Error) -> ErrorReply {

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import Quoting
 
 extension ServiceSnapshot {
     /// The account that a person means.
@@ -24,11 +25,11 @@ extension ServiceSnapshot {
         let candidates = accounts.filter { $0.id.hasPrefix(id) }
         guard let account = candidates.first else {
             throw CommandFailure(
-                .failed, "There is no account “\(id)”; “imagefeedctl accounts” lists them.")
+                .failed, "There is no account “\(id.excerpt)”; “imagefeedctl accounts” lists them.")
         }
         guard candidates.count == 1 else {
             let ids = candidates.map(\.id).joined(separator: ", ")
-            throw CommandFailure(.usage, "“\(id)” may mean \(ids); say more of it.")
+            throw CommandFailure(.usage, "“\(id.excerpt)” may mean \(ids); say more of it.")
         }
         return account
     }
@@ -54,7 +55,8 @@ extension ServiceSnapshot {
     func provider(_ id: String) throws(CommandFailure) -> ProviderRecord {
         guard let provider = providers.first(where: { $0.id == id }) else {
             throw CommandFailure(
-                .failed, "There is no provider “\(id)”; “imagefeedctl providers” lists them.")
+                .failed,
+                "There is no provider “\(id.excerpt)”; “imagefeedctl providers” lists them.")
         }
         return provider
     }
