@@ -29,7 +29,7 @@ final class SealedImages {
     private var lanes = (1...4).map { Lane(number: $0) }
     /// The number of copies that are being made, by client.
     private var pending: [String: Int] = [:]
-    private var sweep: Task<Void, Never>?
+    private var sweep: (task: Task<Void, Never>, pause: Duration)?
 
     private struct Lane {
         let queue: DispatchQueue
@@ -105,13 +105,17 @@ final class SealedImages {
 
     /// Gives copies back that no client has open, now and later, until there are none.
     private func scheduleSweep(after pause: Duration) {
-        sweep?.cancel()
-        sweep = Task { [weak self, clock] in
+        if let sweep {
+            guard sweep.pause > pause else { return }
+            sweep.task.cancel()
+        }
+        let task = Task { [weak self, clock] in
             do { try await clock.sleep(for: pause) } catch { return }
             guard let self else { return }
             sweep = nil
             if copies.sweep() > 0 { scheduleSweep(after: min(pause * 2, Self.longestPause)) }
         }
+        sweep = (task, pause)
     }
 
     /// A result that arrives once and is waited for once.
