@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Clients that take what they can get. Other clients are served meanwhile.
+/// Calls that use up memory, descriptors or time. Other clients are served meanwhile.
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct HostileClientTests {
     // MARK: Images
@@ -164,7 +164,7 @@ struct HostileClientTests {
 
     // MARK: Memory
 
-    @Test func `an option that nobody knows takes no memory beside its message`() async throws {
+    @Test func `an unknown option takes no memory beside its message`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let bytes = [UInt8](repeating: 0, count: 8 << 20)

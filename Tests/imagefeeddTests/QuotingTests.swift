@@ -9,7 +9,7 @@ import UnsplashSimulator
 /// Messages repeat at most 100 characters of what a caller gave.
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct QuotingTests {
-    /// What callers give: nothing in it is a word of a message.
+    /// An argument that has no word in common with a message.
     nonisolated private static let long = String(repeating: "qz", count: 1500)
 
     /// Expects each call to fail with a message that repeats little of ``long``.
