@@ -214,7 +214,8 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit", "Quoting",
+                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit",
+                "Quoting",
                 "Storage",
                 .product(name: "Logging", package: "swift-log"),
             ],
