@@ -228,7 +228,7 @@ package struct HelperLimits: Sendable {
     /// For a job that makes an image.
     package var making = Duration.seconds(30)
     /// How long a job may wait for a disk at a time, without any work in between.
-    package var stalled = Duration.seconds(8)
+    package var stalled = Duration.seconds(5)
     /// How long it stays when it has nothing to do.
     package var idle = Duration.seconds(10)
 
