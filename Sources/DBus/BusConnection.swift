@@ -183,6 +183,12 @@ package final class BusConnection {
     /// program.
     package func flush() { dbus_connection_flush(raw) }
 
+    /// Closes the socket, at the end of the process.
+    ///
+    /// The kernel keeps the descriptors of a process open while one of its threads is inside a system call that cannot
+    /// be interrupted, such as a read from a disk that does not respond. The name would stay owned as long as that.
+    package func close() { dbus_connection_close(raw) }
+
     /// Gives `message` to libdbus, and tells the serial that it got; nil when it cannot be sent any
     /// more.
     @discardableResult

@@ -172,6 +172,7 @@ final class Daemon {
         engine?.stop()
         plugins.stop()
         if connection.isConnected { connection.flush() }
+        connection.close()
         exit(EXIT_SUCCESS)
     }
 
