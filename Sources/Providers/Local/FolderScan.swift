@@ -140,9 +140,8 @@ final class FolderScan {
         var noFolders: [RelativePath] = []
         var noFiles: [(folder: RelativePath, name: [UInt8])] = []
         let paths = entries.map { absolute($0.folder.appending($0.name)) }
-        let links = Set(
-            zip(paths, files.areLinks(zip(paths, entries).filter { !$0.1.isSettled }.map(\.0)))
-                .filter(\.1).map(\.0))
+        let open = zip(paths, entries).filter { !$0.1.isSettled }.map(\.0)
+        let links = Set(zip(open, files.areLinks(open)).filter(\.1).map(\.0))
         for ((entry, absolutePath), lookup) in zip(zip(entries, paths), files.look(paths)) {
             let path = entry.folder.appending(entry.name)
             if lookup.isNo(.folder) { noFolders.append(path) }
