@@ -4,19 +4,21 @@ extension Configuration {
         case flag
         case size
         case port
+        case time
 
         var description: String {
             switch self {
             case .flag: "neither true nor false"
             case .size: "no size, such as 512M"
             case .port: "no port, 1 to 65535"
+            case .time: "no length of time, such as 15m"
             }
         }
     }
 
     /// The keys of our own groups; nil for any value.
     private static let keys: [String: [String: Kind?]] = [
-        "Daemon": ["CacheLimit": .size, "Notifications": .flag],
+        "Daemon": ["CacheLimit": .size, "Notifications": .flag, "RefreshInterval": .time],
         "Plugins": ["AllowUnsandboxed": .flag],
     ]
     /// Keys that every provider may have. What others mean, the provider knows.
@@ -53,6 +55,7 @@ extension Configuration {
             case .flag: bool(group, key) != nil
             case .size: bytes(group, key) != nil
             case .port: UInt16(value).map { $0 > 0 } ?? false
+            case .time: duration(group, key) != nil
             }
         return isRight ? nil : "“\(value.prefix(100))” is \(kind.description)"
     }

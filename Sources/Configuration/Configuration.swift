@@ -63,6 +63,21 @@ package struct Configuration: Sendable {
         return overflows ? nil : bytes
     }
 
+    /// The value of a key that is a length of time: `15m`, with `s`, `m` or `h`, or `0`. nil if it is not set, or
+    /// something else.
+    package func duration(_ group: String, _ key: String) -> Duration? {
+        guard let text = string(group, key) else { return nil }
+        if text == "0" { return .zero }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
+        let digits = text.dropLast()
+        guard let unit = text.last.flatMap({ units[$0] }),
+            digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            let number = Int(digits)
+        else { return nil }
+        let (seconds, overflows) = number.multipliedReportingOverflow(by: unit)
+        return overflows ? nil : .seconds(seconds)
+    }
+
     private mutating func merge(_ file: KeyFile, from path: String) {
         problems += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
         for (group, values) in file.groups {

@@ -33,6 +33,15 @@ import Testing
             "[Daemon] Notifications: “maybe” is neither true nor false"
         ),
         ("[Daemon]\nNotificatoins=true", "[Daemon] Notificatoins: there is no such key"),
+        (
+            "[Daemon]\nRefreshInterval=15",
+            "[Daemon] RefreshInterval: “15” is no length of time, such as 15m"
+        ),
+        (
+            "[Daemon]\nRefreshInterval=often",
+            "[Daemon] RefreshInterval: “often” is no length of time, such as 15m"
+        ),
+        ("[Daemon]\nRefreshInterval=0", nil),
         ("[Deamon]\nCacheLimit=1G", "[Deamon] CacheLimit: there is no such group"),
         (
             "[Provider unsplash]\nRedirectPort=99999",
@@ -50,5 +59,20 @@ import Testing
         try directory.write(text + "\n", to: "a.conf")
         let configuration = Configuration(paths: [directory.appending("a.conf")])
         #expect(configuration.problems.map(\.description) == (problem.map { [$0] } ?? []))
+    }
+
+    @Test(arguments: [
+        ("90s", 90), ("15m", 900), ("2h", 7200), ("0", 0), ("0s", 0), ("15", nil), ("m", nil),
+        ("-5m", nil), ("+5m", nil), ("1.5h", nil), ("5 m", nil), ("5M", nil), ("5d", nil),
+        ("9223372036854775807h", nil), ("99999999999999999999s", nil), ("", nil),
+    ])
+    func `a length of time is a number with a unit`(text: String, seconds: Int?) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("[Daemon]\nRefreshInterval=\(text)\n", to: "a.conf")
+        let configuration = Configuration(paths: [directory.appending("a.conf")])
+        #expect(
+            configuration.duration("Daemon", "RefreshInterval") == seconds.map { .seconds($0) })
+        // An empty value counts as not set.
+        #expect(configuration.problems.isEmpty == (seconds != nil || text.isEmpty))
     }
 }
