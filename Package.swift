@@ -44,7 +44,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "BusServiceTests",
-            dependencies: ["BusService", "DBus", "Engine", "ProviderKit", "TestSupport"]),
+            dependencies: [
+                "BusAPI", "BusService", "DBus", "Engine", "OAuth", "ProviderKit", "Storage",
+                "TestSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
 
         // MARK: ChildProcesses
 

@@ -8,20 +8,36 @@ final class AccountObject {
     let account: Account
     let exported: ExportedObject
     private let engine: Engine
+    private let watchers: WatchingClients
     private var keptPages = KeptPages()
+    /// The pages that are being made. Equal calls share one page.
+    private var making: [KeptPages.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
+    /// The number of pages that were made so far.
+    private(set) var madePages = 0
 
-    init(_ account: Account, _ engine: Engine) {
+    /// Exports an account.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - engine: The engine that has the account.
+    ///   - watchers: Gets the clients that read first pages.
+    init(_ account: Account, _ engine: Engine, _ watchers: WatchingClients) {
         self.account = account
         self.engine = engine
+        self.watchers = watchers
         exported = ExportedObject(account.path)
         exported.add(Self.accountInterface, on: self)
         exported.add(Self.profileInterface, on: self)
         showFeed()
     }
 
-    /// Puts `Feed` and `Like` on the bus or takes them off, and tells what else has changed.
-    func update() {
-        keptPages.removeAll()
+    /// Adds or removes `Feed` and `Like`, and emits the changed properties.
+    func update(_ change: AccountChange) {
+        switch change {
+        case .session: keptPages.removeAll()
+        case .likes, .feed: keptPages.changeOfPhotos()
+        case .settings, .state, .profile: break
+        }
         showFeed()
         exported.noteChange()
     }
@@ -88,11 +104,19 @@ final class AccountObject {
             .preparedMethod(
                 "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
                 returning: [PhotoEntry].self, String.self,
-                kept: { (object: AccountObject, source: String, cursor: String, count: UInt32) in
-                    object.keptPages.find(object.key(source, cursor, count))
+                kept: {
+                    (
+                        object: AccountObject, caller: BusName?, source: String, cursor: String,
+                        count: UInt32
+                    ) in
+                    object.preparedPage(object.key(source, cursor, count), for: caller)
                 },
-                { (object: AccountObject, source: String, cursor: String, count: UInt32) in
-                    try await object.page(source, cursor, count)
+                {
+                    (
+                        object: AccountObject, caller: BusName?, source: String, cursor: String,
+                        count: UInt32
+                    ) in
+                    try await object.page(source, cursor, count, for: caller)
                 }),
             .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
                 (object: AccountObject, photo: String) -> PhotoEntry in
@@ -139,28 +163,59 @@ final class AccountObject {
             count: count)
     }
 
+    /// Returns a page that was made before, and refreshes its source in the background if that is old.
+    private func preparedPage(_ key: KeptPages.Key, for caller: BusName?) -> PreparedReply? {
+        guard let reply = keptPages.find(key, now: account.now) else { return nil }
+        if key.cursor.isEmpty {
+            account.preparedPageServed(key.source)
+            watchers.firstPageRead(account, key.source, by: caller)
+        }
+        return reply
+    }
+
     private func page(
-        _ source: String, _ cursor: String, _ count: UInt32
+        _ source: String, _ cursor: String, _ count: UInt32, for caller: BusName?
     ) async throws -> PreparedReply {
-        let key = key(source, cursor, count)
+        var key = key(source, cursor, count)
+        let reply: PreparedReply
         do {
-            return try await page(key, isWanted: true)
+            reply = try await page(key, isWanted: true)
         } catch ProviderError.notFound(let text) {
             // The default source may have gone a moment ago.
             guard source.isEmpty, await account.checkDefaultSource() != key.source else {
                 throw ProviderError.notFound(text)
             }
-            return try await page(self.key(source, cursor, count), isWanted: true)
+            key = self.key(source, cursor, count)
+            reply = try await page(key, isWanted: true)
         }
+        if cursor.isEmpty { watchers.firstPageRead(account, key.source, by: caller) }
+        return reply
     }
 
+    /// Makes a page, or waits for the same page if that is being made.
     private func page(_ key: KeptPages.Key, isWanted: Bool) async throws -> PreparedReply {
         let changes = keptPages.changes
+        if let (before, task) = making[key], before == changes {
+            if isWanted { keptPages.noteWanted(key) }
+            return try await task.value
+        }
+        let task = Task.immediate { try await make(key, changes, isWanted: isWanted) }
+        making[key] = (changes, task)
+        defer { if making[key]?.task == task { making[key] = nil } }
+        return try await task.value
+    }
+
+    private func make(
+        _ key: KeptPages.Key, _ changes: Int, isWanted: Bool
+    ) async throws -> PreparedReply {
+        madePages += 1
         let (photos, next) = try await account.page(
             key.source.text, cursor: key.cursor, count: Int(key.count))
         let path = account.path
         let reply = try PreparedReply(photos.map { PhotoEntry($0, account: path) }, next)
-        keptPages.keep(reply, key, askedAt: changes, isWanted: isWanted)
+        keptPages.keep(
+            reply, key, askedAt: changes, isWanted: isWanted,
+            now: account.hasAgingPages ? account.now : nil)
         return reply
     }
 

@@ -12,7 +12,8 @@ package final class BusService: EngineObserver {
     private let openURL: (String) async throws -> Void
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
-    private var accounts: [AccountID: AccountObject] = [:]
+    private let watchers: WatchingClients
+    private(set) var accounts: [AccountID: AccountObject] = [:]
     private var providers: [String: ExportedObject] = [:]
     private var logins: [Int: ExportedObject] = [:]
     private var transfers: [Int: ExportedObject] = [:]
@@ -31,6 +32,7 @@ package final class BusService: EngineObserver {
         self.openURL = openURL
         self.engine = engine
         self.tree = tree
+        watchers = WatchingClients(engine, tree.connection)
         manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version, secrets))
         tree.export(manager)
         for provider in engine.providers { providerAdded(provider) }
@@ -53,12 +55,14 @@ package final class BusService: EngineObserver {
     package func engineChanged() { manager.noteChange() }
 
     package func accountAdded(_ account: Account) {
-        let object = AccountObject(account, engine)
+        let object = AccountObject(account, engine, watchers)
         accounts[account.id] = object
         tree.export(object.exported)
     }
 
-    package func accountChanged(_ account: Account) { accounts[account.id]?.update() }
+    package func accountChanged(_ account: Account, _ change: AccountChange) {
+        accounts[account.id]?.update(change)
+    }
 
     package func accountRemoved(_ account: Account) {
         guard let object = accounts.removeValue(forKey: account.id) else { return }

@@ -17,7 +17,13 @@ nonisolated struct KeptPages {
         var reply: PreparedReply?
         /// Whether a client has asked for it since it was made because of a change.
         var isWanted: Bool
+        /// The time at which the reply was prepared, if it expires.
+        var prepared: Timestamp?
     }
+
+    /// The time for which a page below the first one is kept. A first page does not expire: a read of it refreshes
+    /// the source if that is old.
+    static let retention = Duration.seconds(300)
 
     /// How many pages of one account are kept.
     static let limit = 4
@@ -27,20 +33,46 @@ nonisolated struct KeptPages {
     private(set) var changes = 0
 
     /// Finds a page for a client, if nothing has changed since it was made.
-    mutating func find(_ key: Key) -> PreparedReply? {
+    ///
+    /// - Parameters:
+    ///   - key: The page.
+    ///   - now: The current time.
+    /// - Returns: The reply; nil if it has to be made.
+    mutating func find(_ key: Key, now: @autoclosure () -> Timestamp) -> PreparedReply? {
         guard let index = pages.firstIndex(where: { $0.key == key }) else { return nil }
         pages[index].isWanted = true
+        if let prepared = pages[index].prepared {
+            let now = now()
+            guard prepared <= now, now < prepared + Self.retention else { return nil }
+        }
         return pages[index].reply
     }
 
-    /// Keeps a page that was asked for when ``changes`` was `before`, unless something has changed since.
-    /// `isWanted` tells whether a client has asked for it.
-    mutating func keep(_ reply: PreparedReply, _ key: Key, askedAt before: Int, isWanted: Bool) {
+    /// Keeps a page, unless something has changed since it was asked for.
+    ///
+    /// - Parameters:
+    ///   - reply: The reply.
+    ///   - key: The page.
+    ///   - before: The value of ``changes`` when the page was asked for.
+    ///   - isWanted: True if a client has asked for the page.
+    ///   - now: The current time for a page of a remote account; nil for a page that does not expire.
+    mutating func keep(
+        _ reply: PreparedReply, _ key: Key, askedAt before: Int, isWanted: Bool,
+        now: Timestamp? = nil
+    ) {
         guard before == changes else { return }
         let known = pages.firstIndex { $0.key == key }.map { pages.remove(at: $0) }
         if pages.count >= Self.limit { pages.removeFirst() }
         pages.append(
-            Kept(key: key, reply: reply, isWanted: isWanted || known?.isWanted == true))
+            Kept(
+                key: key, reply: reply, isWanted: isWanted || known?.isWanted == true,
+                prepared: key.cursor.isEmpty ? nil : now))
+    }
+
+    /// Records that a client asks for a page that is being made.
+    mutating func noteWanted(_ key: Key) {
+        guard let index = pages.firstIndex(where: { $0.key == key }) else { return }
+        pages[index].isWanted = true
     }
 
     /// Photos came to the top of a source, or left it.
@@ -66,7 +98,7 @@ nonisolated struct KeptPages {
         for index in pages.indices { pages[index].reply = nil }
     }
 
-    /// The account is another one than it was: its session has ended, or its settings have changed.
+    /// Discards all pages, because the session or its settings changed.
     mutating func removeAll() {
         changes += 1
         pages = []

@@ -166,23 +166,32 @@ extension BusMember {
 
     /// A method whose results are often the same and are kept marshalled.
     ///
-    /// `results` are their types, `kept` finds them if they are at hand, and `handler` makes them
-    /// if not.
+    /// - Parameters:
+    ///   - name: The name of the method.
+    ///   - inputs: The names of the arguments.
+    ///   - outputs: The names of the results.
+    ///   - results: The types of the results.
+    ///   - kept: Finds a prepared reply. It gets the unique name of the caller; nil without a bus.
+    ///   - handler: Makes a reply if there is no prepared one.
+    /// - Returns: The method.
     package static func preparedMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         returning results: repeat (each Out).Type,
-        kept: @escaping (Object, repeat each In) throws -> PreparedReply?,
-        _ handler: @escaping @MainActor (Object, repeat each In) async throws -> PreparedReply
+        kept: @escaping (Object, BusName?, repeat each In) throws -> PreparedReply?,
+        _ handler:
+            @escaping @MainActor (Object, BusName?, repeat each In) async throws ->
+            PreparedReply
     ) -> BusMember {
         make(
             name, describe(inputs, repeat (each In).self), describe(outputs, repeat each results)
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
-            if let reply = try kept(object, repeat each arguments) {
+            let caller = call.sender
+            if let reply = try kept(object, caller, repeat each arguments) {
                 return .finished { connection, call in connection.send(reply, to: call) }
             }
             return .running {
-                let reply = try await handler(object, repeat each arguments)
+                let reply = try await handler(object, caller, repeat each arguments)
                 return { connection, call in connection.send(reply, to: call) }
             }
         }

@@ -8,7 +8,8 @@ internal import Quoting
 package final class ObjectTree {
     /// The path of the object that has `org.freedesktop.DBus.ObjectManager`.
     let root: ObjectPath
-    private let connection: BusConnection
+    /// The connection that exports the objects.
+    package let connection: BusConnection
     private let errorReply: (any Error) -> ErrorReply
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]

@@ -35,6 +35,8 @@ package final class Account {
     let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
+    /// Refreshes the watched sources. The watches outlast a session.
+    let feedWatch = FeedWatch()
     /// Whether what the user has chosen is not there now: a folder that was renamed, or a disk that is away.
     private var isChosenSourceGone = false
     private var isCheckingSource = false
@@ -53,6 +55,7 @@ package final class Account {
         id = record.id
         identity = record.identity
         profile = Profile(username: record.identity.username, name: record.identity.username)
+        feedWatch.owner = self
     }
 
     package var isLoggedIn: Bool { record.isLoggedIn }
@@ -107,6 +110,7 @@ package final class Account {
         listening = nil
         engine.notices.healAll(about: .account(id))
         engine.noteState(of: self)
+        feedWatch.update()
     }
 
     /// Goes on with another version of its provider, or with what is known of one that is gone.
@@ -134,7 +138,11 @@ package final class Account {
         case .status(let status):
             let before = state
             service?.note(status)
-            if state != before { serviceChanged() }
+            if state != before {
+                serviceChanged()
+                // A folder that became available or unavailable.
+                if direct != nil { engine.observer?.accountChanged(self, .feed) }
+            }
             checkDefaultSourceSoon()
         case .updated(let source, let new):
             feedUpdated(source, new: new)
@@ -147,7 +155,7 @@ package final class Account {
             engine.accounts(sharingLimitsOf: self).forEach { $0.service?.note(limit) }
         case .likes(let count):
             direct?.likeCount = count
-            engine.observer?.accountChanged(self)
+            engine.observer?.accountChanged(self, .likes)
         case .profileChanged: Task { try? await refreshProfile() }
         }
     }
@@ -185,7 +193,7 @@ package final class Account {
             isChosenSourceGone == isThere
         else { return defaultSource }
         isChosenSourceGone = !isThere
-        engine.observer?.accountChanged(self)
+        engine.observer?.accountChanged(self, .settings)
         return defaultSource
     }
 
@@ -311,7 +319,7 @@ package final class Account {
         guard profile != self.profile || state != profileState else { return }
         self.profile = profile
         profileState = state
-        engine.observer?.accountChanged(self)
+        engine.observer?.accountChanged(self, .profile)
     }
 
     /// Asks for the profile and the default feed, now. The user asked for it, so the keyring may prompt.
@@ -357,7 +365,7 @@ package final class Account {
         }
     }
 
-    private func resolve(_ source: String) -> SourceID {
+    func resolve(_ source: String) -> SourceID {
         source.isEmpty ? defaultSource : SourceID(source)
     }
 }
@@ -368,9 +376,14 @@ extension Account: RemoteServiceOwner {
     var savesData: Bool { engine.isMetered }
 
     func serviceChanged() {
-        engine.observer?.accountChanged(self)
+        engine.observer?.accountChanged(self, .state)
         engine.noteState(of: self)
+        feedWatch.update()
     }
+
+    func isWatched(_ source: SourceID) -> Bool { feedWatch.isWatched(source) }
+
+    func sourceRefreshed(_ source: SourceID) { feedWatch.sourceRefreshed(source) }
 
     func rateLimited(until: Timestamp?) {
         for account in engine.accounts(sharingLimitsOf: self) where account !== self {
@@ -384,7 +397,7 @@ extension Account: RemoteServiceOwner {
         engine.observer?.feedUpdated(self, source, new: new)
     }
 
-    func feedGrew() { engine.observer?.accountChanged(self) }
+    func feedGrew() { engine.observer?.accountChanged(self, .feed) }
 
     func photosChanged(_ photos: [Photo]) {
         engine.observer?.photosChanged(self, photos)
@@ -395,13 +408,13 @@ extension Account: RemoteServiceOwner {
     }
 
     func likesChanged() {
-        engine.observer?.accountChanged(self)
+        engine.observer?.accountChanged(self, .likes)
     }
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
         engine.notices.settle(photo, about: .account(id))
         engine.observer?.likeSettled(self, photo, isLiked: isLiked, likes: likes)
-        engine.observer?.accountChanged(self)
+        engine.observer?.accountChanged(self, .likes)
     }
 
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {

@@ -34,7 +34,7 @@ extension Engine {
     private func change(accountsOf id: String, to provider: any Provider) {
         for account in accounts where account.provider.info.id == id {
             account.change(to: provider)
-            observer?.accountChanged(account)
+            observer?.accountChanged(account, .session)
         }
     }
 

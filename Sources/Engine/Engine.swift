@@ -15,7 +15,11 @@ package final class Engine {
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
     /// Whether what goes over the network has to be paid for: nothing is fetched that nobody asks for.
-    package var isMetered = false
+    package var isMetered = false {
+        didSet { if isMetered != oldValue { updateFeedWatches() } }
+    }
+    /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
+    package internal(set) var refreshInterval: Duration? = Engine.defaultRefreshInterval
     package weak var observer: (any EngineObserver)?
     /// Called when the session of an account begins whose token is in the keyring.
     package var onRemoteSession: (() -> Void)?
@@ -91,6 +95,7 @@ package final class Engine {
         self.isOnline = isOnline
         observer?.engineChanged()
         if isOnline { tryAgain() }
+        updateFeedWatches()
     }
 
     /// Lets accounts go on that something has stood in the way of: the network, the keyring.
@@ -100,7 +105,10 @@ package final class Engine {
 
     /// Goes on after the machine has slept: pauses have slept, too.
     package func resumed() {
-        for account in accounts { account.remote?.resumed() }
+        for account in accounts {
+            account.remote?.resumed()
+            account.feedWatch.resumed()
+        }
     }
 
     /// Ends the sessions of a provider's accounts and makes new ones, after its settings have changed.
@@ -109,7 +117,7 @@ package final class Engine {
         for account in accounts { account.endSession() }
         for account in accounts {
             account.startSession()
-            observer?.accountChanged(account)
+            observer?.accountChanged(account, .session)
         }
     }
 
@@ -319,7 +327,7 @@ package final class Engine {
             // An account without its token, which says so, and not one that is half closed.
             account.endSession()
             account.startSession()
-            observer?.accountChanged(account)
+            observer?.accountChanged(account, .session)
             throw error
         }
     }
@@ -371,8 +379,9 @@ package final class Engine {
             return
         }
         if !record.isLoggedIn { transfers.stop(of: account, "The account was logged out.") }
+        let change = record.isLoggedIn == account.isLoggedIn ? AccountChange.settings : .session
         account.adopt(record)
-        observer?.accountChanged(account)
+        observer?.accountChanged(account, change)
         becomeDefault(newDefault)
     }
 

@@ -1,12 +1,28 @@
 package import ProviderKit
 
+/// A kind of change of an account, other than the changes that have their own function in ``EngineObserver``.
+nonisolated package enum AccountChange: Hashable, Sendable {
+    /// The session began, ended or was replaced, or the settings of the provider changed. Pages that were read
+    /// before must not be served any longer.
+    case session
+    /// The label or the default source.
+    case settings
+    /// The state, its reason, the time of the next retry, or the rate limit.
+    case state
+    /// The profile, or its state.
+    case profile
+    /// The pending likes, or the number of likes.
+    case likes
+    /// Photos were added below the top of a source.
+    case feed
+}
+
 /// Whoever shows the engine to the world. Told of a change after it is stored.
 package protocol EngineObserver: AnyObject {
     /// The default account, or whether the network is there, has changed.
     func engineChanged()
     func accountAdded(_ account: Account)
-    /// Something about the account has changed, including whether it is logged in.
-    func accountChanged(_ account: Account)
+    func accountChanged(_ account: Account, _ change: AccountChange)
     func accountRemoved(_ account: Account)
     /// Photos came in at the top of a source, or left it.
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int)

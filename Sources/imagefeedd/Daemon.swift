@@ -90,6 +90,7 @@ final class Daemon {
             providers: providers + plugins.providers, store: store, contents: contents,
             ports: ports(version))
         self.engine = engine
+        engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(engine, tree, version: version) { [browser] in
             try await browser.open($0)
         }
@@ -185,6 +186,7 @@ final class Daemon {
         if local.setPicturesFolder(Self.picturesFolder(settings.configuration, folders)) {
             engine?.restartSessions(of: local.info.id)
         }
+        engine?.setRefreshInterval(Self.refreshInterval(settings.configuration))
         engine?.settingsChanged()
         plugins.reload()
         logger.info("The configuration was read again")
@@ -198,6 +200,10 @@ final class Daemon {
 
     private static func wantsNotices(_ configuration: Configuration) -> Bool {
         configuration.bool("Daemon", "Notifications") ?? true
+    }
+
+    private static func refreshInterval(_ configuration: Configuration) -> Duration {
+        configuration.duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
     }
 
     private static func picturesFolder(

@@ -7,6 +7,7 @@ import Testing
 @Suite struct KeptPagesTests {
     private static let all = SourceID("all")
     private static let album = SourceID("album:a")
+    private let now = Timestamp(secondsSince1970: 1_800_000_000)
 
     private func key(
         _ source: SourceID = all, cursor: String = "", count: UInt32 = 30
@@ -20,19 +21,19 @@ import Testing
         var pages = KeptPages()
         let reply = try reply()
         pages.keep(reply, key(), askedAt: 0, isWanted: true)
-        #expect(pages.find(key())?.template === reply.template)
-        #expect(pages.find(key(count: 31)) == nil)
-        #expect(pages.find(key(Self.album)) == nil)
+        #expect(pages.find(key(), now: now)?.template === reply.template)
+        #expect(pages.find(key(count: 31), now: now) == nil)
+        #expect(pages.find(key(Self.album), now: now) == nil)
         #expect(pages.change(of: Self.album).isEmpty)
-        #expect(pages.find(key()) != nil)
+        #expect(pages.find(key(), now: now) != nil)
         _ = pages.change(of: Self.all)
-        #expect(pages.find(key()) == nil)
+        #expect(pages.find(key(), now: now) == nil)
         pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
         pages.changeOfPhotos()
-        #expect(pages.find(key()) == nil)
+        #expect(pages.find(key(), now: now) == nil)
         pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
         pages.removeAll()
-        #expect(pages.find(key()) == nil)
+        #expect(pages.find(key(), now: now) == nil)
     }
 
     @Test func `a page that was asked for before a change is not kept`() throws {
@@ -40,7 +41,7 @@ import Testing
         let before = pages.changes
         pages.changeOfPhotos()
         pages.keep(try reply(), key(), askedAt: before, isWanted: true)
-        #expect(pages.find(key()) == nil)
+        #expect(pages.find(key(), now: now) == nil)
     }
 
     @Test func `a few pages are kept, the last ones`() throws {
@@ -48,8 +49,10 @@ import Testing
         for count in 0...KeptPages.limit {
             pages.keep(try reply(), key(count: UInt32(count)), askedAt: 0, isWanted: true)
         }
-        #expect(pages.find(key(count: 0)) == nil)
-        for count in 1...KeptPages.limit { #expect(pages.find(key(count: UInt32(count))) != nil) }
+        #expect(pages.find(key(count: 0), now: now) == nil)
+        for count in 1...KeptPages.limit {
+            #expect(pages.find(key(count: UInt32(count)), now: now) != nil)
+        }
     }
 
     @Test func `the first page that a client looks at is made anew, once for each time it asks`()
@@ -65,7 +68,26 @@ import Testing
         // Nobody has asked since.
         #expect(pages.change(of: Self.all).isEmpty)
         pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
-        #expect(pages.find(key()) != nil)
+        #expect(pages.find(key(), now: now) != nil)
         #expect(pages.change(of: Self.all) == [key()])
+    }
+
+    @Test func `a page below the first one expires after five minutes, a first page does not`()
+        throws
+    {
+        var pages = KeptPages()
+        let next = key(cursor: "c")
+        pages.keep(try reply(), key(), askedAt: 0, isWanted: true, now: now)
+        pages.keep(try reply(), next, askedAt: 0, isWanted: true, now: now)
+        #expect(pages.find(next, now: now + .seconds(299)) != nil)
+        #expect(pages.find(next, now: now + .seconds(300)) == nil)
+        // The clock was set back.
+        #expect(pages.find(next, now: now + .seconds(-1)) == nil)
+        #expect(pages.find(key(), now: now + .seconds(86_400)) != nil)
+        pages.keep(try reply(), next, askedAt: 0, isWanted: true, now: now + .seconds(300))
+        #expect(pages.find(next, now: now + .seconds(301)) != nil)
+        // A page of photos on this computer.
+        pages.keep(try reply(), next, askedAt: 0, isWanted: true)
+        #expect(pages.find(next, now: now + .seconds(86_400)) != nil)
     }
 }

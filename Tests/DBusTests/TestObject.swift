@@ -14,6 +14,8 @@ final class TestObject {
     /// What `Note` was called with.
     let notes = Observed<[UInt32]>()
     var pages = 0
+    /// The callers of `Page`.
+    var pageCallers: [BusName?] = []
     var kept: PreparedReply?
     weak var exported: ExportedObject?
 
@@ -55,8 +57,11 @@ final class TestObject {
             },
             .preparedMethod(
                 "Page", in: ["number"], out: ["page"], returning: (String).self,
-                kept: { (object, _: UInt32) in object.kept }
-            ) { (object, number: UInt32) in
+                kept: { (object, caller, _: UInt32) in
+                    object.pageCallers.append(caller)
+                    return object.kept
+                }
+            ) { (object, _, number: UInt32) in
                 object.pages += 1
                 let reply = try PreparedReply("page \(number)")
                 object.kept = reply

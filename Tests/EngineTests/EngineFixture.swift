@@ -14,6 +14,8 @@ final class EngineFixture: EngineObserver {
     let engine: Engine
     /// The states of accounts that have changed, in their order.
     let states = Observed<[AccountState]>()
+    /// The changes of accounts, in their order.
+    let changes = Observed<[AccountChange]>()
     /// What was told, in words.
     let told = Observed<[String]>()
     /// Runs when a like is announced as confirmed.
@@ -82,7 +84,8 @@ final class EngineFixture: EngineObserver {
 
     func engineChanged() { told.append("engine") }
     func accountAdded(_ account: Account) { told.append("added \(account.id)") }
-    func accountChanged(_ account: Account) {
+    func accountChanged(_ account: Account, _ change: AccountChange) {
+        changes.append(change)
         states.append(account.state)
         if account.profileState == .ready { told.append("profile \(account.profile.name)") }
         told.append("avatar \(account.profile.avatar)")

@@ -4,14 +4,16 @@ internal import Storage
 // What is asked of the service, and what becomes of its answers.
 extension CachedFeed {
     func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
-        if !tops.isRunning(source) { attempts[source] = (owner.now, false) }
+        if !tops.isRunning(source) { activity.recordAttempt(source, now: owner.now) }
         do {
             return try await tops.run(source) { [self] in
                 defer { answers += 1 }
-                return try await fetch(source, gap: nil)
+                let merge = try await fetch(source, gap: nil)
+                noteRefresh(source)
+                return merge
             }
         } catch {
-            attempts[source]?.hasFailed = true
+            activity.recordFailure(source, error)
             throw error
         }
     }

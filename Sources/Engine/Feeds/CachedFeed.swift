@@ -5,12 +5,8 @@ internal import Storage
 /// The photos of an account at a remote service: what is known is served at once, what is not is asked for,
 /// and what is old is asked for again behind the answer.
 final class CachedFeed {
-    /// How old the top of a source may be before it is asked for again.
-    static let freshness = Duration.seconds(300)
     /// How many pages of a service one page of ours is put together from at most.
     static let fillLimit = 8
-    /// How long nobody asks behind an answer again, after the last try: it may have failed.
-    static let retryPause = Duration.seconds(60)
     /// How old the list of sources may be before it is asked for again.
     static let sourcesFreshness = Duration.seconds(3600)
 
@@ -27,8 +23,8 @@ final class CachedFeed {
     let fills = SingleFlight<Fill, FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
     private let listings = SingleFlight<AccountID, [Source]>()
-    /// When the top of a source was asked for last, and whether that has brought nothing.
-    var attempts: [SourceID: (time: Timestamp, hasFailed: Bool)] = [:]
+    /// The recent reads and refreshes.
+    var activity = SourceActivity()
     /// Sources that were not empty, and of which the service has just said that they are.
     var emptied: Set<SourceID> = []
     /// When the sources were asked for last since the start.
@@ -131,40 +127,12 @@ final class CachedFeed {
         }
     }
 
-    /// Asks for the top of a source if it never was asked for; behind the answer if that is long ago.
-    private func bringTop(_ source: SourceID) async throws {
-        let before = answers
-        let stored = stored(source)
-        let fetched = try await store.run { [account] (tables) throws(StorageError) in
-            try tables.source(account, stored)?.fetched
-        }
-        guard let fetched else {
-            // Somebody else's answer may have come while this was read.
-            guard answers == before else { return try await bringTop(source) }
-            _ = try await fetchTop(source)
-            return
-        }
-        // A clock that was set back makes everything old, rather than fresh for years.
-        let now = owner.now
-        guard now >= fetched + Self.freshness || now < fetched else { return }
-        guard !owner.savesData else { return }
-        if let last = attempts[source]?.time, last <= now, now < last + Self.retryPause { return }
-        Task { _ = try? await fetchTop(source) }
-    }
-
-    /// Asks again for what could not be had since somebody looked at it last: the service is there again.
-    func tryAgain() {
-        guard !owner.savesData else { return }
-        for (source, attempt) in attempts where attempt.hasFailed {
-            Task { _ = try? await fetchTop(source) }
-        }
-    }
-
     /// Asks for what is new in a source.
     ///
     /// - Returns: How many photos it did not have before.
     func refresh(_ source: SourceID) async throws -> Int {
         try check(source)
+        activity.recordRead(source)
         return try await fetchTop(source).new
     }
 
@@ -381,6 +349,10 @@ protocol CachedFeedOwner: AnyObject {
     /// offers likes.
     var localLikes: [PendingLike]? { get }
 
+    /// Returns true if at least one client or component watches the source.
+    func isWatched(_ source: SourceID) -> Bool
+    /// The top of a source was fetched.
+    func sourceRefreshed(_ source: SourceID)
     func feedUpdated(_ source: SourceID, new: Int)
     /// Photos were added further down.
     func feedGrew()

@@ -10,9 +10,13 @@ final class RemoteService: PhotoService {
     static let patience = Duration.seconds(18)
     /// The time limit after which a profile is shown without its avatar.
     static let avatarTimeout = Duration.seconds(3)
+    /// The time after which a small request budget counts as renewed, if the service does not name the time.
+    static let budgetPeriod = Duration.seconds(3600)
 
     let session: any Session
     private(set) var rateLimit: RateLimit?
+    /// The time at which ``rateLimit`` was received.
+    private var rateLimitReceived = Timestamp(secondsSince1970: 0)
     /// When the next try by itself will be.
     private(set) var retryAt: Timestamp?
     let account: AccountID
@@ -196,9 +200,22 @@ final class RemoteService: PhotoService {
     }
 
     func note(_ limit: RateLimit) {
+        rateLimitReceived = now
         guard limit != rateLimit else { return }
         rateLimit = limit
         owner?.serviceChanged()
+    }
+
+    /// The permission to spend a request that no client waits for. Less than a quarter of the budget is reserved for
+    /// clients.
+    var budgetPermission: RefreshPermission {
+        guard let limit = rateLimit, Double(limit.remaining) < Double(limit.limit) / 4,
+            rateLimitReceived <= now
+        else { return .permitted }
+        let end = min(
+            limit.reset ?? rateLimitReceived + Self.budgetPeriod,
+            rateLimitReceived + ServiceHealth.longestRateLimitPause)
+        return now < end ? .deniedUntil(end) : .permitted
     }
 
     func note(_ verdict: ServiceHealth.Verdict) {
@@ -333,6 +350,8 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         if credentials.trouble == nil { likes?.send() }
     }
 
+    func isWatched(_ source: SourceID) -> Bool { owner?.isWatched(source) ?? false }
+    func sourceRefreshed(_ source: SourceID) { owner?.sourceRefreshed(source) }
     func feedUpdated(_ source: SourceID, new: Int) { owner?.feedUpdated(source, new: new) }
     func feedGrew() { owner?.feedGrew() }
     func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }

@@ -11,6 +11,10 @@ protocol RemoteServiceOwner: AnyObject {
     func rateLimited(until: Timestamp?)
     func profileKnown(_ profile: Profile)
     func refreshProfile() async throws
+    /// Returns true if at least one client or component watches the source.
+    func isWatched(_ source: SourceID) -> Bool
+    /// The top of a source was fetched.
+    func sourceRefreshed(_ source: SourceID)
     func feedUpdated(_ source: SourceID, new: Int)
     func feedGrew()
     func photosChanged(_ photos: [Photo])

@@ -1,0 +1,50 @@
+internal import DBus
+internal import Engine
+internal import ProviderKit
+
+/// The clients that watch sources. One match rule for each of them reports when it leaves the bus.
+final class WatchingClients {
+    private let engine: Engine
+    private let connection: BusConnection
+    /// The subscriptions by client; nil while one is being made.
+    private var clients: [BusName: SignalSubscription?] = [:]
+
+    init(_ engine: Engine, _ connection: BusConnection) {
+        self.engine = engine
+        self.connection = connection
+    }
+
+    /// Records that a client has read the first page of a source.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - source: The source, by its real ID.
+    ///   - client: The unique name of the client; nil if the connection has no bus.
+    func firstPageRead(_ account: Account, _ source: SourceID, by client: BusName?) {
+        guard let client, account.watch(source, by: .client(client.text)),
+            clients[client] == nil
+        else { return }
+        clients[client] = .some(nil)
+        Task { await follow(client) }
+    }
+
+    /// Waits for the client to leave the bus.
+    private func follow(_ client: BusName) async {
+        do {
+            let subscription = try await connection.watchOwner(of: client) { [weak self] owner in
+                if owner == nil { self?.remove(client) }
+            }
+            clients[client] = subscription
+            // The client may have left before the match rule was there.
+            if try await connection.owner(of: client) == nil { remove(client) }
+        } catch {
+            // Without a bus there are no clients.
+            remove(client)
+        }
+    }
+
+    private func remove(_ client: BusName) {
+        clients[client] = nil
+        engine.unwatch(.client(client.text))
+    }
+}

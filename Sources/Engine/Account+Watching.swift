@@ -1,0 +1,75 @@
+package import ProviderKit
+
+/// Watching sources: while a source of a remote account is watched, it is refreshed at intervals.
+extension Account {
+    /// Lets a watcher watch a source, or renews its watch.
+    ///
+    /// Call this when the first page of the source was read. An account that keeps its photos on this computer
+    /// reports changes without it.
+    ///
+    /// - Parameters:
+    ///   - source: The source; an empty ID selects the default source of this moment.
+    ///   - watcher: The watcher, which may watch several sources.
+    /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher is gone.
+    @discardableResult
+    package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
+        guard direct == nil else { return false }
+        feedWatch.recordRead(resolve(source.text), by: watcher)
+        return true
+    }
+
+    /// Ends all watches of a watcher.
+    package func unwatch(_ watcher: WatcherID) { feedWatch.remove(watcher) }
+
+    /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
+    /// background if its top is old.
+    package func preparedPageServed(_ source: SourceID) { remote?.feed?.noteRead(source) }
+
+    /// True if pages of the account become old, because its photos are at a remote service.
+    package var hasAgingPages: Bool { remote != nil }
+
+    /// The current time.
+    package var now: Timestamp { engine.ports.now() }
+}
+
+extension Account: FeedWatchOwner {
+    var clock: any Clock<Duration> { engine.ports.clock }
+    var refreshInterval: Duration? { engine.refreshInterval }
+
+    var refreshPermission: RefreshPermission {
+        guard let remote, state == .ready, engine.isOnline, !engine.isMetered else {
+            return .denied
+        }
+        return remote.budgetPermission
+    }
+
+    func refreshWatched(_ source: SourceID) async { await remote?.feed?.refreshWatched(source) }
+}
+
+extension Engine {
+    /// The interval between refreshes of a watched source if none is configured.
+    package static let defaultRefreshInterval = Duration.seconds(900)
+    /// The shortest interval between refreshes of a watched source.
+    package static let shortestRefreshInterval = Duration.seconds(5)
+
+    /// Changes the interval between refreshes of a watched source, also for existing watchers.
+    ///
+    /// - Parameter interval: Raised to ``shortestRefreshInterval``; zero disables the refreshes.
+    package func setRefreshInterval(_ interval: Duration) {
+        let interval =
+            interval == .zero ? nil : max(interval, Self.shortestRefreshInterval)
+        guard interval != refreshInterval else { return }
+        refreshInterval = interval
+        updateFeedWatches()
+    }
+
+    /// Ends all watches of a watcher.
+    package func unwatch(_ watcher: WatcherID) {
+        for account in accounts { account.unwatch(watcher) }
+    }
+
+    /// Checks the watched sources after a change of the network or the interval.
+    func updateFeedWatches() {
+        for account in accounts { account.feedWatch.update() }
+    }
+}

@@ -1,0 +1,78 @@
+internal import ProviderKit
+internal import Storage
+
+// The decision when the top of a source is refreshed.
+extension CachedFeed {
+    /// Refreshes the top of a source: before the reply if it was never fetched, in the background if it is old.
+    ///
+    /// - Throws: The error of the request that the reply waits for.
+    func bringTop(_ source: SourceID) async throws {
+        let before = answers
+        let stored = stored(source)
+        let refreshed = try await store.run { [account] (tables) throws(StorageError) in
+            try tables.source(account, stored)?.fetched
+        }
+        guard let refreshed else {
+            // Another response may have arrived during the read.
+            guard answers == before else { return try await bringTop(source) }
+            activity.recordRead(source)
+            _ = try await fetchTop(source)
+            return
+        }
+        noteRead(source, refreshed: refreshed)
+    }
+
+    /// Records a read of the first page, and refreshes the source in the background if its top is old.
+    ///
+    /// This runs also for a reply that was prepared before. It reads no database.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - refreshed: The time of the last refresh, if the caller has read it.
+    func noteRead(_ source: SourceID, refreshed: Timestamp? = nil) {
+        activity.recordRead(source)
+        if let refreshed { activity.recordRefresh(source, at: refreshed) }
+        guard activity.needsRefresh(source, now: owner.now), !owner.savesData else { return }
+        refreshInBackground(source)
+    }
+
+    private func refreshInBackground(_ source: SourceID) {
+        activity.recordAttempt(source, now: owner.now)
+        Task { _ = try? await fetchTop(source) }
+    }
+
+    /// Repeats failed refreshes after an outage.
+    ///
+    /// Only sources that are cached or watched are refreshed, the most recently read ones, and at most
+    /// ``SourceActivity/retryLimit``. A source is not refreshed again if the service answered that it does not exist.
+    func tryAgain() {
+        guard !owner.savesData else { return }
+        let failures = activity.failures
+        guard !failures.isEmpty else { return }
+        Task {
+            let keys = failures.map { (source: $0, key: stored($0)) }
+            let cached = try? await store.run { [account] (tables) throws(StorageError) in
+                var cached: Set<SourceID> = []
+                for (source, key) in keys where try tables.source(account, key) != nil {
+                    cached.insert(source)
+                }
+                return cached
+            }
+            activity.takeRetries(of: failures) { source in
+                cached?.contains(source) == true || owner.isWatched(source)
+            }.forEach(refreshInBackground)
+        }
+    }
+
+    /// Refreshes a watched source.
+    func refreshWatched(_ source: SourceID) async {
+        guard session.accepts(source) else { return }
+        _ = try? await fetchTop(source)
+    }
+
+    /// Records a successful refresh.
+    func noteRefresh(_ source: SourceID) {
+        activity.recordRefresh(source, at: owner.now)
+        owner.sourceRefreshed(source)
+    }
+}

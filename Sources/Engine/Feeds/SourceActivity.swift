@@ -1,0 +1,116 @@
+internal import ProviderKit
+
+/// The recent reads and refreshes of the sources of one account.
+///
+/// This type only decides; ``CachedFeed`` sends the requests. It remembers a limited number of sources, the most
+/// recently read ones.
+nonisolated struct SourceActivity {
+    /// The age from which the top of a source is refreshed when it is read.
+    static let freshness = Duration.seconds(300)
+    /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
+    static let retryPause = Duration.seconds(60)
+    /// The number of sources that are remembered.
+    static let limit = 64
+    /// The number of failed refreshes that are repeated after an outage.
+    static let retryLimit = 8
+
+    private struct Entry {
+        /// The time of the last successful refresh; nil if it is not known.
+        var refreshed: Timestamp?
+        /// The start of the last refresh.
+        var attempted: Timestamp?
+        /// True if the last refresh failed for a reason that may pass.
+        var wantsRetry = false
+        /// The position in the order of reads.
+        var lastRead = 0
+    }
+
+    private var entries: [SourceID: Entry] = [:]
+    private var readCount = 0
+
+    /// Records a read of the first page.
+    mutating func recordRead(_ source: SourceID) {
+        readCount += 1
+        entries[source, default: Entry()].lastRead = readCount
+        evict()
+    }
+
+    /// Records that a refresh starts.
+    mutating func recordAttempt(_ source: SourceID, now: Timestamp) {
+        entries[source, default: Entry()].attempted = now
+        entries[source]?.wantsRetry = false
+        evict()
+    }
+
+    /// Records the time of the last successful refresh.
+    mutating func recordRefresh(_ source: SourceID, at time: Timestamp) {
+        entries[source]?.refreshed = time
+    }
+
+    /// Records that a refresh failed.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - error: The error. Some errors end the retries, such as `notFound`.
+    mutating func recordFailure(_ source: SourceID, _ error: any Error) {
+        entries[source]?.wantsRetry = Self.mayPass(error)
+    }
+
+    /// Decides about a refresh at a read of the source.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - now: The current time. If the clock was set back, every source is old.
+    /// - Returns: True if the read has to start a refresh.
+    func needsRefresh(_ source: SourceID, now: Timestamp) -> Bool {
+        guard let entry = entries[source] else { return true }
+        if let refreshed = entry.refreshed, refreshed <= now, now < refreshed + Self.freshness {
+            return false
+        }
+        guard let attempted = entry.attempted else { return true }
+        return now < attempted || now >= attempted + Self.retryPause
+    }
+
+    /// Returns true if the last refresh failed for a reason that may pass.
+    func wantsRetry(_ source: SourceID) -> Bool { entries[source]?.wantsRetry == true }
+
+    /// The sources whose last refresh failed for a reason that may pass, the most recently read first.
+    var failures: [SourceID] {
+        entries.filter(\.value.wantsRetry).sorted { $0.value.lastRead > $1.value.lastRead }
+            .map(\.key)
+    }
+
+    /// Selects the sources to refresh after an outage, and forgets the other failures.
+    ///
+    /// - Parameters:
+    ///   - failures: A former value of ``failures``.
+    ///   - isKnown: Returns true for a source that is cached or watched.
+    /// - Returns: At most ``retryLimit`` sources. A source that was refreshed meanwhile is none of them.
+    mutating func takeRetries(
+        of failures: [SourceID], _ isKnown: (SourceID) -> Bool
+    ) -> [SourceID] {
+        let retries = failures.filter { wantsRetry($0) && isKnown($0) }.prefix(Self.retryLimit)
+        for source in failures { entries[source]?.wantsRetry = false }
+        return Array(retries)
+    }
+
+    /// The number of sources that are remembered at present.
+    var count: Int { entries.count }
+
+    private mutating func evict() {
+        guard entries.count > Self.limit,
+            let oldest = entries.min(by: { $0.value.lastRead < $1.value.lastRead })
+        else { return }
+        entries[oldest.key] = nil
+    }
+
+    private static func mayPass(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.failed, ProviderError.rateLimited, ProviderError.unauthorized,
+            ProviderError.storageFull:
+            true
+        case is ProviderError, is EngineError, is CancellationError: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import BusAPI
+import DBus
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import BusService
+@testable import Engine
+
+/// Pages of a remote account over the bus: prepared replies, refreshes, and the clients that watch sources.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct FreshnessTests {
+    private let three = ["p3", "p2", "p1"]
+
+    @Test func `a client that reads the same page again and again gets new photos`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        fixture.engine.setRefreshInterval(.zero)
+        let client = try fixture.connect()
+        #expect(try await client.ids() == three)
+        try await client.listen()
+        fixture.publish("p4")
+        for second in stride(from: 20, through: 700, by: 20) {
+            fixture.pass(.seconds(20))
+            let ids = try await client.ids()
+            if second == 300 { try await client.updates.wait { $0 == ["new 1"] ? true : nil } }
+            #expect(ids == (second > 300 ? ["p4"] + three : three), "after \(second) s")
+        }
+        // One for the first read, and one for each five minutes.
+        #expect(fixture.service.state.value.requests.count == 3)
+    }
+
+    @Test func `a prepared page is refreshed without being made again`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        fixture.engine.setRefreshInterval(.zero)
+        let client = try fixture.connect()
+        // The fetch changes the source while the first page is made, so that only the second one is kept.
+        for _ in 0..<5 { _ = try await client.ids() }
+        #expect(try fixture.object.madePages == 2)
+        fixture.pass(.seconds(300))
+        _ = try await client.ids()
+        try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
+        // There was nothing new.
+        try await fixture.until {
+            fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
+        }
+        for _ in 0..<5 { _ = try await client.ids() }
+        #expect(try fixture.object.madePages == 2)
+        #expect(fixture.service.state.value.requests.count == 2)
+    }
+
+    @Test func `the first page after Updated is ready although the rate limit changed`()
+        async throws
+    {
+        let fixture = try await FeedFixture(photos: three)
+        let client = try fixture.connect()
+        for _ in 0..<2 { _ = try await client.ids() }
+        try await client.listen()
+        for number in 1...5 {
+            fixture.publish("new\(number)")
+            let before = fixture.account.rateLimit
+            #expect(try await client.account.refresh("") == 1)
+            try await client.updates.wait { $0.count == number ? true : nil }
+            #expect(fixture.account.rateLimit != before)
+            // The page for this update was made, or is being made, before the client asks for it.
+            let made = try fixture.object.madePages
+            let ids = try await client.ids()
+            #expect(ids.first == "new\(number)")
+            #expect(try fixture.object.madePages == made)
+        }
+    }
+
+    @Test func `only a change of the session or of photos discards prepared pages`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        let client = try fixture.connect()
+        for _ in 0..<2 { _ = try await client.ids() }
+        let made = try fixture.object.madePages
+        for change in [AccountChange.state, .profile, .settings] {
+            fixture.busService.accountChanged(fixture.account, change)
+        }
+        _ = try await client.ids()
+        #expect(try fixture.object.madePages == made)
+        fixture.busService.accountChanged(fixture.account, .likes)
+        _ = try await client.ids()
+        #expect(try fixture.object.madePages == made + 1)
+        fixture.busService.accountChanged(fixture.account, .session)
+        _ = try await client.ids()
+        #expect(try fixture.object.madePages == made + 2)
+    }
+
+    @Test func `64 clients that read a page after an update share one`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        let clients = try (0..<64).map { _ in try fixture.connect() }
+        for _ in 0..<2 { _ = try await clients[0].ids() }
+        let made = try fixture.object.madePages
+        fixture.busService.feedUpdated(fixture.account, SourceID("new"), new: 0)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for client in clients { group.addTask { try await client.ids() } }
+            for try await ids in group { #expect(ids == three) }
+        }
+        #expect(try fixture.object.madePages == made + 1)
+        #expect(fixture.service.state.value.requests.count == 1)
+        try await fixture.waitForNames(64)
+        fixture.publish("p4")
+        fixture.pass(.seconds(990))
+        try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
+        for client in clients { client.disconnect() }
+        try await fixture.waitForNames(0)
+    }
+
+    @Test func `a client that only listens gets new photos until it leaves the bus`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        let client = try fixture.connect()
+        _ = try await client.ids()
+        try await client.listen()
+        for number in 1...3 {
+            fixture.publish("new\(number)")
+            fixture.pass(.seconds(990))
+            try await client.updates.wait { $0.count == number ? true : nil }
+            try await fixture.until { fixture.account.feedWatch.isSettled }
+        }
+        #expect(fixture.account.isWatched(SourceID("new")))
+        #expect(
+            try await fixture.watchedNames().count { $0.contains("arg0='\(client.name)'") } == 1)
+        client.disconnect()
+        try await fixture.until { !fixture.account.feedWatch.isActive }
+        #expect(!fixture.account.isWatched(SourceID("new")))
+        try await fixture.waitForNames(0)
+        fixture.pass(.seconds(86_400))
+        #expect(fixture.service.state.value.requests.count == 4)
+    }
+
+    @Test func `a client that leaves at once watches nothing`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        for _ in 0..<5 {
+            let client = try fixture.connect()
+            try client.connection.send(
+                try BusMessage(
+                    .methodCall(ServiceName.bus, client.account.path, .feed, "GetPage"), "", "",
+                    UInt32(3)))
+            _ = try await client.connection.owner(of: ServiceName.bus)
+            client.disconnect()
+        }
+        let last = try fixture.connect()
+        _ = try await last.ids()
+        last.disconnect()
+        try await fixture.until { !fixture.account.feedWatch.isActive }
+        try await fixture.waitForNames(0)
+    }
+
+    @Test func `a page that was refused is not watched`() async throws {
+        let fixture = try await FeedFixture(photos: three)
+        let client = try fixture.connect()
+        await #expect(throws: BusError.self) {
+            _ = try await client.account.page("new", cursor: "", count: 101)
+        }
+        #expect(!fixture.account.isWatched(SourceID("new")))
+        _ = try await client.ids("topic")
+        #expect(fixture.account.isWatched(SourceID("topic")))
+    }
+}

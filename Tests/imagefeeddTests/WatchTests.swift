@@ -1,0 +1,37 @@
+import BusAPI
+import DBus
+import Foundation
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// A client that reads a page once and then only listens.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct WatchTests {
+    private func setInterval(_ value: String, _ world: UnsplashWorld) throws {
+        let directory = try PrivateBus.current.directory
+        let name = "home/.config/imagefeed/imagefeed.conf"
+        let text = try String(contentsOfFile: directory.appending(name), encoding: .utf8)
+        let other = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .filter { !$0.hasPrefix("RefreshInterval=") && $0 != "[Daemon]" }
+        try directory.write(
+            "[Daemon]\nRefreshInterval=\(value)\n" + other.joined(separator: "\n"), to: name)
+        world.daemon.process.kill(SIGHUP)
+    }
+
+    @Test func `it gets new photos within the interval, also after a change of the interval`()
+        async throws
+    {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let listener = try TestClient()
+        _ = try await listener.service.account(ada.path).page("", cursor: "", count: 30)
+        let updates = try await Signals(listener.connection, ada.path, .feed, "Updated")
+        // At the default interval it would get this long after the end of the test.
+        _ = world.publish()
+        try setInterval("1s", world)
+        try await updates.messages.wait { $0.isEmpty ? nil : true }
+        #expect(world.unsplash.requests("GET /photos").count <= 3)
+        try await world.daemon.stop()
+    }
+}
