@@ -196,7 +196,7 @@ final class AccountObject {
     private func page(_ key: KeptPages.Key, isWanted: Bool) async throws -> PreparedReply {
         let changes = keptPages.changes
         if let (before, task) = making[key], before == changes {
-            if isWanted { keptPages.noteWanted(key) }
+            if isWanted { keptPages.recordRequest(key) }
             return try await task.value
         }
         let task = Task.immediate { try await make(key, changes, isWanted: isWanted) }

@@ -70,7 +70,7 @@ nonisolated struct KeptPages {
     }
 
     /// Records that a client asks for a page that is being made.
-    mutating func noteWanted(_ key: Key) {
+    mutating func recordRequest(_ key: Key) {
         guard let index = pages.firstIndex(where: { $0.key == key }) else { return }
         pages[index].isWanted = true
     }

@@ -23,7 +23,7 @@ extension Account {
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
     /// background if its top is old.
-    package func preparedPageServed(_ source: SourceID) { remote?.feed?.noteRead(source) }
+    package func preparedPageServed(_ source: SourceID) { remote?.feed?.recordRead(source) }
 
     /// True if pages of the account become old, because its photos are at a remote service.
     package var hasAgingPages: Bool { remote != nil }

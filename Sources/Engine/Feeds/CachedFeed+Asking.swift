@@ -9,7 +9,7 @@ extension CachedFeed {
             return try await tops.run(source) { [self] in
                 defer { answers += 1 }
                 let merge = try await fetch(source, gap: nil)
-                noteRefresh(source)
+                recordRefresh(source)
                 return merge
             }
         } catch {

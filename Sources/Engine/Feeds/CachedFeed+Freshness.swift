@@ -19,7 +19,7 @@ extension CachedFeed {
             _ = try await fetchTop(source)
             return
         }
-        noteRead(source, refreshed: refreshed)
+        recordRead(source, refreshed: refreshed)
     }
 
     /// Records a read of the first page, and refreshes the source in the background if its top is old.
@@ -29,7 +29,7 @@ extension CachedFeed {
     /// - Parameters:
     ///   - source: The source.
     ///   - refreshed: The time of the last refresh, if the caller has read it.
-    func noteRead(_ source: SourceID, refreshed: Timestamp? = nil) {
+    func recordRead(_ source: SourceID, refreshed: Timestamp? = nil) {
         activity.recordRead(source)
         if let refreshed { activity.recordRefresh(source, at: refreshed) }
         guard activity.needsRefresh(source, now: owner.now), !owner.savesData else { return }
@@ -71,7 +71,7 @@ extension CachedFeed {
     }
 
     /// Records a successful refresh.
-    func noteRefresh(_ source: SourceID) {
+    func recordRefresh(_ source: SourceID) {
         activity.recordRefresh(source, at: owner.now)
         owner.sourceRefreshed(source)
     }

@@ -5,8 +5,12 @@ internal import Storage
 /// The photos of an account at a remote service: what is known is served at once, what is not is asked for,
 /// and what is old is asked for again behind the answer.
 final class CachedFeed {
+    /// The age from which the top of a source is refreshed when it is read.
+    static let freshness = SourceActivity.freshness
     /// How many pages of a service one page of ours is put together from at most.
     static let fillLimit = 8
+    /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
+    static let retryPause = SourceActivity.retryPause
     /// How old the list of sources may be before it is asked for again.
     static let sourcesFreshness = Duration.seconds(3600)
 
