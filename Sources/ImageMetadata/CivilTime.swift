@@ -4,6 +4,8 @@ package struct CivilTime: Hashable, Sendable {
     package let seconds: Int64
     /// How far the clock was ahead of UTC, in seconds; nil where the camera did not note it.
     package let offset: Int?
+    /// The decimal digits of the fraction of a second, `25` for a quarter; empty if the camera did not note it.
+    package var fraction = ""
 
     package init(seconds: Int64, offset: Int?) {
         self.seconds = seconds
@@ -15,7 +17,8 @@ package struct CivilTime: Hashable, Sendable {
     /// - Parameters:
     ///   - text: The time, as EXIF writes it.
     ///   - offset: The offset, `+01:00`; what is malformed counts as missing.
-    init?(_ text: [UInt8], offset: [UInt8]?) {
+    ///   - fraction: The digits of the fraction of a second; what is malformed counts as missing.
+    init?(_ text: [UInt8], offset: [UInt8]?, fraction: [UInt8]? = nil) {
         func number(_ range: Range<Int>) -> Int? {
             guard text[range].allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
             return text[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
@@ -36,6 +39,9 @@ package struct CivilTime: Hashable, Sendable {
             - 719_468
         seconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second)
         self.offset = offset.flatMap(Self.offset)
+        if let fraction, 1...9 ~= fraction.count, fraction.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            self.fraction = String(decoding: fraction, as: UTF8.self)
+        }
     }
 
     private static func days(in month: Int, of year: Int) -> Int {

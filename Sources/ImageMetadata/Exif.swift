@@ -26,10 +26,12 @@ struct Exif {
         let offset = details.text(0x9010)
         taken =
             details.text(0x9003).flatMap {
-                CivilTime($0, offset: details.text(0x9011) ?? offset)
+                CivilTime(
+                    $0, offset: details.text(0x9011) ?? offset, fraction: details.text(0x9291))
             }
             ?? details.text(0x9004).flatMap {
-                CivilTime($0, offset: details.text(0x9012) ?? offset)
+                CivilTime(
+                    $0, offset: details.text(0x9012) ?? offset, fraction: details.text(0x9292))
             }
     }
 }

@@ -30,4 +30,11 @@ struct CivilTimeTests {
         let time = CivilTime(Array("2024:01:01 00:00:00".utf8), offset: Array(text.utf8))
         #expect(time?.offset == seconds && time != nil)
     }
+
+    @Test(arguments: [("25", "25"), ("", ""), ("2 5", ""), ("1234567890", "")])
+    func `the fraction of a second is read`(text: String, fraction: String) {
+        let time = CivilTime(
+            Array("2024:01:01 00:00:00".utf8), offset: nil, fraction: Array(text.utf8))
+        #expect(time?.fraction == fraction)
+    }
 }
