@@ -5,6 +5,7 @@
 #include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/stat.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -27,29 +28,44 @@ extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, si
 // prctl takes a variable number of arguments, which Swift does not call.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
+// Times of a file in nanoseconds since 1970.
+struct shim_file_times {
+    // The creation, if has_birth is not 0.
+    long birth;
+    int has_birth;
+    // The last change of the inode.
+    long changed;
+};
+
+static inline long shim_nanoseconds(struct statx_timestamp time) {
+    const long limit = __LONG_MAX__ / 1000000000 - 1;
+    long seconds = time.tv_sec > limit ? limit : time.tv_sec < -limit ? -limit : time.tv_sec;
+    return seconds * 1000000000 + time.tv_nsec;
+}
+
+// Reads the times of an open file; -1 with errno. statx is hidden by the feature macros.
+static inline int shim_get_file_times(int descriptor, struct shim_file_times *times) {
+    struct statx status;
+    const int empty_path = 0x1000;
+    if (syscall(SYS_statx, descriptor, "", empty_path, STATX_BTIME | STATX_CTIME, &status) != 0) return -1;
+    times->has_birth = (status.stx_mask & STATX_BTIME) != 0;
+    times->birth = shim_nanoseconds(status.stx_btime);
+    times->changed = shim_nanoseconds(status.stx_ctime);
+    return 0;
+}
+
+// The creation time of an open file, in nanoseconds since 1970; 0 if unknown.
+static inline long shim_birth_time(int descriptor) {
+    struct shim_file_times times;
+    return shim_get_file_times(descriptor, &times) == 0 && times.has_birth ? times.birth : 0;
+}
+
 // A file in memory that can be sealed. It cannot be executed where the kernel (6.3) can see to that.
 static inline int shim_memfd(const char *name) {
     int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */ | 8u /* MFD_NOEXEC_SEAL */);
     if (descriptor < 0 && errno == EINVAL)
         descriptor = (int)syscall(SYS_memfd_create, name, 1u | 2u /* MFD_ALLOW_SEALING */);
     return descriptor;
-}
-
-// When a file was created, in nanoseconds since 1970; 0 where that is unknown.
-static inline long shim_birth_time(int descriptor) {
-    struct {
-        uint32_t mask;
-        uint32_t rest[15];
-        struct {
-            int64_t seconds;
-            uint32_t nanoseconds;
-            int32_t reserved;
-        } access, birth, change, modification;
-        uint64_t more[16];
-    } status = {0};
-    // AT_EMPTY_PATH, STATX_BTIME; struct statx, which glibc shows only with _GNU_SOURCE.
-    if (syscall(SYS_statx, descriptor, "", 0x1000, 0x800u, &status) != 0 || !(status.mask & 0x800u)) return 0;
-    return status.birth.seconds * 1000000000L + status.birth.nanoseconds;
 }
 
 // F_ADD_SEALS with F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc shows only with _GNU_SOURCE.

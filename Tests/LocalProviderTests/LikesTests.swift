@@ -169,8 +169,8 @@ import Testing
         #expect(try await folder.titles(Self.likes) == ["a"])
         // Now it is read again.
         await folder.session.folder.followLikes(nil)
-        let keepsakes = try await folder.session.folder.favourites.store.keepsakes([1])
-        #expect(keepsakes.map(\.modified) == [5_000_000_000_000_000])
+        let files = try await folder.session.folder.favourites.store.files([1])
+        #expect(files.map(\.content.stamp.modified) == [5_000_000_000_000_000])
         let again = try await restarted(folder, withCache: false) {
             try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
         }

@@ -176,4 +176,30 @@ struct HouseholdTests {
         try await client.wait(ada.path, .like, "Count", .uint32(0))
         try await daemon.stop()
     }
+
+    @Test func `a photo that takes the name of a liked one is not liked`() async throws {
+        try Pictures.add(["IMG_0001", "IMG_0002"])
+        let folder = try PrivateBus.current.directory.appending(Pictures.home)
+        let file = URL(filePath: "\(folder)/IMG_0001.png")
+        try (Pictures.png + Data([1])).write(to: file)
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        try await client.waitUntilReady(ada)
+        let page = try await ada.page("", cursor: "", count: 9)
+        let id = page.photos.first { $0["title"] == .string("IMG_0001") }?["id"]?.string
+        _ = try await control("like", "local_ada/\(try #require(id))")
+        try await client.wait(ada.path, .like, "Count", .uint32(1))
+        try Pictures.remove("IMG_0001.png")
+        try (Pictures.png + Data([2])).write(to: file)
+        try await client.wait(ada.path, .like, "Count", .uint32(0))
+        _ = try await control("refresh")
+        #expect(try await client.titles(ada).sorted() == ["IMG_0001", "IMG_0002"])
+        #expect(try await control("likes") == "")
+        // The like is kept for the photo that it was given to.
+        try (Pictures.png + Data([1])).write(to: URL(filePath: "\(folder)/found.png"))
+        try await client.wait(ada.path, .like, "Count", .uint32(1))
+        #expect(try await client.titles(ada, source: "likes") == ["found"])
+        try await daemon.stop()
+    }
 }

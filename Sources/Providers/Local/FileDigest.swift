@@ -3,13 +3,25 @@ internal import FileAccess
 internal import Glibc
 internal import Synchronization
 
-/// What a file holds, in 32 bytes: SHA-256.
+/// The content of a file as a SHA-256 digest of 32 bytes, and the properties by which an edited file is recognized.
 struct FileDigest: Hashable, Sendable {
     let bytes: [UInt8]
-    /// Of the file that was read, in bytes.
-    let size: Int64
-    /// When that file was changed last, in nanoseconds since 1970.
-    let modified: Int64
+    /// The stamp of the file that was read.
+    var stamp: FileStamp
+    /// The time of creation in nanoseconds since 1970; nil if the file system does not record it.
+    var birth: Int64?
+    /// The time of the last change of the inode in nanoseconds since 1970. A rename is such a change on most file
+    /// systems.
+    var changed: Int64
+    /// The capture time in the metadata of the image.
+    var taken: CaptureTime?
+}
+
+extension FileDigest {
+    /// Returns true if two files have the same content.
+    func hasContent(of other: FileDigest) -> Bool {
+        bytes == other.bytes && stamp.sizeBytes == other.stamp.sizeBytes
+    }
 }
 
 /// Reads files for their digests.
@@ -61,7 +73,6 @@ final class DigestReader: Sendable {
         var digest = [UInt8](repeating: 0, count: 32)
         var length = gsize(digest.count)
         g_checksum_get_digest(checksum, &digest, &length)
-        return FileDigest(
-            bytes: digest, size: before.stamp.sizeBytes, modified: before.stamp.modified)
+        return FileDigest(bytes: digest, before.stamp, descriptor: descriptor)
     }
 }

@@ -64,6 +64,9 @@ final class FolderScan {
         let path: RelativePath
         let name: [UInt8]
         let stamp: FileStamp
+        /// True if the file is known to have replaced another, false if it is known to be new; nil if the watcher may
+        /// know more.
+        let isReplacement: Bool?
     }
 
     /// - Parameters:
@@ -140,8 +143,9 @@ final class FolderScan {
         var noFolders: [RelativePath] = []
         var noFiles: [(folder: RelativePath, name: [UInt8])] = []
         let paths = entries.map { absolute($0.folder.appending($0.name)) }
-        let open = zip(paths, entries).filter { !$0.1.isSettled }.map(\.0)
-        let links = Set(zip(open, files.areLinks(open)).filter(\.1).map(\.0))
+        let maybeLinks = zip(paths, entries).filter { !$0.1.isSettled || $0.1.isReplacement }
+            .map(\.0)
+        let links = Set(zip(maybeLinks, files.areLinks(maybeLinks)).filter(\.1).map(\.0))
         for ((entry, absolutePath), lookup) in zip(zip(entries, paths), files.look(paths)) {
             let path = entry.folder.appending(entry.name)
             if lookup.isNo(.folder) { noFolders.append(path) }
@@ -162,7 +166,9 @@ final class FolderScan {
                     return (folder, try index.file(folder: folder, name: entry.name))
                 }
                 if let (folder, file) = known {
-                    collect(entry.name, status.stamp, file, entry.folder, folder)
+                    collect(
+                        entry.name, status.stamp, file, entry.folder, folder,
+                        isReplacement: entry.isReplacement && !links.contains(absolutePath))
                 }
             case .found: continue
             }
@@ -358,7 +364,10 @@ final class FolderScan {
                 links.append(path)
                 if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
             case .found(let status) where status.kind == .file:
-                collect(name, status.stamp, known.removeValue(forKey: name), folder, id)
+                // A link that leads elsewhere than before leads to another file.
+                collect(
+                    name, status.stamp, known.removeValue(forKey: name), folder, id,
+                    isReplacement: false)
             case .found: continue
             case .absent:
                 if try isBelowLostMountPoint(absolute(path)) { keep(name, in: folder, &known) }
@@ -425,10 +434,19 @@ final class FolderScan {
 
     private func collect(
         _ name: [UInt8], _ stamp: FileStamp, _ known: PictureIndex.File?, _ folder: RelativePath,
-        _ id: Int64
+        _ id: Int64, isReplacement: Bool? = nil
     ) {
         guard known?.stamp != stamp else { return }
-        candidates.append(Candidate(folder: id, path: folder, name: name, stamp: stamp))
+        candidates.append(
+            Candidate(
+                folder: id, path: folder, name: name, stamp: stamp, isReplacement: isReplacement))
+    }
+
+    /// Returns true if a file has replaced another one while its name was never free, as editors do it.
+    private func isReplacement(_ candidate: Candidate) -> Bool {
+        guard candidate.isReplacement != false else { return false }
+        return watcher.isReplacement(candidate.path, candidate.name)
+            ?? candidate.isReplacement ?? false
     }
 
     /// Reads the collected files, the newest first, and stores what they are.
@@ -492,6 +510,7 @@ final class FolderScan {
             case (_, nil): changes.removed.append(known.id)
             default:
                 changes.changed.insert(known.id)
+                if isReplacement(candidate) { changes.replaced.insert(known.id) }
                 guard stamp.modified > known.position else { return }
                 changes.raised[candidate.path, default: 0] += 1
                 changes.raisedInAll += 1

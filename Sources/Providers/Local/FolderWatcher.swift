@@ -13,6 +13,8 @@ final class FolderWatcher: Sendable {
         /// Whether nobody is still writing the file, as far as the kernel tells: a new file is settled
         /// when its writer closes it.
         let isSettled: Bool
+        /// True if events prove that the file was replaced or overwritten: its name was never free.
+        var isReplacement = false
     }
 
     /// What has changed since the last time.
@@ -31,6 +33,8 @@ final class FolderWatcher: Sendable {
         /// The changed names of each folder, and whether each is settled.
         var changed: [RelativePath: [[UInt8]: Bool]] = [:]
         var changedCount = 0
+        /// The names of each folder that were free at some time since they were reported last.
+        var freed: [RelativePath: Set<[UInt8]>] = [:]
         /// The files of each watch that were created and have not been closed since.
         var unsettled: [Int32: Set<[UInt8]>] = [:]
         var needsEverything = false
@@ -168,6 +172,25 @@ final class FolderWatcher: Sendable {
         state.withLock { state in
             guard let watch = state.watches[folder] else { return }
             state.unsettled[watch]?.remove(name)
+            state.freed[folder]?.remove(name)
+        }
+    }
+
+    /// Returns the evidence of events that have not been reported yet.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of a file.
+    ///   - name: The name of the file.
+    /// - Returns: True if the name was never free, false if it was or may have been; nil without events.
+    func isReplacement(_ folder: RelativePath, _ name: [UInt8]) -> Bool? {
+        // The kernel queues the events of a change before others see the change.
+        queue.sync {
+            readEvents()
+        }
+        return state.withLock { state in
+            guard !state.needsEverything else { return false }
+            guard state.changed[folder]?[name] != nil else { return nil }
+            return state.freed[folder]?.contains(name) != true
         }
     }
 
@@ -238,6 +261,9 @@ final class FolderWatcher: Sendable {
                 }
                 add(parent, name, isSettled: true, to: &state)
             } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
+                if has(IN_CREATE) || has(IN_DELETE | IN_MOVED_FROM) && !state.needsEverything {
+                    state.freed[folder, default: []].insert(name)
+                }
                 if has(IN_CREATE), !has(IN_ISDIR) {
                     state.unsettled[event.wd, default: []].insert(name)
                 } else if !has(IN_ATTRIB) {
@@ -294,8 +320,18 @@ final class FolderWatcher: Sendable {
                 ? .everything
                 : .entries(
                     state.changed.flatMap { folder, names in
-                        names.map { Entry(folder: folder, name: $0.key, isSettled: $0.value) }
+                        names.map { name, isSettled in
+                            Entry(
+                                folder: folder, name: name, isSettled: isSettled,
+                                isReplacement: state.freed[folder]?.contains(name) != true)
+                        }
                     })
+            // A file that is still being written is reported again.
+            for (folder, names) in state.freed {
+                let unsettled = state.watches[folder].flatMap { state.unsettled[$0] } ?? []
+                let rest = names.intersection(unsettled)
+                state.freed[folder] = rest.isEmpty ? nil : rest
+            }
             state.changed = [:]
             state.changedCount = 0
             state.needsEverything = false

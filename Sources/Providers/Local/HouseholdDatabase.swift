@@ -3,7 +3,7 @@ internal import Storage
 
 /// What is kept of local users and must not be lost: who they are, and what they like.
 enum HouseholdDatabase {
-    private static let migrations = [
+    static let migrations = [
         """
         CREATE TABLE user (
             -- The name in the form in which names are compared
@@ -42,6 +42,16 @@ enum HouseholdDatabase {
             PRIMARY KEY (user, liked)
         ) WITHOUT ROWID;
         CREATE INDEX favourite_by_liked ON favourite (liked);
+        """,
+        """
+        -- The properties by which an edited file is recognized: inode, time of creation in nanoseconds
+        -- since 1970, capture time
+        ALTER TABLE liked ADD COLUMN inode INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE liked ADD COLUMN birth INTEGER;
+        ALTER TABLE liked ADD COLUMN taken TEXT;
+        CREATE INDEX liked_by_digest ON liked (digest);
+        -- So that all files are read once for these properties
+        UPDATE liked SET modified = 0;
         """,
     ]
 

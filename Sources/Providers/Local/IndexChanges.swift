@@ -12,6 +12,8 @@ struct IndexChanges: Sendable {
     var left: Set<RelativePath> = []
     /// Known photos that are other than they were.
     var changed: Set<Int64> = []
+    /// Those of them whose file was replaced or overwritten while its name was never free.
+    var replaced: Set<Int64> = []
     /// Photos that are gone.
     var removed: [Int64] = []
 
@@ -33,6 +35,7 @@ extension IndexChanges {
         raisedInAll += other.raisedInAll
         left.formUnion(other.left)
         changed.formUnion(other.changed)
+        replaced.formUnion(other.replaced)
         removed += other.removed
     }
 

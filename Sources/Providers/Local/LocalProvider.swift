@@ -22,7 +22,7 @@ package final class LocalProvider: Provider {
     private let users: LocalUsers
     private let crypt = PasswordCrypt()
     private let tries: PasswordTries
-    private let favourites: Favourites
+    private let favourites: LocalLikes
     private let database: PictureDatabase
     private let cache: String
     private let avatars: AvatarStore
@@ -51,7 +51,7 @@ package final class LocalProvider: Provider {
         self.files = files
         let household = HouseholdDatabase.queue(folder: data, logger: logger)
         users = LocalUsers(household)
-        favourites = Favourites(FavouriteStore(household), files, logger: logger)
+        favourites = LocalLikes(LocalLikeStore(household), files, logger: logger)
         tries = PasswordTries(clock: clock)
         avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)

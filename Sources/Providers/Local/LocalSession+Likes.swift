@@ -7,7 +7,7 @@ extension LocalSession: LikeSession {
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
         let isChanged = try await folder.favourites.set(isLiked, by: user) { [folder] in
             let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
-            return Favourites.Place(picture: picture, file: folder.absolute(picture))
+            return LocalLikes.Place(picture: picture, file: folder.absolute(picture))
         }
         guard isChanged else { return nil }
         // As it is known: nobody waits until its file has been looked into.

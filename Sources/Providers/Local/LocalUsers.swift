@@ -49,7 +49,7 @@ struct LocalUsers: Sendable {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
-                try FavouriteStore.deleteUnliked(database)
+                try LocalLikeStore.deleteUnliked(database)
             }
             // What is deleted is deleted, be the disk too full to prove it.
             try? database.scrub()

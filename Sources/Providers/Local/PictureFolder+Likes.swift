@@ -1,13 +1,14 @@
+internal import Logging
 internal import ProviderKit
 internal import Storage
 
 /// The likes of those who look at the folder.
 extension PictureFolder: PictureSearch {
-    /// Lets likes follow their files, and tells those whose likes they are.
+    /// Matches likes with the index, and notifies the users whose likes have changed.
     ///
-    /// - Parameter changes: What a scan has found; nil for a scan of everything.
+    /// - Parameter changes: The changes that a scan has found; nil for a scan of everything.
     func followLikes(_ changes: IndexChanges?) async {
-        for (user, change) in await favourites.settle(changes, self) {
+        await favourites.reconcile(changes, self) { user, change in
             let photos = try? await inspect { index in
                 try change.rows.compactMap { try index.picture($0) }.map { Photo($0) }
             }
@@ -21,6 +22,23 @@ extension PictureFolder: PictureSearch {
         }
     }
 
+    /// Prepares the likes for the index of another folder, or for a new index.
+    ///
+    /// - Parameter root: The folder that the index was about; nil for a new one.
+    func moveLikes(from root: [UInt8]?) async {
+        do {
+            if root == nil {
+                try await favourites.resetLocations()
+            } else {
+                try await favourites.forgetLocations()
+            }
+        } catch {
+            // Photos can be shown without. The next scan finds liked files all the same.
+            logger.error(
+                "The locations of liked files cannot be stored", metadata: ["reason": "\(error)"])
+        }
+    }
+
     /// Tells a user how many photos they like.
     func tellLikes(of user: String) {
         tell(.likes(count: favourites.count(of: user)), to: user)
@@ -29,22 +47,35 @@ extension PictureFolder: PictureSearch {
     func inspect<Value: Sendable>(
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
-        try await database.reader.run { database in
+        guard !isStopped else { throw CancellationError() }
+        let root = Array(root.utf8)
+        return try await database.reader.run { database in
             let result = try database.snapshot { () throws(StorageError) in
-                Result { try body(PictureIndex(database)) }
+                Result {
+                    let index = PictureIndex(database)
+                    // All folders share one database. Its rows may be those of another folder by now.
+                    guard try index.root == root else { throw CancellationError() }
+                    return try body(index)
+                }
             }
             return try result.get()
         }
     }
 
-    func note(_ digests: [Int64: FileDigest]) async {
-        // What is not noted is read again some time.
+    func store(_ contents: [Int64: FileDigest]) async {
+        let root = Array(root.utf8)
+        // Contents that cannot be stored are read again some time.
         try? await database.writer.run { database in
             let index = PictureIndex(database)
             try database.transaction { () throws(StorageError) in
-                for (row, digest) in digests { try index.note(digest, of: row) }
+                guard try index.root == root else { return }
+                for (row, content) in contents { try index.setContent(content, of: row) }
             }
         }
+    }
+
+    func digest(_ path: RelativePath, _ reader: DigestReader) async -> FileDigest? {
+        await reader.digest(ofFile: absolute(path))
     }
 
     func absolute(_ path: RelativePath) -> [UInt8] {
@@ -52,7 +83,7 @@ extension PictureFolder: PictureSearch {
     }
 }
 
-extension Favourites {
+extension LocalLikes {
     /// Photos as a user is to see them.
     func mark(_ photos: [Photo], for user: String) -> [Photo] {
         let liked = liked(photos.lazy.compactMap(\.id.row), by: user)

@@ -88,8 +88,10 @@ final class PictureFolder: Sendable {
     private let openings = ChangeQueue()
     private let links: PictureLinks
     private let examination: Examination
-    let favourites: Favourites
-    private let logger: Logger
+    let favourites: LocalLikes
+    /// The number of scans whose changes have not been reconciled with the likes yet.
+    let scansInProgress = Atomic(0)
+    let logger: Logger
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder, which need not exist.
@@ -97,12 +99,12 @@ final class PictureFolder: Sendable {
     ///   - files: Makes the file system calls.
     ///   - clock: Measures the time limits of calls, and the delays before retries.
     ///   - examination: Looks into the photos.
-    ///   - favourites: What the users like.
+    ///   - favourites: The likes of the users.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Where to report to.
     init(
         root: String, _ database: PictureDatabase, _ files: FileThreads,
-        clock: any Clock<Duration>, _ examination: Examination, _ favourites: Favourites,
+        clock: any Clock<Duration>, _ examination: Examination, _ favourites: LocalLikes,
         cache: String, logger: Logger
     ) {
         self.root = root
@@ -134,13 +136,13 @@ final class PictureFolder: Sendable {
 
     private func openFirst() async throws {
         let root = Array(root.utf8)
-        let (beginning, known, isComplete) = try await database.writer.run { [links] database in
+        let former = try await database.writer.run { try PictureIndex($0).root }
+        if former != root { await moveLikes(from: former) }
+        let (known, isComplete) = try await database.writer.run { [links] database in
             let index = PictureIndex(database)
-            let beginning = try index.begin(root: root)
-            if beginning != .same { links.removeAll() }
-            return (beginning, try index.photoCount, try index.isComplete)
+            if try index.begin(root: root) != .same { links.removeAll() }
+            return (try index.photoCount, try index.isComplete)
         }
-        if beginning == .other { try await favourites.loseSight() }
         // Both connections to one file, also if the folder is deleted between now and the first page.
         try await database.reader.run { _ in }
         state.withLock { state in
@@ -191,6 +193,8 @@ final class PictureFolder: Sendable {
         listener?.events.finish()
         return isUsed
     }
+
+    var isStopped: Bool { state.withLock(\.isStopped) }
 
     // MARK: What clients ask
 
@@ -426,6 +430,8 @@ final class PictureFolder: Sendable {
 
     /// Scans what has changed, or everything for nil, and answers the calls that wait for it.
     private func scan(_ entries: [FolderWatcher.Entry]?) async throws {
+        scansInProgress.add(1, ordering: .relaxed)
+        defer { scansInProgress.subtract(1, ordering: .relaxed) }
         let found = Mutex(IndexChanges())
         do {
             try await open()
@@ -594,6 +600,7 @@ final class PictureFolder: Sendable {
             isStopped: { [self] in state.withLock(\.isStopped) }
         ) { [self] changes in
             total.merge(changes)
+            favourites.recordReplacements(changes)
             tell(changes)
         }
         do {

@@ -1,50 +1,77 @@
 internal import Storage
 
-/// Finding files by what they hold.
+/// Finding files by their content.
 extension PictureIndex {
-    /// A photo that may be the one that is looked for.
+    /// A photo that may be a liked file.
     struct Candidate: Sendable {
         let row: Int64
         let path: RelativePath
         let stamp: FileStamp
-        /// If it was read before and has not changed since.
-        let digest: [UInt8]?
+        /// The content, if the file was read and has not changed since.
+        let digest: FileDigest?
     }
 
-    /// The photos of a size in bytes.
+    private static func candidates(_ condition: String) -> String {
+        """
+        SELECT file.id, folder.path, name, file.inode, size, file.modified, value, birth, changed,
+            digest.taken
+        FROM file JOIN folder ON folder.id = file.folder
+            LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
+                AND digest.modified = file.modified
+        WHERE \(condition) AND format > 0
+        """
+    }
+
+    private static let candidatesOfSize = candidates("size = ?") + " ORDER BY path, name"
+    private static let candidateOfRow = candidates("file.id = ?")
+
+    private static func candidate(_ row: borrowing Row) -> Candidate {
+        let stamp = FileStamp(
+            inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5))
+        return Candidate(
+            row: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
+            stamp: stamp,
+            digest: row.isNull(6)
+                ? nil
+                : FileDigest(
+                    bytes: row.blob(6), stamp: stamp, birth: row.optionalInteger(7),
+                    changed: row.integer(8), taken: row.optionalText(9).flatMap(CaptureTime.init)))
+    }
+
+    /// Returns the photos of a size in bytes, by path.
     func photos(size: Int64) throws(StorageError) -> [Candidate] {
         var found: [Candidate] = []
-        try database.query(
-            """
-            SELECT file.id, folder.path, name, file.inode, size, file.modified, value
-            FROM file JOIN folder ON folder.id = file.folder
-                LEFT JOIN digest ON digest.file = file.id AND digest.modified = file.modified
-            WHERE size = ? AND format > 0
-            """, [.integer(size)]
-        ) { row throws(StorageError) in
-            found.append(
-                Candidate(
-                    row: row.integer(0),
-                    path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
-                    stamp: FileStamp(
-                        inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
-                    digest: row.isNull(6) ? nil : row.blob(6)))
+        try database.query(Self.candidatesOfSize, [.integer(size)]) { row throws(StorageError) in
+            found.append(Self.candidate(row))
         }
         return found
     }
 
-    /// The photo at a path.
-    func picture(at path: RelativePath) throws(StorageError) -> Picture? {
-        guard let (parent, name) = path.split, let folder = try folderID(parent),
-            let file = try file(folder: folder, name: name), file.format != nil
-        else { return nil }
-        return Picture(file: file, folder: parent)
+    /// Returns the photo in a row.
+    func candidate(_ row: Int64) throws(StorageError) -> Candidate? {
+        try database.first(Self.candidateOfRow, [.integer(row)], Self.candidate)
     }
 
-    /// Notes what a file holds, so that it is not read again.
-    func note(_ digest: FileDigest, of row: Int64) throws(StorageError) {
+    /// Returns the photo at a path.
+    func candidate(at path: RelativePath) throws(StorageError) -> Candidate? {
+        guard let (parent, name) = path.split, let folder = try folderID(parent),
+            let file = try file(folder: folder, name: name)
+        else { return nil }
+        return try candidate(file.id)
+    }
+
+    /// Stores the content of a file, so that it is not read again.
+    func setContent(_ digest: FileDigest, of row: Int64) throws(StorageError) {
         try database.query(
-            "INSERT OR REPLACE INTO digest SELECT id, ?, ? FROM file WHERE id = ?",
-            [.integer(digest.modified), .blob(digest.bytes), .integer(row)])
+            """
+            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ? FROM file
+            WHERE id = ? AND size = ?
+            """,
+            [
+                .integer(digest.stamp.inode), .integer(digest.stamp.modified),
+                digest.birth.map { .integer($0) } ?? .null, .integer(digest.changed),
+                .text(digest.taken?.text), .blob(digest.bytes), .integer(row),
+                .integer(digest.stamp.sizeBytes),
+            ])
     }
 }

@@ -84,6 +84,23 @@ struct PictureIndex {
         """
         INSERT OR IGNORE INTO meta SELECT 'complete', x'' WHERE EXISTS (SELECT 1 FROM file);
         """,
+        // The properties by which an edited file is recognized are stored along with the digest.
+        """
+        DROP TABLE digest;
+        CREATE TABLE content (
+            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+            -- The file that was read
+            inode INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            -- Times of creation and of the last change, in nanoseconds since 1970
+            birth INTEGER,
+            changed INTEGER NOT NULL,
+            -- The capture time; NULL if the image has none
+            taken TEXT,
+            -- SHA-256
+            value BLOB NOT NULL
+        );
+        """,
     ]
 
     /// A row of `file`.
@@ -112,9 +129,16 @@ struct PictureIndex {
         case other
     }
 
+    /// The absolute path of the pictures folder; nil for a new index.
+    var root: [UInt8]? {
+        get throws(StorageError) {
+            try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
+        }
+    }
+
     /// Empties the index if it is about another folder than `root`.
     func begin(root: [UInt8]) throws(StorageError) -> Beginning {
-        let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
+        let known = try self.root
         guard known != root else { return .same }
         try database.transaction { () throws(StorageError) in
             try database.execute(
@@ -274,15 +298,20 @@ struct PictureIndex {
         return files
     }
 
+    /// Returns the row that a path gets in an empty index.
+    static func firstRow(of path: RelativePath) -> Int64 {
+        var hash = StableHash()
+        hash.combine(path.bytes)
+        return Int64(bitPattern: hash.value)
+    }
+
     /// Adds a file.
     ///
     /// Its id comes from its path, so that it is the same after the index was made anew.
     func insert(
         folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
     ) throws(StorageError) {
-        var hash = StableHash()
-        hash.combine(path.bytes)
-        var id = Int64(bitPattern: hash.value)
+        var id = Self.firstRow(of: path)
         while try file(id) != nil { id = id &* 31 &+ 1 }
         try database.query(
             """

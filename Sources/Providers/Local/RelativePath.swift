@@ -37,10 +37,10 @@ struct RelativePath: Hashable, Sendable {
             ?? [slash]
     }
 
-    /// Whether this is named as what programs keep of a file that they change: `a.jpg~`, `a.jpg_original`.
+    /// Returns true if this is the name that editors give to the former version of `path`: `a.jpg~`, as many editors,
+    /// or `a.jpg_original`, as ExifTool.
     func isBackup(of path: RelativePath) -> Bool {
-        bytes.count > path.bytes.count && bytes.starts(with: path.bytes)
-            && split?.folder == path.split?.folder
+        ["~", "_original"].contains { bytes == path.bytes + Array($0.utf8) }
     }
 
     var depth: Int { bytes.count { $0 == Self.slash } }

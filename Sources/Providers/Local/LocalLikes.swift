@@ -1,0 +1,264 @@
+internal import FileAccess
+internal import Logging
+internal import ProviderKit
+internal import Synchronization
+
+/// The likes of the local users.
+///
+/// They are stored as ``LikedFile`` records, so that a like outlives a move, a restart and the cache. In memory a record
+/// is a row of the index, shared by all users, so that pages can be marked while they are read. A row belongs to at most
+/// one record.
+final class LocalLikes: Sendable {
+    struct Liked {
+        /// The row of the index; nil while the file is gone.
+        var row: Int64?
+        var users: Set<Int64>
+    }
+
+    struct State {
+        var isLoaded = false
+        /// The numbers of the known users, by ``UserName/key``.
+        var users: [String: Int64] = [:]
+        /// By the number of the ``LikedFile``.
+        var liked: [Int64: Liked] = [:]
+        /// The number of the record of a row.
+        var numbers: [Int64: Int64] = [:]
+        /// The rows of liked files that were changed and not reconciled since. True if the name of the file was never
+        /// free, false if the row may have another photo.
+        var replacements: [Int64: Bool] = [:]
+    }
+
+    /// A photo that is to be liked.
+    struct Place: Sendable {
+        let picture: PictureIndex.Picture
+        /// The absolute path.
+        let file: [UInt8]
+    }
+
+    let state = Mutex(State())
+    let store: LocalLikeStore
+    let digests: DigestReader
+    /// Runs one change at a time.
+    let turns = ChangeQueue()
+    /// Runs one reconciliation that reads files at a time.
+    let searches = ChangeQueue()
+    let logger: Logger
+
+    private let readFile: (@Sendable (_ path: [UInt8]) async -> FileDigest?)?
+
+    /// - Parameters:
+    ///   - store: The stored likes.
+    ///   - files: Makes the file system calls.
+    ///   - logger: Where to report to.
+    ///   - readFile: Reads a file that is to be liked; nil to read from the disk.
+    init(
+        _ store: LocalLikeStore, _ files: FileThreads, logger: Logger,
+        readFile: (@Sendable (_ path: [UInt8]) async -> FileDigest?)? = nil
+    ) {
+        digests = DigestReader(files)
+        self.store = store
+        self.logger = logger
+        self.readFile = readFile
+    }
+
+    /// Reads the stored likes, once.
+    ///
+    /// - Throws: `StorageError`; the next call tries again.
+    func load() async throws {
+        guard !state.withLock(\.isLoaded) else { return }
+        try await turns.run {
+            guard !state.withLock(\.isLoaded) else { return }
+            let contents = try await store.read()
+            state.withLock { state in
+                state.users = contents.users
+                for (number, row, users) in contents.liked {
+                    let free = row.flatMap { state.numbers[$0] == nil ? $0 : nil }
+                    state.liked[number] = Liked(row: free, users: users)
+                    if let free { state.numbers[free] = number }
+                }
+                state.isLoaded = true
+            }
+        }
+    }
+
+    // MARK: Liked photos
+
+    /// Returns those of `rows` that a user likes.
+    func liked(_ rows: some Sequence<Int64>, by user: String) -> Set<Int64> {
+        state.withLock { state in
+            guard !state.numbers.isEmpty, let user = state.users[user] else { return [] }
+            return Set(rows.filter { state.likes(user, $0) })
+        }
+    }
+
+    /// Returns all rows that a user likes.
+    func rows(of user: String) -> [Int64] {
+        state.withLock { state in
+            guard let user = state.users[user] else { return [] }
+            return state.liked.values.compactMap { $0.users.contains(user) ? $0.row : nil }
+        }
+    }
+
+    /// Returns the number of photos that a user likes.
+    func count(of user: String) -> Int { rows(of: user).count }
+
+    /// Takes the rows that files get in a new index of the same folder.
+    func resetLocations() async throws {
+        try await load()
+        try await turns.run {
+            let rows = try await store.resetLocations()
+            state.withLock { state in
+                for number in rows.keys { state.place(number, at: nil) }
+                for (number, row) in rows where state.numbers[row] == nil {
+                    state.place(number, at: row)
+                }
+            }
+        }
+    }
+
+    /// Forgets the rows of the liked files, before the index of another folder is used.
+    func forgetLocations() async throws {
+        try await load()
+        try await turns.run {
+            state.withLock { state in
+                for number in state.liked.keys { state.place(number, at: nil) }
+            }
+            try await store.forgetLocations()
+        }
+    }
+
+    // MARK: Liking
+
+    /// Likes or unlikes a photo.
+    ///
+    /// - Parameters:
+    ///   - isLiked: True to like it.
+    ///   - user: The ``UserName/key`` of the user.
+    ///   - find: Finds the photo. Called at first, and again when it is this change's turn.
+    /// - Returns: True if that changes anything.
+    /// - Throws: The error of `find`; `ProviderError.noSuchUser`, `.failed` for a file that cannot be read;
+    ///   `StorageError`.
+    func set(
+        _ isLiked: Bool, by user: String, _ find: () async throws -> Place
+    ) async throws -> Bool {
+        try await load()
+        // While the folder is being read, that may take long. So does reading the file. Others must not wait for it.
+        let first = try await find()
+        let isNew = state.withLock { $0.numbers[first.picture.file.id] == nil }
+        let digest = isLiked && isNew ? try await read(first) : nil
+        return try await turns.run {
+            let place = try await find()
+            guard let user = try await number(of: user) else {
+                throw ProviderError.noSuchUser(
+                    "The user is not known any more; log in and register the same name again.")
+            }
+            let row = place.picture.file.id
+            let (number, isLikedNow) = state.withLock { state in
+                (state.numbers[row], state.likes(user, row))
+            }
+            guard isLiked != isLikedNow else { return false }
+            if isLiked {
+                let isSame = place.picture.path == first.picture.path
+                try await add(user, number, place, isSame ? digest : nil)
+            } else if let number {
+                let removed = try await store.remove(user, number)
+                state.withLock { state in
+                    for number in removed + [number] { state.remove(user, number) }
+                }
+            }
+            return true
+        }
+    }
+
+    private func read(_ place: Place) async throws -> FileDigest {
+        let content =
+            if let readFile { await readFile(place.file) } else {
+                await digests.digest(ofFile: place.file)
+            }
+        guard let content else {
+            throw await digests.isAbsent(place.file)
+                ? ProviderError.notFound("The photo is not there any more.")
+                : .failed("The file of the photo cannot be read.")
+        }
+        return content
+    }
+
+    private func add(
+        _ user: Int64, _ number: Int64?, _ place: Place, _ digest: FileDigest?
+    ) async throws {
+        let row = place.picture.file.id
+        var former: LikedFile?
+        if let number { former = try await store.files([number]).first }
+        if let former, former.content.stamp == place.picture.file.stamp {
+            return try await add(user, former, at: row)
+        }
+        var content = digest
+        if content == nil { content = try await read(place) }
+        guard let content else { return }
+        if var former {
+            guard former.content.hasContent(of: content) else {
+                // The record is that of a former file. The next reconciliation would find out.
+                former.row = nil
+                try await store.update([former], [])
+                state.withLock { $0.place(former.number, at: nil) }
+                return try await add(
+                    user, LikedFile(row: row, path: place.picture.path, content: content), at: row)
+            }
+            return try await add(user, former, at: row)
+        }
+        try await add(
+            user, LikedFile(row: row, path: place.picture.path, content: content), at: row)
+    }
+
+    private func add(_ user: Int64, _ file: LikedFile, at row: Int64) async throws {
+        let (number, replaced) = try await store.add(user, file)
+        state.withLock { state in
+            for other in replaced { state.remove(user, other) }
+            state.liked[number, default: Liked(row: row, users: [])].users.insert(user)
+            state.numbers[row] = number
+        }
+    }
+
+    private func number(of user: String) async throws -> Int64? {
+        if let number = state.withLock({ $0.users[user] }) { return number }
+        let number = try await store.user(user)
+        state.withLock { $0.users[user] = number }
+        return number
+    }
+
+    /// Forgets a user. `delete` deletes the user with all their likes.
+    func removeUser(_ user: String, _ delete: () async throws -> Void) async throws {
+        try await turns.run {
+            try await delete()
+            state.withLock { state in
+                guard let number = state.users.removeValue(forKey: user) else { return }
+                for liked in state.liked.keys { state.remove(number, liked) }
+            }
+        }
+    }
+}
+
+extension LocalLikes.State {
+    func likes(_ user: Int64, _ row: Int64) -> Bool {
+        numbers[row].flatMap { liked[$0] }?.users.contains(user) == true
+    }
+
+    /// Removes a like.
+    mutating func remove(_ user: Int64, _ number: Int64) {
+        guard var entry = liked[number], entry.users.remove(user) != nil else { return }
+        guard entry.users.isEmpty else {
+            liked[number] = entry
+            return
+        }
+        liked[number] = nil
+        if let row = entry.row, numbers[row] == number { numbers[row] = nil }
+    }
+
+    /// Moves a record to a row; nil if its file is gone.
+    mutating func place(_ number: Int64, at row: Int64?) {
+        guard let entry = liked[number] else { return }
+        if let old = entry.row, numbers[old] == number { numbers[old] = nil }
+        liked[number]?.row = row
+        if let row { numbers[row] = number }
+    }
+}

@@ -1,0 +1,456 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// The rule by which likes follow files, see `LikedFile`.
+@Suite(.timeLimit(.minutes(1))) struct LikedFileTests {
+    private static let likes = SourceID("likes")
+
+    private func fixture(
+        _ photos: [String], _ earlier: TemporaryDirectory? = nil
+    ) async throws -> PhotosFixture {
+        let fixture = try PhotosFixture(earlier, photos: photos)
+        if earlier == nil { try await fixture.register() }
+        try await fixture.ready()
+        return fixture
+    }
+
+    private func like(_ title: String, _ fixture: PhotosFixture) async throws {
+        #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
+    }
+
+    /// The state of the daemon while files are changed.
+    enum Daemon: CaseIterable {
+        case running
+        /// Running, and each change is scanned before the next.
+        case refreshing
+        case stopped
+        /// Stopped, and the cache is deleted.
+        case wiped
+    }
+
+    /// Scans everything, and waits until the likes are reconciled.
+    private func scan(_ fixture: PhotosFixture) async throws {
+        _ = try await fixture.session.refresh(PhotosFixture.all)
+        let scans = fixture.session.folder
+        while scans.scansInProgress.load(ordering: .relaxed) > 0 { await Task.yield() }
+    }
+
+    /// Changes files, and returns a fixture whose likes are reconciled.
+    private func change(
+        _ fixture: PhotosFixture, _ daemon: Daemon, _ steps: [() throws -> Void]
+    ) async throws -> PhotosFixture {
+        var fixture = fixture
+        switch daemon {
+        case .running: for step in steps { try step() }
+        case .refreshing:
+            for step in steps {
+                try step()
+                try await scan(fixture)
+            }
+        case .stopped, .wiped:
+            fixture.session.close()
+            for step in steps { try step() }
+            if daemon == .wiped { try FileManager.default.removeItem(atPath: fixture.cache) }
+            fixture = try await self.fixture([], fixture.directory)
+        }
+        try await scan(fixture)
+        return fixture
+    }
+
+    /// The photos with a like in all photos and in the source of likes, by title.
+    private func liked(_ fixture: PhotosFixture) async throws -> [String] {
+        let marked = try await fixture.photos().filter(\.isLiked).map { $0.title ?? "" }
+        #expect(try await fixture.titles(Self.likes) == marked)
+        return marked.sorted()
+    }
+
+    /// A JPEG file with a capture time.
+    private func jpeg(_ taken: String, fraction: String = "", _ pixels: [UInt8]) -> [UInt8] {
+        func word(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
+        func long(_ value: Int) -> [UInt8] { word(value >> 16) + word(value & 0xffff) }
+        let text = Array(taken.utf8) + [0]
+        let digits =
+            Array(fraction.utf8.prefix(3)) + [0, 0, 0, 0].prefix(4 - min(3, fraction.utf8.count))
+        // The first table leads to the second one, which has two fields and is followed by the time.
+        let second = 8 + 2 + 12 + 4
+        let tiff =
+            Array("MM".utf8) + word(42) + long(8) + word(1) + word(0x8769) + word(4) + long(1)
+            + long(second) + long(0) + word(2) + word(0x9003) + word(2) + long(text.count)
+            + long(second + 2 + 24 + 4) + word(0x9291) + word(2) + long(4) + digits + long(0)
+            + text
+        let exif = Array("Exif\0\0".utf8) + tiff
+        let size: [UInt8] = [0xff, 0xc0, 0, 11, 8, 0, 10, 0, 10, 1, 1, 0x11, 0]
+        return [0xff, 0xd8, 0xff, 0xe1] + word(exif.count + 2) + exif + size + pixels + [
+            0xff, 0xd9,
+        ]
+    }
+
+    private func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
+        try PhotosFixture.write(bytes, to: Array(fixture.path(name).utf8))
+    }
+
+    // MARK: Names
+
+    @Test(arguments: Daemon.allCases)
+    func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
+    {
+        let folder = try await fixture(["IMG_0001.jpg", "IMG_0002.jpg"])
+        try await like("IMG_0001", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                { unlink(folder.path("IMG_0001.jpg")) },
+                {
+                    try folder.add(
+                        "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
+                },
+            ])
+        #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
+        #expect(try await liked(again) == [])
+        #expect(again.session.folder.favourites.count(of: "ada") == 0)
+    }
+
+    @Test(arguments: Daemon.allCases)
+    func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
+        let folder = try await fixture((1...5).map { "IMG_000\($0).jpg" })
+        for title in ["IMG_0001", "IMG_0003"] { try await like(title, folder) }
+        func move(_ from: Int, _ to: Int) throws {
+            try PhotosFixture.check(
+                rename(folder.path("IMG_000\(from).jpg"), folder.path("IMG_000\(to).jpg")))
+        }
+        let again = try await change(
+            folder, daemon,
+            [
+                { unlink(folder.path("IMG_0001.jpg")) }, { try move(2, 1) }, { try move(3, 2) },
+                { try move(4, 3) }, { try move(5, 4) },
+            ])
+        #expect(try await again.titles().count == 4)
+        #expect(try await liked(again) == ["IMG_0002"])
+    }
+
+    @Test(arguments: Daemon.allCases)
+    func `a link that leads to another photo is not liked`(_ daemon: Daemon) async throws {
+        let folder = try await fixture(["a.jpg"])
+        let (first, second) = (
+            folder.directory.appending("first"), folder.directory.appending("second")
+        )
+        for (index, path) in [first, second].enumerated() {
+            try PhotosFixture.write(PhotosFixture.jpeg + [UInt8(index)], to: Array(path.utf8))
+            PhotosFixture.touch(path, seconds: 1_000_000)
+        }
+        symlink(first, folder.path("link.jpg"))
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await like("link", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                {
+                    symlink(second, folder.directory.appending("tmp/new"))
+                    try PhotosFixture.check(
+                        rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
+                }
+            ])
+        #expect(try await liked(again) == [])
+    }
+
+    @Test func `a photo that was created before and replaces another one is not liked`() throws {
+        var content = FileDigest(
+            bytes: [1], stamp: FileStamp(inode: 1, sizeBytes: 1, modified: 1), birth: 1, changed: 1)
+        let file = LikedFile(row: 1, path: RelativePath(bytes: [1]), content: content)
+        content = FileDigest(
+            bytes: [2], stamp: FileStamp(inode: 2, sizeBytes: 1, modified: 2),
+            birth: 5_000_000_000, changed: 6_000_000_000)
+        #expect(file.isEdited(as: content, wasReplacedAtOnce: true))
+        #expect(!file.isEdited(as: content, wasReplacedAtOnce: false))
+        content.changed = 600_000_000_000
+        #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
+        // The clock was set back.
+        content.changed = .min
+        #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
+        content.birth = nil
+        #expect(file.isEdited(as: content, wasReplacedAtOnce: true))
+    }
+
+    @Test(arguments: Daemon.allCases)
+    func `a photo of the same size and date is not taken for the liked one`(
+        _ daemon: Daemon
+    ) async throws {
+        let folder = try await fixture([])
+        PhotosFixture.makeFolder(folder.root)
+        for (index, name) in ["a.jpg", "b.jpg"].enumerated() {
+            try overwrite(name, PhotosFixture.jpeg + [UInt8(index)], folder)
+            PhotosFixture.touch(folder.path(name), seconds: 1_000_000)
+        }
+        try await folder.become { try await folder.titles().count == 2 }
+        try await like("a", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                { unlink(folder.path("a.jpg")) },
+                { try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg"))) },
+            ])
+        #expect(try await again.titles() == ["a"])
+        #expect(try await liked(again) == [])
+    }
+
+    // MARK: Edits
+
+    @Test(arguments: Daemon.allCases)
+    func `a photo that is edited in place keeps its like`(_ daemon: Daemon) async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        let again = try await change(
+            folder, daemon, [{ try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder) }])
+        #expect(try await liked(again) == ["a"])
+    }
+
+    @Test(arguments: [Daemon.running, .refreshing])
+    func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                {
+                    try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
+                },
+                {
+                    try folder.add("a.jpg", seconds: 6_000_000, bytes: PhotosFixture.jpeg + [8])
+                },
+            ])
+        #expect(try await liked(again) == ["a"])
+    }
+
+    @Test(arguments: [Daemon.running, .refreshing, .stopped])
+    func `an edited photo with the same capture time keeps its like`(_ daemon: Daemon) async throws
+    {
+        let folder = try await fixture([])
+        try folder.add(
+            "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await like("a", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                {
+                    unlink(folder.path("a.jpg"))
+                    try folder.add(
+                        "a.jpg", seconds: 5_000_000,
+                        bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [2]))
+                }
+            ])
+        #expect(try await liked(again) == ["a"])
+    }
+
+    @Test(arguments: Daemon.allCases, [("10:00:01", "25"), ("10:00:00", "50")])
+    func `a photo with another capture time is another photo`(
+        _ daemon: Daemon, _ time: (String, String)
+    ) async throws {
+        let folder = try await fixture([])
+        try folder.add(
+            "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await like("a", folder)
+        let again = try await change(
+            folder, daemon,
+            [
+                {
+                    try overwrite(
+                        "a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
+                }
+            ])
+        #expect(try await again.titles() == ["a"])
+        #expect(try await liked(again) == [])
+    }
+
+    @Test func `a like of a photo that has just replaced a liked one is kept`() async throws {
+        let folder = try await fixture(["a.jpg"])
+        try await folder.register("bob")
+        let bob = try PhotosFixture.session("bob", of: folder.provider)
+        defer { bob.close() }
+        try await like("a", folder)
+        let kept = folder.directory.appending("tmp/kept")
+        try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
+        try folder.add("a.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
+        // The index has the new photo, and likes were not reconciled.
+        let likes = folder.session.folder.favourites
+        let row = try #require(try await folder.id("a").row)
+        let place = try await folder.session.folder.inspect { index in
+            let former = try #require(try index.picture(row))
+            let status = try #require(FileStatus(folder.session.folder.absolute(former)))
+            let file = PictureIndex.File(
+                id: row, folder: former.file.folder, name: former.file.name, stamp: status.stamp,
+                format: .jpeg, position: status.stamp.modified, facts: nil)
+            let picture = PictureIndex.Picture(file: file, folder: former.folder)
+            return LocalLikes.Place(
+                picture: picture, file: folder.session.folder.absolute(picture))
+        }
+        _ = try await likes.set(true, by: "bob") { place }
+        try await scan(folder)
+        #expect(likes.rows(of: "bob") == [row])
+        #expect(likes.rows(of: "ada") == [])
+        try PhotosFixture.check(rename(kept, folder.path("z.jpg")))
+        try await scan(folder)
+        #expect(likes.count(of: "ada") == 1)
+        #expect(likes.rows(of: "bob") == [row])
+    }
+
+    // MARK: Many likes
+
+    private func likeAll(_ fixture: PhotosFixture) async throws {
+        let session = fixture.session
+        let ids = try await fixture.photos(pageSize: 1000).map(\.id)
+        for id in ids { _ = try await session.setLiked(id, true) }
+    }
+
+    @Test func `more likes than are read at a time survive another folder and a move`()
+        async throws
+    {
+        let folder = try await fixture((0..<1300).map { "\($0).jpg" })
+        try await likeAll(folder)
+        let likes = folder.session.folder.favourites
+        #expect(likes.count(of: "ada") == 1300)
+        folder.session.close()
+        let other = folder.directory.appending("other")
+        PhotosFixture.makeFolder(other)
+        #expect(folder.provider.setPicturesFolder(other))
+        let there = try PhotosFixture.session("ada", of: folder.provider)
+        _ = try await there.refresh(PhotosFixture.all)
+        await there.folder.followLikes(nil)
+        #expect(likes.count(of: "ada") == 0)
+        there.close()
+        #expect(folder.provider.setPicturesFolder(folder.root))
+        let read = likes.digests.reads.load(ordering: .relaxed)
+        let back = try PhotosFixture.session("ada", of: folder.provider)
+        _ = try await back.refresh(PhotosFixture.all)
+        await back.folder.followLikes(nil)
+        #expect(likes.count(of: "ada") == 1300)
+        #expect(likes.digests.reads.load(ordering: .relaxed) == read)
+        back.close()
+
+        // All files are in new places, and the cache is gone.
+        let again = try await change(
+            folder, .wiped,
+            [
+                {
+                    PhotosFixture.makeFolder(folder.path("moved"))
+                    for index in 0..<1300 {
+                        try PhotosFixture.check(
+                            rename(
+                                folder.path("\(index).jpg"),
+                                folder.path("moved/\((index + 1) % 1300)-.jpg")))
+                    }
+                }
+            ])
+        #expect(again.session.folder.favourites.count(of: "ada") == 1300)
+    }
+
+    @Test func `files that cannot be read do not end the search`() async throws {
+        let folder = try await fixture(["a.jpg", "b.jpg"])
+        try await like("a", folder)
+        let again = try await change(
+            folder, .wiped,
+            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg"))) }])
+        #expect(try await liked(again) == ["z"])
+        let likes = again.session.folder.favourites
+        let search = UnreadableSearch(folder: again.session.folder)
+        // Every record is gone, and no file can be read.
+        try await likes.forgetLocations()
+        try FileManager.default.removeItem(atPath: again.cache)
+        await likes.reconcile(nil, search) { _, _ in }
+        _ = try await again.session.refresh(PhotosFixture.all)
+    }
+
+    /// A folder whose files cannot be read.
+    private struct UnreadableSearch: PictureSearch {
+        let folder: PictureFolder
+
+        func inspect<Value: Sendable>(
+            _ body: @escaping @Sendable (PictureIndex) throws -> Value
+        ) async throws -> Value {
+            try await folder.inspect(body)
+        }
+        func store(_ contents: [Int64: FileDigest]) async {}
+        func digest(_ path: RelativePath, _ reader: DigestReader) async -> FileDigest? { nil }
+    }
+
+    // MARK: Copies
+
+    @Test(arguments: Daemon.allCases)
+    func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
+    {
+        let folder = try await fixture([])
+        let bytes = PhotosFixture.jpeg + [1, 2, 3]
+        for name in ["a.jpg", "b.jpg"] {
+            PhotosFixture.makeFolder(folder.root)
+            try overwrite(name, bytes, folder)
+        }
+        try await folder.become { try await folder.titles().count == 2 }
+        for name in ["bob", "cleo"] { try await folder.register(name) }
+        for (name, title) in [("ada", "a"), ("bob", "b"), ("cleo", "a"), ("cleo", "b")] {
+            let session = try PhotosFixture.session(name, of: folder.provider)
+            #expect(try await session.setLiked(folder.id(title), true) != nil)
+            session.close()
+        }
+        let again = try await change(folder, daemon, [{ unlink(folder.path("b.jpg")) }])
+        let likes = again.session.folder.favourites
+        let row = try #require(try await again.id("a").row)
+        for name in ["ada", "bob", "cleo"] { #expect(likes.rows(of: name) == [row], "\(name)") }
+        // A like that waits does not bring back what the user has unliked.
+        let cleo = try PhotosFixture.session("cleo", of: again.provider)
+        #expect(try await cleo.setLiked(again.id("a"), false) != nil)
+        await again.session.folder.followLikes(nil)
+        #expect(likes.count(of: "cleo") == 0)
+        cleo.close()
+        // The others are as before after a restart.
+        let third = try await change(again, .stopped, [])
+        #expect(third.session.folder.favourites.rows(of: "ada") == [row])
+        #expect(third.session.folder.favourites.rows(of: "bob") == [row])
+        #expect(third.session.folder.favourites.rows(of: "cleo") == [])
+    }
+
+    @Test func `the user whose like moves to a copy is notified`() async throws {
+        let folder = try await fixture([])
+        PhotosFixture.makeFolder(folder.root)
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        try await folder.register("bob")
+        let bob = try PhotosFixture.session("bob", of: folder.provider)
+        #expect(try await bob.setLiked(folder.id("a"), true) != nil)
+        bob.close()
+        try await like("b", folder)
+        let a = try await folder.id("a")
+        let before = folder.events.value.count
+        unlink(folder.path("b.jpg"))
+        try await folder.events.wait { events in
+            events.dropFirst(before).contains { event in
+                guard case .changed(let photos) = event else { return false }
+                return photos.contains { $0.id == a && $0.isLiked }
+            } ? true : nil
+        }
+    }
+
+    @Test func `a copy that is back has its like again`() async throws {
+        let folder = try await fixture([])
+        PhotosFixture.makeFolder(folder.root)
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        for title in ["a", "b"] { try await like(title, folder) }
+        let kept = folder.directory.appending("tmp/kept")
+        var again = try await change(
+            folder, .refreshing,
+            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), kept)) }])
+        #expect(try await liked(again) == ["b"])
+        again = try await change(
+            again, .running,
+            [{ try PhotosFixture.check(rename(kept, folder.path("c.jpg"))) }])
+        #expect(try await liked(again) == ["b", "c"])
+    }
+}
