@@ -176,11 +176,11 @@ extension LocalLikes {
                 if let row = file.row { state.replacements[row] = nil }
             }
         }
-        let taken = Set(result.found.values.compactMap(\.row))
+        var taken = occupied.union(result.found.values.compactMap(\.row))
         for file in result.undecided + result.kept {
-            // Another record may have taken the row.
-            let isTaken = file.row.map(taken.contains) ?? true
-            rows[file.number] = isTaken ? .some(nil) : file.row
+            // Another record may have the row.
+            let isFree = file.row.map { taken.insert($0).inserted } ?? false
+            rows[file.number] = isFree ? file.row : .some(nil)
         }
         let (transfers, waiting) = transfers(
             result, try await store.sameContent(as: result.gone), rows)

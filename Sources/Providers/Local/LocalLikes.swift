@@ -215,7 +215,10 @@ final class LocalLikes: Sendable {
         state.withLock { state in
             for other in replaced { state.remove(user, other) }
             state.liked[number, default: Liked(row: row, users: [])].users.insert(user)
-            state.numbers[row] = number
+            if state.numbers[row] != number {
+                state.numbers[row] = number
+                state.replacements[row] = nil
+            }
         }
     }
 
