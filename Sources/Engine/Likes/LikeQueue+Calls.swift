@@ -119,6 +119,7 @@ nonisolated extension LikeQueue {
         let group = likeGroup(like.photo)
         // Their records have been replaced.
         unremoved.removeAll { likeGroup($0.photo) == group }
+        writes.removeAll { $0 == .remove(like) }
         var effects: [Effect] = []
         let isCached = calls[id]?.isCached ?? false
         let isOverdue = calls[id]?.isOverdue ?? false
