@@ -116,7 +116,7 @@ extension LikeSimulation {
                     cache[photo] = Cached(isLiked: update.like.isWanted, confirmed: now)
                 }
             }
-            if update.isCounted, hasChanged || cacheIsReadOnly {
+            if update.isCounted, hasChanged || cacheIsReadOnly || update.outcome == .done {
                 count = max(0, count + (update.like.isWanted ? 1 : -1))
             }
             if cacheIsReadOnly { isCountKnown = false }

@@ -202,12 +202,13 @@ final class CachedFeed {
     ///   - id: A photo of the like group.
     ///   - isLiked: The state.
     ///   - likes: The number of likes of the photo, if it is known.
-    ///   - isCounted: True if the number of the user's likes changes if the state does.
+    ///   - isCounted: True if the number of the user's likes changes.
+    ///   - outcome: The outcome of the like. One that is stored locally is counted if the cached state changes.
     /// - Returns: The photos of the like group that are cached, the given one first; and the number of the user's
     ///   likes.
     /// - Throws: ``StorageError``; ``EngineError/needsLogin(_:)`` after a logout.
     func setLiked(
-        _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool
+        _ id: PhotoID, _ isLiked: Bool, likes: Int?, isCounted: Bool, outcome: LikeOutcome
     ) async throws -> (photos: [Photo], count: Int) {
         try checkWanted()
         let now = owner.now
@@ -224,7 +225,9 @@ final class CachedFeed {
                 if let photo { photos.append(photo) }
                 if before != isLiked { hasChanged = true }
             }
-            if isCounted, hasChanged { try tables.countLike(account, isLiked, now: now) }
+            if isCounted, hasChanged || outcome == .done {
+                try tables.countLike(account, isLiked, now: now)
+            }
             var moved = 0
             if let stored, let source = try tables.source(account, stored) {
                 for photo in photos.reversed() {

@@ -58,6 +58,16 @@ final class Likes {
     /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
     func isPending(_ photo: PhotoID) -> Bool { queue.isPending(photo) }
 
+    /// Returns true if a like or unlike is pending that leads to a state.
+    ///
+    /// - Parameters:
+    ///   - photo: A photo of the like group.
+    ///   - isLiked: The state.
+    /// - Returns: True if its confirmation will be announced.
+    func isExpected(_ photo: PhotoID, isLiked: Bool) -> Bool {
+        queue.entry(queue.likeGroup(photo))?.like.isWanted == isLiked
+    }
+
     /// Returns a photo as clients see it.
     func decorate(_ photo: Photo) -> Photo { queue.decorate(photo) }
 
@@ -217,7 +227,7 @@ final class Likes {
     private func updateCache(_ update: LikeQueue.CacheUpdate) async {
         let result = try? await feed.setLiked(
             update.like.photo, update.like.isWanted, likes: update.likes,
-            isCounted: update.isCounted)
+            isCounted: update.isCounted, outcome: update.outcome)
         if let count = result?.count {
             owner.likeCount = count
         } else if update.isCounted {

@@ -363,7 +363,10 @@ extension RemoteService: LikesOwner, CredentialsOwner {
 
     func likesObserved(_ photos: [Photo]) {
         for photo in photos {
+            // A like that is being sent is announced once, when it is confirmed.
+            let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
             likes?.noteObserved(photo.id, isLiked: photo.isLiked)
+            guard !isExpected else { continue }
             owner?.likeConfirmed(photo.id, photo.isLiked, likes: photo.likes ?? 0)
         }
         // Where the service does not report the number of likes, it is the number of those that are known.
