@@ -364,7 +364,9 @@ final class PictureFolder: Sendable {
         "The disk with the photo does not respond; try again later.")
 
     private static func unreadable(_ id: PhotoID, _ code: Int32) -> ProviderError {
-        .failed("The file of photo \(id.text.quoted) cannot be read: \(String(cString: strerror(code))).")
+        .failed(
+            "The file of photo \(id.text.quoted) cannot be read: \(String(cString: strerror(code)))."
+        )
     }
 
     static func noPhoto(_ id: PhotoID) -> ProviderError {
