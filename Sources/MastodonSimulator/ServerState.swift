@@ -74,6 +74,17 @@ package struct ServerState: SimulatedState {
             attachments: attachments, otherLikes: Int.random(in: 0...90, using: &random))
     }
 
+    /// A status of a time between that of two others.
+    mutating func makeLateStatus(below index: Int) -> SimulatedStatus {
+        let status = makeStatus(pictures: 1)
+        let numbers = statuses[index - 1...index].compactMap { Int($0.id) }
+        guard numbers.count == 2 else { return status }
+        let id = numbers[1] + (numbers[0] - numbers[1]) / 2
+        return SimulatedStatus(
+            id: "\(id)", author: status.author, created: status.created, content: status.content,
+            attachments: status.attachments, otherLikes: status.otherLikes)
+    }
+
     /// One of those that were there at first: some without a picture, with several, with a warning, boosts.
     private mutating func makeStatus(_ count: Int, of all: Int) -> SimulatedStatus {
         var status = makeStatus(pictures: count % 5 == 0 ? 3 : 1)

@@ -95,6 +95,30 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
+    /// Passes a status on: a status of its own, on top of everything.
+    @discardableResult
+    package func boost(_ id: SimulatedStatus.ID) -> SimulatedStatus {
+        publish { status in
+            status.attachments = []
+            status.content = ""
+            status.boosts = id
+        }
+    }
+
+    /// Adds a status that arrives late from another server: its id, and its place in lists, are those of the time when it
+    /// was written.
+    ///
+    /// - Parameter index: The number of statuses above it; there must be one below.
+    /// - Returns: The status.
+    @discardableResult
+    package func arriveLate(below index: Int) -> SimulatedStatus {
+        desk.withState { state in
+            let status = state.makeLateStatus(below: index)
+            state.statuses.insert(status, at: index)
+            return status
+        }
+    }
+
     /// Changes a status in its place.
     package func change(
         _ id: SimulatedStatus.ID, _ change: (inout SimulatedStatus) -> Void

@@ -65,6 +65,10 @@ public struct RemotePhoto: Hashable, Sendable {
     /// Whether the service said that the user likes the photo, or does not. Where it did not say,
     /// ``Photo/isLiked`` means nothing, and what is known stands.
     public var saysWhetherLiked = true
+    /// The key of the list entry that shows the photo, if the service orders the list by such keys: the same for all
+    /// photos of an entry, and lower for each further entry when compared byte by byte. A photo may have several entries:
+    /// one that is passed on has another key than the original. 1 to 512 bytes of ASCII from `!` to `}`.
+    public var entry: String?
 
     public init(_ photo: Photo, images: [ImageSize: String] = [:], note: String = "") {
         self.photo = photo
@@ -80,11 +84,17 @@ public struct RemotePage: Hashable, Sendable {
     public var next: String?
     /// How many the source has in all; nil where the service does not say.
     public var total: Int?
+    /// The key of the last list entry of the page, whether it shows photos or not; nil if the entries have no keys. See
+    /// ``RemotePhoto/entry``.
+    public var end: String?
 
-    public init(_ photos: [RemotePhoto], next: String? = nil, total: Int? = nil) {
+    public init(
+        _ photos: [RemotePhoto], next: String? = nil, total: Int? = nil, end: String? = nil
+    ) {
         self.photos = photos
         self.next = next
         self.total = total
+        self.end = end
     }
 }
 

@@ -24,6 +24,10 @@ final class FakeService: OAuthLogin {
         var avatarURL = ""
         /// How many photos every source is said to have.
         var total: Int?
+        /// The keys of the entries, where they have some: each photo of ``photos`` is an entry then, and may be there twice.
+        var keys: [Int]?
+        /// The sources of which every response is empty.
+        var emptied: Set<String> = []
         /// Whether a place names the photo that comes before it.
         var placesLast = false
         /// How many photos the user likes, as the service counts.
@@ -90,6 +94,10 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         let state = state.value
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
         // Like a number of a page: what came in meanwhile moves everything down.
+        if state.emptied.contains(source.text) { return RemotePage([]) }
+        if let keys = state.keys, source != likesSource {
+            return keyedPage(state, keys, below: place.flatMap { Int($0) })
+        }
         let start =
             place.flatMap { place in
                 Int(place) ?? all.firstIndex { "after \($0)" == place }.map { $0 + 1 }
@@ -101,6 +109,23 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         return RemotePage(
             shown.map { remote($0, state) }, next: end < all.count ? next : nil,
             total: state.total)
+    }
+
+    /// A page of entries that have keys, as a timeline does.
+    private func keyedPage(
+        _ state: FakeService.State, _ keys: [Int], below upper: Int?
+    ) -> RemotePage {
+        let entries = zip(keys, state.photos).filter { $0.0 < upper ?? .max }
+        let part = entries.prefix(state.pageSize)
+        var page = RemotePage(
+            part.filter { !state.hidden.contains($0.1) }.map { key, photo in
+                var remote = remote(photo, state)
+                remote.entry = "k\(key)"
+                return remote
+            })
+        if part.count < entries.count { page.next = part.last.map { "\($0.0)" } }
+        page.end = part.last.map { "k\($0.0)" }
+        return page
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

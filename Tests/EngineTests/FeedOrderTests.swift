@@ -16,7 +16,7 @@ struct FeedOrderTests {
             state.pageSize = 5
         }
         #expect(try await fixture.account.refreshFeed("") == 2)
-        #expect(try await fixture.page(count: 5).ids == ["n1", "n2", "p1", "p2", "p3"])
+        #expect(try await fixture.page(count: 5).ids == ["p9", "n1", "n2", "p1", "p2"])
     }
 
     @Test func `one photo that moves to the top closes no gap`() async throws {
@@ -56,8 +56,178 @@ struct FeedOrderTests {
         #expect(try await fixture.page().ids == ["a"])
     }
 
+    /// Puts entries with keys on top; a photo that is there already is passed on.
+    private func add(_ photos: [String], to fixture: ServiceFixture) {
+        fixture.service.state.update { state in
+            let highest = state.keys?.first ?? 1_000_000
+            let keys = (0..<photos.count).map { highest + 10 * (photos.count - $0) }
+            state.keys = keys + (state.keys ?? [])
+            state.photos = photos + state.photos
+        }
+    }
+
+    private func keyed(_ photos: [String]) async throws -> ServiceFixture {
+        let fixture = try await ServiceFixture()
+        add(photos, to: fixture)
+        fixture.service.state.update { $0.pageSize = 40 }
+        return fixture
+    }
+
+    @Test func `new photos below a pinned one are shown, however often they come`() async throws {
+        let fixture = try await ServiceFixture(["pin"] + (1...9).map { "p\($0)" })
+        fixture.service.state.update { $0.pageSize = 15 }
+        _ = try await fixture.page(count: 9)
+        for round in 1...40 {
+            let new = (1...10).map { "n\(round).\($0)" }
+            fixture.service.state.update { $0.photos.insert(contentsOf: new, at: 1) }
+            #expect(try await fixture.account.refreshFeed("") == 10)
+        }
+        #expect(try await fixture.walk(count: 50) == fixture.service.state.value.photos)
+    }
+
+    @Test(arguments: [false, true])
+    func `a boost of an old photo among many new ones loses none`(hasKeys: Bool) async throws {
+        let old = (1...100).map { "p\($0)" }
+        let fixture = try await keyed(old)
+        if !hasKeys { fixture.service.state.update { $0.keys = nil } }
+        #expect(try await fixture.walk(count: 50) == old)
+        let new = (1...60).map { "n\($0)" }
+        add(new[..<20] + ["p55"] + new[20...], to: fixture)
+        if !hasKeys { fixture.service.state.update { $0.keys = nil } }
+        // The boost is one of the 40 entries of the page.
+        #expect(try await fixture.account.refreshFeed("") == 39)
+        let shown = new[..<20] + ["p55"] + new[20...] + old.filter { $0 != "p55" }
+        #expect(try await fixture.walk(count: 50) == Array(shown))
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await next.walk(count: 50) == Array(shown))
+    }
+
+    @Test func `a walk shows a photo once that is boosted meanwhile, cached or not`() async throws {
+        let old = (1...100).map { "p\($0)" }
+        let fixture = try await keyed(old)
+        var (found, cursor) = try await fixture.page(count: 10)
+        // One that was shown, one that is cached, one that was never fetched.
+        add(["p3", "n1", "p20", "p90"], to: fixture)
+        #expect(try await fixture.account.refreshFeed("") == 2)
+        while !cursor.isEmpty {
+            let page = try await fixture.page("", cursor, count: 9)
+            found += page.ids
+            cursor = page.next
+        }
+        #expect(found == old)
+        let later = ["p3", "n1", "p20", "p90"]
+        #expect(try await fixture.walk(count: 30) == later + old.filter { !later.contains($0) })
+    }
+
+    @Test func `a part below the top is refreshed when it is read and old`() async throws {
+        let old = (1...100).map { "p\($0)" }
+        let fixture = try await keyed(old)
+        #expect(try await fixture.walk(count: 40) == old)
+        // One is deleted, one is hidden, and one arrives late, all below the first page.
+        fixture.service.state.update { state in
+            state.photos.remove(at: 59)
+            state.keys?.remove(at: 59)
+            state.photos.insert("late", at: 49)
+            let below = state.keys?[49] ?? 0
+            state.keys?.insert(below + 5, at: 49)
+            state.hidden = ["p70"]
+        }
+        let place = try #require(fixture.service.state.value.keys?[39])
+        fixture.world.time.update { $0 = $0 + .seconds(299) }
+        let first = try await fixture.page(count: 40)
+        #expect(try await fixture.page("", first.next, count: 40).ids.contains("p70"))
+        #expect(fixture.count("new \(place)") == 1)
+        fixture.world.time.update { $0 = $0 + .seconds(2) }
+        // It is served as it was, and as it is from the next walk on.
+        #expect(try await fixture.page("", first.next, count: 40).ids.contains("p70"))
+        try await fixture.told("updated new 1")
+        try await fixture.told("photos removed [p60, p70]")
+        #expect(fixture.count("new \(place)") == 2)
+        let shown = fixture.service.state.value.photos.filter { $0 != "p70" }
+        #expect(try await fixture.walk(count: 40) == shown)
+        // A walk that began before shows neither what came later nor what is gone.
+        let rest = try await fixture.page("", first.next, count: 60).ids
+        #expect(rest == old[40...].filter { !["p60", "p70"].contains($0) })
+    }
+
+    @Test func `a refresh of a part that fails is not repeated at once`() async throws {
+        let fixture = try await keyed((1...100).map { "p\($0)" })
+        _ = try await fixture.walk(count: 40)
+        let place = try #require(fixture.service.state.value.keys?[39])
+        let first = try await fixture.page(count: 40)
+        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
+        for _ in 0..<5 {
+            _ = try await fixture.page("", first.next, count: 20)
+            try await fixture.service.state.wait { state in
+                state.requests.contains("new \(place)") ? true : nil
+            }
+            for _ in 0..<20 { await Task.yield() }
+        }
+        #expect(fixture.count("new \(place)") == 2)
+        fixture.service.state.update { $0.error = nil }
+        fixture.world.time.update { $0 = $0 + .seconds(61) }
+        _ = try await fixture.page("", first.next, count: 20)
+        try await fixture.service.state.wait { state in
+            state.requests.count { $0 == "new \(place)" } == 3 ? true : nil
+        }
+    }
+
+    @Test func `an empty response for a part is believed when it comes twice`() async throws {
+        let old = (1...100).map { "p\($0)" }
+        let fixture = try await keyed(old)
+        _ = try await fixture.walk(count: 40)
+        let first = try await fixture.page(count: 40)
+        fixture.service.state.update { state in
+            state.photos.removeLast(60)
+            state.keys?.removeLast(60)
+        }
+        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        let requests = fixture.service.state.value.requests.count
+        _ = try await fixture.page("", first.next, count: 40)
+        try await fixture.service.state.wait { $0.requests.count > requests ? true : nil }
+        #expect(try await fixture.page("", first.next, count: 60).ids == Array(old[40...]))
+        try await fixture.told("updated new 0")
+        #expect(try await fixture.walk(count: 50) == Array(old[..<40]))
+    }
+
+    @Test func `a source whose keys do not fall is ordered as it is shown`() async throws {
+        let fixture = try await keyed((1...9).map { "p\($0)" })
+        fixture.service.state.update { $0.pageSize = 3 }
+        let first = try await fixture.page(count: 2)
+        fixture.service.state.update { $0.keys = $0.keys.map { $0.reversed() } }
+        _ = try await fixture.account.refreshFeed("")
+        await #expect(throws: ProviderError.staleCursor) { try await fixture.page("", first.next) }
+        #expect(try await fixture.page(count: 3).ids == ["p1", "p2", "p3"])
+    }
+
+    @Test func `cursors of the earlier cache are stale`() async throws {
+        let fixture = try await ServiceFixture(["a", "b", "c"])
+        _ = try await fixture.page(count: 2)
+        let cursor = FeedCursor(
+            "123456.1048576", account: fixture.account.id, source: SourceID("new"))
+        await #expect(throws: ProviderError.staleCursor) {
+            try await fixture.page("new", cursor.text)
+        }
+    }
+
+    @Test func `there is always a key between two keys`() {
+        var random = SeededRandom(seed: 1)
+        var keys = OrderKey.keys(3, above: nil, below: nil, near: .lower)
+        for round in 0..<3_000 {
+            // Mostly in the same place, as below a pinned photo.
+            let index = round % 3 == 0 ? Int.random(in: 0...keys.count, using: &random) : 1
+            let new = OrderKey.keys(
+                1 + round % 3, above: index < keys.count ? keys[index] : nil,
+                below: index > 0 ? keys[index - 1] : nil, near: round % 2 == 0 ? .upper : .lower)
+            keys.insert(contentsOf: new, at: index)
+        }
+        #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 > $1 })
+        #expect((keys.map(\.utf8.count).max() ?? 0) < 512)
+    }
+
     @Test func `the longest descent is the longest, and ends highest`() {
-        #expect(FeedTables.longestDescent([]) == [])
+        #expect(FeedTables.longestDescent([Int]()) == [])
         #expect(FeedTables.longestDescent([1, 9, 8, 7]) == [9, 8, 7])
         #expect(FeedTables.longestDescent([9, 1, 8, 2, 7]) == [9, 8, 7])
         #expect(FeedTables.longestDescent([1, 5]) == [5])

@@ -160,6 +160,27 @@ struct LikeTests {
         #expect(try await fixture.page("likes").ids == ["a"])
     }
 
+    @Test func `one empty list of likes takes nothing back`() async throws {
+        let photos = (1...11).map { "p\($0)" }
+        let fixture = try await ServiceFixture(photos)
+        fixture.service.state.update { $0.liked = Set(photos) }
+        #expect(try await fixture.walk("likes", count: 5) == photos)
+        fixture.service.state.update { $0.emptied = ["likes"] }
+        #expect(try await fixture.account.refreshFeed("likes") == 0)
+        #expect(try await fixture.walk("likes", count: 5) == photos)
+        #expect(try await liked(fixture, "p7"))
+        #expect(!fixture.base.told.value.contains { $0.hasPrefix("unliked") })
+        // An answer between the two counts for something.
+        fixture.service.state.update { $0.emptied = [] }
+        _ = try await fixture.account.refreshFeed("likes")
+        fixture.service.state.update { $0.emptied = ["likes"] }
+        _ = try await fixture.account.refreshFeed("likes")
+        #expect(try await liked(fixture, "p7"))
+        _ = try await fixture.account.refreshFeed("likes")
+        try await fixture.told("unliked p7 0")
+        #expect(try await fixture.walk("likes") == [])
+    }
+
     @Test func `a login that renews the token sends what waited for it`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.told("profile Ada")

@@ -198,7 +198,8 @@ struct LikeTroubleTests {
         _ = try await fixture.account.refreshFeed("new")
         try await fixture.told("liked a 1")
         fixture.service.state.update { $0.liked = [] }
-        _ = try await fixture.account.refreshFeed("likes")
+        // An empty list counts when it comes twice.
+        for _ in 0..<2 { _ = try await fixture.account.refreshFeed("likes") }
         try await fixture.told("unliked a 0")
     }
 

@@ -57,6 +57,25 @@ struct SessionTests {
         #expect(fixture.asked.count == 3)
     }
 
+    @Test func `the entries of a timeline have the ids of its statuses, boosts their own`()
+        async throws
+    {
+        let original = Sample.status("98", [Sample.image("a"), Sample.image("b")])
+        let fixture = Fixture(
+            answering: .json(
+                Sample.list(
+                    #"{"id":"102","reblog":\#(original)}"#, original, Sample.status("97", [])),
+                Sample.next("max_id=97")))
+        let home = try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        #expect(ids(home) == ["98.a", "98.b", "98.a", "98.b"])
+        // By length first: 102 is newer than 98.
+        #expect(home.photos.map(\.entry) == ["03102", "03102", "0298", "0298"])
+        #expect(home.end == "0297")
+        #expect(home.next != nil)
+        let likes = try await fixture.session.fetchPage(SourceID("likes"), from: nil)
+        #expect(likes.photos.allSatisfy { $0.entry == nil } && likes.end == nil)
+    }
+
     @Test func `a user's photos are found by their handle`() async throws {
         let account = try recordings.response("account_lookup_200")
         let fixture = Fixture { request in

@@ -44,7 +44,7 @@ struct SchemaTests {
         request.body = [65]
         let response = HTTPResponse(
             status: 200, headers: ["A": "b"], body: [65], url: "https://example.org/")
-        let page = RemotePage([photo], next: "2", total: 9)
+        let page = RemotePage([photo], next: "2", total: 9, end: "key7")
         let limit = RateLimit(
             remaining: 1, limit: 2, reset: Timestamp(secondsSince1970: 1_790_000_000))
         let written: [(String, JSONValue, missing: Set<String>)] = [

@@ -102,6 +102,17 @@ struct WireTests {
         #expect(read.photos.first?.photo.title == "a")
     }
 
+    @Test func `a photo that is passed on is there once per entry`() throws {
+        let page = try parse(
+            #"""
+            {"photos": [{"id": "1", "entry": "k9"}, {"id": "1", "entry": "k5"},
+                        {"id": "1", "entry": "k5"}], "end": "k3"}
+            """#)
+        let read = try RemotePage(PluginReader(page, "page"), nil)
+        #expect(read.photos.map(\.entry) == ["k9", "k5"])
+        #expect(read.end == "k3")
+    }
+
     @Test func `a server comes back as it was`() throws {
         let server = Samples.server
         let read = try DiscoveredServer(PluginReader(server.json, "discover"))
@@ -134,7 +145,8 @@ struct WireTests {
         #"{"photos":[{"id":"1","width":-1}]}"#, #"{"photos":[{"id":"1","width":"wide"}]}"#,
         #"{"photos":[{"id":"1","created":1000000000000000}]}"#,
         #"{"photos":[{"id":"1","liked":"yes"}]}"#, #"{"photos":[{"id":"1","images":[]}]}"#,
-        #"{"photos":[],"total":-1}"#, "{}", "null",
+        #"{"photos":[],"total":-1}"#, #"{"photos":[{"id":"1","entry":"a b"}]}"#,
+        #"{"photos":[],"end":""}"#, "{}", "null",
     ])
     func `a page that makes no sense is refused`(_ text: String) throws {
         let page = try parse(text)
@@ -225,9 +237,11 @@ enum Samples {
         photo.isLiked = true
         photo.isSensitive = false
         photo.mediaType = "image/jpeg"
-        return RemotePhoto(
+        var remote = RemotePhoto(
             photo,
             images: [.thumb: "https://example.org/1?w=200", .full: "https://example.org/1.jpg"],
             note: "{\"a\":1}")
+        remote.entry = "key8"
+        return remote
     }
 }

@@ -86,7 +86,7 @@ struct CacheSizeTests {
                 let count = total / Self.accounts + (number < total % Self.accounts ? 1 : 0)
                 let account = SQLValue.text(Self.account(number).text)
                 try database.query(
-                    "INSERT INTO source (account, id, epoch, fetched) VALUES (?, 'editorial', 7, ?)",
+                    "INSERT INTO source (account, id, epoch, fetched, generation, keyed) VALUES (?, 'editorial', 7, ?, 1, 0)",
                     [account, .integer(time(nil))])
                 try database.query(
                     """
@@ -106,7 +106,8 @@ struct CacheSizeTests {
                     """, [account, .integer(count)])
                 try database.query(
                     """
-                    INSERT INTO entry SELECT source.key, photo.created * 1048576, photo.id
+                    INSERT INTO entry (source, key, born, photo)
+                        SELECT source.key, printf('%016x', photo.created * 1048576), 1, photo.id
                     FROM source JOIN photo ON photo.account = source.account
                     WHERE source.account = ?
                     """, [account])

@@ -331,4 +331,75 @@ struct MastodonTests {
         #expect(world.server.requests(world.pattern(.like)).count == 1)
         try await world.daemon.stop()
     }
+
+    // MARK: Feeds that change
+
+    @Test func `a boost of an old photo among many new ones loses nothing`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        for _ in 0..<100 { world.server.publish() }
+        let ada = try await world.logIn("ada")
+        let before = try await world.walk(ada)
+        #expect(before == world.feed)
+        let old = try #require(world.server.statuses.dropFirst(54).first)
+        for _ in 0..<30 { world.server.publish() }
+        world.server.boost(old.id)
+        for _ in 0..<30 { world.server.publish() }
+        // Of one page: the rest is in a gap.
+        let new = try await ada.refresh("")
+        #expect(new == 39)
+        let feed = world.feed
+        #expect(feed.count == before.count + 60)
+        #expect(try await world.walk(ada) == feed)
+        // The daemon is replaced, and still knows all.
+        try await world.daemon.stop()
+        world.daemon = try await RunningDaemon(MastodonWorld.arguments)
+        try await world.wait(ada, "ready")
+        #expect(try await world.walk(ada) == feed)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a photo that is boosted during a walk is shown by it once`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let ada = try await world.logIn("ada")
+        let feed = world.feed
+        let (photos, next) = try await ada.page("", cursor: "", count: 20)
+        var found = photos.compactMap { $0["id"]?.string }
+        // One that was shown, one that is cached below, one that was never fetched.
+        for photo in [feed[3], feed[24], feed[feed.count - 2]] {
+            world.server.boost(String(photo.prefix { $0 != "." }))
+        }
+        _ = try await ada.refresh("")
+        var cursor = next
+        while !cursor.isEmpty {
+            let (photos, next) = try await ada.page("", cursor: cursor, count: 7)
+            found += photos.compactMap { $0["id"]?.string }
+            cursor = next
+        }
+        #expect(found == feed)
+        #expect(try await world.walk(ada) == world.feed)
+        try await world.daemon.stop()
+    }
+
+    @Test func `what the server no longer shows leaves the feed, and what arrives late comes in`()
+        async throws
+    {
+        let world = try await MastodonWorld(.mastodon)
+        for _ in 0..<30 { world.server.publish() }
+        let ada = try await world.logIn("ada")
+        let before = try await world.walk(ada)
+        let statuses = world.server.statuses
+        world.server.delete(statuses[2].id)
+        world.server.change(statuses[4].id) { $0.filterAction = "hide" }
+        world.server.change(statuses[6].id) { $0.isSensitive = true }
+        let late = world.server.arriveLate(below: 10)
+        #expect(try await ada.refresh("") == 1)
+        let after = try await world.walk(ada)
+        #expect(after == world.feed)
+        #expect(after.contains(late.photos[0]))
+        for index in [2, 4, 6] {
+            #expect(before.contains(statuses[index].photos[0]))
+            #expect(!after.contains(statuses[index].photos[0]))
+        }
+        try await world.daemon.stop()
+    }
 }

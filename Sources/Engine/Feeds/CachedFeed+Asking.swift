@@ -8,7 +8,7 @@ extension CachedFeed {
         do {
             return try await tops.run(source) { [self] in
                 defer { answers += 1 }
-                let merge = try await fetch(source, gap: nil)
+                let merge = try await fetch(source, part: nil)
                 recordRefresh(source)
                 return merge
             }
@@ -18,58 +18,56 @@ extension CachedFeed {
         }
     }
 
-    /// Asks for what follows a gap.
+    /// Fetches what follows a gap.
     ///
-    /// - Throws: ``ProviderError/staleCursor`` when nobody can tell where that is.
+    /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
     func fill(
-        _ source: SourceID, _ gap: FeedTables.Gap, _ state: FeedTables.SourceState
+        _ source: SourceID, _ gap: FeedTables.Part, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
         gap.placeLasts = session.placesLast
         gap.isDoubtful = isOld(gap.told) && !session.placesLast
         if gap.isDoubtful, isOld(state.fetched) {
-            // What has come since then would be taken for what is down there.
+            // What has arrived since then would be taken for what is down there.
             _ = try await fetchTop(source)
         }
-        let merge = try await fills.run(Fill(source: source, gap: gap.position)) { [self, gap] in
-            try await fetch(source, gap: gap)
+        let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
+            try await fetch(source, part: gap)
         }
         if merge.isLost { throw ProviderError.staleCursor }
+    }
+
+    /// Fetches a part below the top of a source again: with one request, unless its page shows nothing.
+    func fetchPart(
+        _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
+    ) async throws {
+        var part = part
+        part.placeLasts = session.placesLast
+        // What has arrived or left above since the token was told has moved the rest.
+        part.isDoubtful =
+            !session.placesLast && (isOld(part.told) || part.told < state.fetched)
+        _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
+            try await fetch(source, part: part, generation: state.generation)
+        }
     }
 
     private func isOld(_ time: Timestamp) -> Bool {
         owner.now < time || owner.now >= time + Self.placeFreshness
     }
 
-    private func fetch(_ source: SourceID, gap: FeedTables.Gap?) async throws -> FeedTables.Merge {
-        let isLikes = source == likesSource
-        let page = try await pageWithPhotos(source, from: gap?.place)
+    private func fetch(
+        _ source: SourceID, part: FeedTables.Part?, generation: Int64? = nil
+    ) async throws -> FeedTables.Merge {
+        let page = try await pageWithPhotos(source, from: part?.token)
         try checkWanted()
-        let isEmpty = gap == nil && !isLikes && page.photos.isEmpty && page.next == nil
-        // It may be nonsense, and what is known is not given away for it before that is repeated.
+        let arrival = FeedTables.Arrival(
+            page: page, account: account, part: part, isExact: source == likesSource,
+            generation: generation, now: owner.now)
         let stored = stored(source)
-        let isDoubted = isEmpty && emptied.insert(stored).inserted
-        if !isEmpty { emptied.remove(stored) }
-        let now = owner.now
-        let merge = try await store.run { [account] (tables) throws(StorageError) in
-            let state: FeedTables.SourceState
-            if gap == nil {
-                let known = try tables.source(account, stored)
-                if isDoubted, let known, try tables.highest(known.key, below: .max) != nil {
-                    return FeedTables.Merge()
-                }
-                state = try tables.touchSource(account, stored, fetched: now, total: page.total)
-                if known == nil { try tables.limitSources(of: account, now: now) }
-            } else if let known = try tables.source(account, stored) {
-                state = known
-            } else {
-                // The cache was deleted meanwhile: the place is lost with it.
-                return FeedTables.Merge()
-            }
-            return try tables.merge(
-                page, into: state, account, gap: gap, isExact: isLikes, now: now)
+        let merge = try await store.run { (tables) throws(StorageError) in
+            try tables.store(arrival, in: stored)
         }
-        await tell(merge, source, isTop: gap == nil)
+        await tell(merge, source, isFill: part?.isGap == true)
         return merge
     }
 
@@ -122,9 +120,10 @@ extension CachedFeed {
         return page
     }
 
-    private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isTop: Bool) async {
+    private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
         if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
-        if isTop, merge.new > 0 {
+        if !merge.removed.isEmpty { owner.photosRemoved(merge.removed) }
+        if !isFill, merge.new > 0 {
             owner.feedUpdated(source, new: merge.new)
         } else if merge.hasLosses || merge.isLost {
             owner.feedUpdated(source, new: 0)

@@ -3,25 +3,6 @@ internal import Storage
 
 // The decision when the top of a source is refreshed.
 extension CachedFeed {
-    /// Refreshes the top of a source: before the reply if it was never fetched, in the background if it is old.
-    ///
-    /// - Throws: The error of the request that the reply waits for.
-    func bringTop(_ source: SourceID) async throws {
-        let before = answers
-        let stored = stored(source)
-        let refreshed = try await store.run { [account] (tables) throws(StorageError) in
-            try tables.source(account, stored)?.fetched
-        }
-        guard let refreshed else {
-            // Another response may have arrived during the read.
-            guard answers == before else { return try await bringTop(source) }
-            activity.recordRead(source)
-            _ = try await fetchTop(source)
-            return
-        }
-        recordRead(source, refreshed: refreshed)
-    }
-
     /// Records a read of the first page, and refreshes the source in the background if its top is old.
     ///
     /// This runs also for a reply that was prepared before. It reads no database.

@@ -29,16 +29,19 @@ final class CachedFeed {
     private let listings = SingleFlight<AccountID, [Source]>()
     /// The recent reads and refreshes.
     var activity = SourceActivity()
-    /// Sources that were not empty, and of which the service has just said that they are.
-    var emptied: Set<SourceID> = []
     /// When the sources were asked for last since the start.
     private var listed: Timestamp?
     /// Whether the account is logged out: what is still under way leaves nothing behind.
     private var isForgotten = false
 
+    /// When a part below the top of a source could not be refreshed.
+    private var partFailures: [SourceID: Timestamp] = [:]
+    /// The sources of which a part is refreshed in the background.
+    private var partRefreshes: Set<SourceID> = []
+
     struct Fill: Hashable {
         let source: SourceID
-        let gap: Int64
+        let key: String
     }
 
     init(
@@ -74,40 +77,59 @@ final class CachedFeed {
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         try check(source)
         let place = try cursor.map { try FeedPlace(parsing: $0) }
-        if place == nil { try await bringTop(source) }
-        for _ in 0..<Self.fillLimit {
-            guard case .slice(let state, let slice) = try await look(source, place, count) else {
-                // The cache was deleted, or it never was of this epoch.
-                throw ProviderError.staleCursor
+        var requests = 0
+        var isRead = false
+        while true {
+            let before = answers
+            let (state, slice): (FeedTables.SourceState, FeedTables.Slice)
+            switch try await look(source, place, count) {
+            case .slice(let known, let part): (state, slice) = (known, part)
+            case .unknown where place == nil && requests < Self.fillLimit:
+                requests += 1
+                // Another response may have arrived during the read.
+                if answers == before {
+                    activity.recordRead(source)
+                    _ = try await fetchTop(source)
+                }
+                isRead = true
+                continue
+            case .unknown, .stale: throw ProviderError.staleCursor
+            }
+            if !isRead {
+                isRead = true
+                if place == nil { recordRead(source, refreshed: state.fetched) }
+                if let part = slice.outdated { refresh(part, of: source, state) }
             }
             func page(hasMore: Bool) -> Page {
                 let next = hasMore ? slice.last : nil
                 return Page(
                     photos: slice.photos.map(\.photo),
-                    next: next.map { FeedPlace(epoch: state.epoch, position: $0).text })
+                    next: next.map { key in
+                        FeedPlace(
+                            epoch: state.epoch, generation: place?.generation ?? state.generation,
+                            key: key
+                        ).text
+                    })
             }
             switch slice.following {
             case .end: return page(hasMore: false)
             case .photos: return page(hasMore: true)
             case .gap(let gap):
                 guard slice.photos.count < count else { return page(hasMore: true) }
+                guard requests < Self.fillLimit else {
+                    guard slice.photos.isEmpty else { return page(hasMore: true) }
+                    throw ProviderError.failed(
+                        "The service shows no photos for the moment; try again later.")
+                }
+                requests += 1
                 do {
                     try await fill(source, gap, state)
                 } catch  where !slice.photos.isEmpty {
-                    // Some now are better than none; the next page tells what is wrong.
+                    // Some now are better than none; the next page reports the error.
                     return page(hasMore: true)
                 }
             }
         }
-        guard case .slice(let state, let slice) = try await look(source, place, count),
-            let last = slice.last
-        else {
-            throw ProviderError.failed(
-                "The service shows no photos for the moment; try again later.")
-        }
-        return Page(
-            photos: slice.photos.map(\.photo),
-            next: FeedPlace(epoch: state.epoch, position: last).text)
     }
 
     /// What a source is kept as: what other settings have let through is another one.
@@ -115,19 +137,41 @@ final class CachedFeed {
         session.view.isEmpty ? source : SourceID("\(source)\n\(session.view)")
     }
 
+    /// Reads a page from the cache, with one read transaction.
     private func look(
         _ source: SourceID, _ place: FeedPlace?, _ count: Int
     ) async throws -> Lookup {
         let source = stored(source)
-        return try await store.run { [account] (tables) throws(StorageError) -> Lookup in
+        let now = owner.now
+        // A part from the future was fetched before the clock was set back.
+        let start = Timestamp(
+            secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
+        return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
             guard let state = try tables.source(account, source) else { return .unknown }
-            if let place, place.epoch != state.epoch || place.position <= state.floor ?? .min {
-                return .stale
-            }
+            if let place, !state.holds(place) { return .stale }
             return .slice(
                 state,
-                try tables.slice(
-                    of: state, account, below: place?.position ?? .max, count: count))
+                try tables.slice(of: state, account, below: place, count: count, fresh: start...now)
+            )
+        }
+    }
+
+    /// Refreshes a part below the top of a source in the background.
+    private func refresh(
+        _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
+    ) {
+        let now = owner.now
+        guard !owner.savesData else { return }
+        if let last = partFailures[source], last <= now, now < last + Self.retryPause { return }
+        guard partRefreshes.insert(source).inserted else { return }
+        Task {
+            defer { partRefreshes.remove(source) }
+            do {
+                try await fetchPart(part, of: source, state)
+                partFailures[source] = nil
+            } catch {
+                partFailures[source] = owner.now
+            }
         }
     }
 
@@ -150,7 +194,7 @@ final class CachedFeed {
 
     /// One photo as it is known; asks nobody.
     func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
-        try await store.run { [account] (tables) throws(StorageError) in
+        try await store.read { [account] (tables) throws(StorageError) in
             try tables.photo(account, id)
         }
     }

@@ -1,87 +1,140 @@
 internal import ProviderKit
 internal import Storage
 
-/// Keeping the cache from growing for ever.
+/// The bounds of the cache.
 nonisolated extension FeedTables {
-    /// How many photos of a source are kept.
-    static let sourceLimit = 10_000
-    /// How many sources of an account are kept; those that nobody has looked at for longest go first.
-    static let sourcesLimit = 64
-
-    /// Drops what is over the limit; the source then ends there, and who stands further down has lost their
-    /// place.
-    func trim(_ source: Int64, _ account: AccountID, now: Timestamp) throws(StorageError) {
-        let lowest = try database.first(
-            """
-            SELECT position FROM entry WHERE source = ? ORDER BY position DESC
-            LIMIT 1 OFFSET \(Self.sourceLimit - 1)
-            """, [.integer(source)]
-        ) { $0.integer(0) }
-        guard let lowest else { return }
-        try database.query(
-            "DELETE FROM gap WHERE source = ? AND position <= ?",
-            [.integer(source), .integer(lowest)])
-        try drop(from: source, below: lowest, account, now: now)
+    /// The bounds, which tests of them make small.
+    struct Bounds: Sendable {
+        /// The number of entries that a source keeps.
+        var source = 10_000
+        /// The number of entries to which a walk that goes on below may extend a source, until its top is fetched again.
+        var walk = 50_000
+        /// The number of versions that a source keeps of entries that ended.
+        var dead = 2_000
     }
 
-    /// Drops all that lies below the next gap above a position, whose place nobody knows any more. That gap is
-    /// the end of what is known then.
-    func dropTail(
-        of source: Int64, below position: Int64, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) {
-        let above = try database.first(
+    /// The number of sources that an account keeps; those that were fetched the longest time ago go first.
+    static let sourcesLimit = 64
+
+    /// Drops the entries over the limit. A gap takes their place; a walk that is below has lost its position.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - account: The account.
+    ///   - limit: The number of entries to keep.
+    ///   - now: The current time.
+    /// - Returns: The key below which entries were dropped; nil if none were.
+    /// - Throws: ``StorageError``.
+    func trim(
+        _ source: Int64, _ account: AccountID, to limit: Int, now: Timestamp
+    ) throws(StorageError) -> String? {
+        let lowest = try database.first(
             """
-            SELECT position FROM gap WHERE source = ? AND position > ?
-            ORDER BY position LIMIT 1
-            """, [.integer(source), .integer(position)]
-        ) { $0.integer(0) }
+            SELECT key FROM entry WHERE source = ? ORDER BY key DESC LIMIT 1 OFFSET ?
+            """, [.integer(source), .integer(limit)]
+        ) { $0.text(0) }
+        guard let lowest else { return nil }
+        // Only the beginning of a part can become a gap.
+        let cut =
+            try database.first(
+                """
+                SELECT coalesce(
+                    (SELECT max(key) FROM mark WHERE source = ?1 AND key <= ?2),
+                    (SELECT min(key) FROM mark WHERE source = ?1 AND key > ?2 AND key < '~'))
+                """, [.integer(source), .text(lowest)]
+            ) { $0.optionalText(0) } ?? nil
+        guard let cut, try neighbour(below: cut, in: source) != nil else { return nil }
+        try drop(from: source, below: cut, account, now: now)
+        return cut
+    }
+
+    /// Drops all that lies below the next gap above a key, because its position is not known any more. That gap is the
+    /// end of what is cached then.
+    func dropTail(
+        of source: Int64, below key: String, _ account: AccountID, now: Timestamp
+    ) throws(StorageError) {
+        let above =
+            try database.first(
+                "SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap",
+                [.integer(source), .text(key)]
+            ) { $0.optionalText(0) } ?? nil
         guard let above else { return }
-        try database.query(
-            "DELETE FROM gap WHERE source = ? AND position < ?",
-            [.integer(source), .integer(above)])
         try drop(from: source, below: above, account, now: now)
     }
 
+    /// Drops all below a mark, which becomes a gap.
     private func drop(
-        from source: Int64, below position: Int64, _ account: AccountID, now: Timestamp
+        from source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
-        let dropped = try entries(of: source, between: .min, and: position, except: [])
-        guard let highest = dropped.map(\.position).max() else { return }
+        let dropped = try entries(of: source, from: nil, below: key)
         try database.query(
-            "DELETE FROM entry WHERE source = ? AND position < ?",
-            [.integer(source), .integer(position)])
+            "DELETE FROM entry WHERE source = ? AND key < ?", [.integer(source), .text(key)])
+        try removeMarks(of: source, above: nil, below: key)
+        // No walk that is still valid has passed it.
         try database.query(
-            "UPDATE source SET floor = max(coalesce(floor, ?2), ?2) WHERE key = ?1",
-            [.integer(source), .integer(highest)])
-        try sweep(dropped.map(\.photo), account, now: now)
+            "UPDATE mark SET is_gap = 1, born = 0 WHERE source = ? AND key = ?",
+            [.integer(source), .text(key)])
+        if let highest = dropped.first?.key {
+            try database.query(
+                """
+                UPDATE source SET generation = generation + 1, floor_generation = generation + 1,
+                    floor = max(coalesce(floor, ''), ?2) WHERE key = ?1
+                """,
+                [.integer(source), .text(highest)])
+        }
+        _ = try sweep(dropped.map(\.photo), account, now: now)
     }
 
-    /// Whether there is a gap in a part of a source.
-    func hasGap(
-        in source: Int64, above lower: Int64, below upper: Int64 = .max
-    ) throws(StorageError) -> Bool {
+    /// Forgets versions of entries that only walks of long ago see. Those walks have lost their position.
+    func forgetDead(_ source: Int64) throws(StorageError) {
+        let last = try database.first(
+            """
+            SELECT died FROM entry WHERE source = ? AND died < \(Self.never)
+            ORDER BY died DESC LIMIT 1 OFFSET ?
+            """, [.integer(source), .integer(bounds.dead)]
+        ) { $0.integer(0) }
+        guard let last else { return }
+        try database.query(
+            "DELETE FROM entry WHERE source = ? AND died <= ?", [.integer(source), .integer(last)])
+        try database.query(
+            "UPDATE source SET horizon = ? WHERE key = ?", [.integer(last), .integer(source)])
+    }
+
+    /// Returns true if there is a gap above a key.
+    func hasGap(in source: Int64, above key: String) throws(StorageError) -> Bool {
         try database.first(
-            "SELECT 1 FROM gap WHERE source = ? AND position > ? AND position < ? LIMIT 1",
-            [.integer(source), .integer(lower), .integer(upper)]
+            "SELECT 1 FROM mark WHERE source = ? AND key > ? AND is_gap LIMIT 1",
+            [.integer(source), .text(key)]
         ) { _ in true } ?? false
     }
 
     /// Forgets those photos that no source shows any more.
+    ///
+    /// - Parameters:
+    ///   - photos: Photos that have left a source.
+    ///   - account: The account.
+    ///   - now: The current time.
+    /// - Returns: The photos that were forgotten.
+    /// - Throws: ``StorageError``.
     func sweep(
         _ photos: [PhotoID], _ account: AccountID, now: Timestamp
-    ) throws(StorageError) {
+    ) throws(StorageError) -> [PhotoID] {
+        var forgotten: [PhotoID] = []
         for id in photos {
             try database.query(
                 """
                 DELETE FROM photo WHERE account = ?1 AND id = ?2 AND \(Self.isOfNoUse)
                     AND NOT EXISTS (SELECT 1 FROM source JOIN entry
                         ON entry.source = source.key AND entry.photo = ?2
+                            AND entry.died = \(Self.never)
                         WHERE source.account = ?1)
                 """, [.text(account.text), .text(id.text), .integer(now.secondsSince1970)])
+            if database.changedRows > 0 { forgotten.append(id) }
         }
+        return forgotten
     }
 
-    /// Forgets the sources that nobody has looked at for longest, and photos that none shows any more.
+    /// Forgets the sources that were fetched the longest time ago, and photos that none shows any more.
     func limitSources(of account: AccountID, now: Timestamp) throws(StorageError) {
         try database.query(
             """

@@ -1,367 +1,244 @@
 internal import ProviderKit
 internal import Storage
 
-/// Fitting what a service answers into the order that is known.
+/// Merging the pages of a service into the cache.
 ///
-/// Positions only tell what comes first. New photos at the top get higher ones than all others, so nobody
-/// who walks down is disturbed; between neighbours there is room for what a service shows there later.
+/// Invariants:
+/// - The entries of a walk's generation are a fixed list, apart from gaps that are filled below the walk and photos that
+///   left the source. The walk shows each photo of the list once.
+/// - Between two neighbours without a gap, the service had no other photo when the part was fetched. If it is not
+///   certain that a page reaches what is cached below it, a gap is left there, at the cost of one more request.
+/// - A part that is fetched again shows afterwards what the service shows there.
 nonisolated extension FeedTables {
-    /// The distance between neighbours: 20 photos can come between any two, one after the other.
-    private static let step: Int64 = 1 << 20
-    /// The distance to photos that may or may not be neighbours: a million fit between.
-    private static let leap: Int64 = 1 << 40
-
     /// What a merge has changed.
     struct Merge: Sendable {
-        /// How many photos the source did not have.
+        /// The number of photos that the source did not have.
         var new = 0
         /// Photos of any source about which something is different now.
         var changed: [Photo] = []
         /// Those among them that are liked now and were not, or the other way round.
         var relikes: [Photo] = []
-        /// Whether photos have left the source.
+        /// True if photos have left the source.
         var hasLosses = false
-        /// Whether nobody can tell any more where the page belongs.
+        /// Photos that the service no longer shows, and that no source has.
+        var removed: [PhotoID] = []
+        /// True if the position of the page is not known any more.
         var isLost = false
     }
 
-    /// Fits a page into a source.
+    /// A page to merge, and where it belongs.
+    struct Arrival {
+        let page: RemotePage
+        let account: AccountID
+        /// The part that was fetched; nil for the top.
+        let part: Part?
+        /// True for the photos that the user likes: a photo that is missing is not liked any more.
+        let isExact: Bool
+        /// The generation of the source when a part was requested again.
+        var generation: Int64?
+        let now: Timestamp
+    }
+
+    /// Stores a page of a source.
     ///
     /// - Parameters:
-    ///   - page: What the service answered.
-    ///   - source: The source, as ``touchSource(_:_:fetched:total:)`` gave it.
-    ///   - account: Whose it is.
-    ///   - gap: The gap that the page was asked for; nil for the top of the source.
-    ///   - isExact: Whether a photo that is missing among its neighbours in the page has left the source.
-    ///   - now: The moment of the answer.
-    /// - Returns: What is different now.
-    /// - Throws: ``StorageError``; then nothing is.
-    func merge(
-        _ page: RemotePage, into source: SourceState, _ account: AccountID, gap: Gap?,
-        isExact: Bool, now: Timestamp
+    ///   - arrival: The page.
+    ///   - id: The source, as it is stored.
+    /// - Returns: The changes. There are none if the response is not believed, or if the part is no longer there.
+    /// - Throws: ``StorageError``; then nothing has changed.
+    func store(_ arrival: Arrival, in id: SourceID) throws(StorageError) -> Merge {
+        let (account, page) = (arrival.account, arrival.page)
+        let known = try source(account, id)
+        guard let part = arrival.part else {
+            if let known, page.photos.isEmpty, page.next == nil,
+                try hasEntries(known.key, below: nil), try doubt(known.key)
+            {
+                return Merge()
+            }
+            let state = try touchSource(
+                account, id, fetched: arrival.now, total: page.total)
+            if known == nil { try limitSources(of: account, now: arrival.now) }
+            return try merge(
+                arrival, into: state, before: known?.fetched ?? arrival.now)
+        }
+        // The cache may have been deleted, or the part fetched in another way.
+        guard let known, try mark(known.key, part.key)?.token == part.token else {
+            return Merge()
+        }
+        // A response from before another one would undo what that has brought.
+        if let generation = arrival.generation, generation != known.generation { return Merge() }
+        if page.photos.isEmpty, page.next == nil, try hasEntries(known.key, below: part.key),
+            try doubt(known.key, part.key)
+        {
+            return Merge()
+        }
+        return try merge(arrival, into: known, before: part.fetched)
+    }
+
+    /// Returns true if an empty response is not believed, because it is the first one.
+    private func doubt(_ source: Int64, _ key: String? = nil) throws(StorageError) -> Bool {
+        if let key {
+            try database.query(
+                "UPDATE mark SET doubted = 1 WHERE source = ? AND key = ? AND NOT doubted",
+                [.integer(source), .text(key)])
+        } else {
+            try database.query(
+                "UPDATE source SET doubted = 1 WHERE key = ? AND NOT doubted", [.integer(source)])
+        }
+        return database.changedRows > 0
+    }
+
+    private func merge(
+        _ arrival: Arrival, into source: SourceState, before fetched: Timestamp
     ) throws(StorageError) -> Merge {
+        let (page, account, part) = (arrival.page, arrival.account, arrival.part)
         var merge = Merge()
-        var items: [Item] = []
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
-            if let news = try heard(of: photo, account, now: now) {
+            if let news = try heard(of: photo, account, now: arrival.now) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.relikes.append(news.photo) }
             }
-            let position = try position(of: photo.photo.id, in: source.key)
-            // The user has just unliked it, and the list is from before.
-            if isExact, position == nil, try isUnliked(photo.photo.id, account, now: now) {
-                continue
+        }
+        var source = source
+        let keys = arrival.isExact ? nil : page.keys(below: part?.key)
+        if !page.photos.isEmpty || page.end != nil || arrival.isExact {
+            let isKeyed = keys != nil
+            let isDecided = source.isKeyed == isKeyed || source.isKeyed == false
+            if !isDecided {
+                let hasEntries = try hasEntries(source.key, below: nil)
+                if source.isKeyed == nil, !hasEntries || !isKeyed {
+                    try setKeyed(source.key, isKeyed)
+                } else {
+                    // The orders cannot be compared. A source whose keys were wrong once is not trusted again.
+                    try clear(source.key, isKeyed: isKeyed, isFetched: part == nil)
+                    merge.isLost = part != nil
+                }
+                if merge.isLost { return merge }
+                guard let state = try self.source(of: source.key) else {
+                    throw .damaged(database.path)
+                }
+                source = state
             }
-            items.append(Item(id: photo.photo.id, position: position))
+            // A page from the top replaces what was known of its beginning.
+            if part == nil { try removeMark(of: source.key, at: OrderKey.base) }
         }
-        // Without another gap above, all that is new belongs below this one, whatever shows once more.
-        if let gap, !gap.placeLasts, try hasGap(in: source.key, above: gap.position) {
-            let reach = try placeAbove(&items, in: source.key, gap.position, &merge)
-            let isElsewhere = reach == .elsewhere || reach == .unknown && gap.isDoubtful
-            if isElsewhere {
-                // It may be from up there as well: what lies below has lost its place.
-                try dropTail(of: source.key, below: gap.position, account, now: now)
-                merge.isLost = true
-                return merge
-            }
+        var change = Change(
+            arrival: arrival, source: source, generation: source.generation + 1, fetched: fetched,
+            merge: merge)
+        if source.isKeyed == true {
+            try mergeKeyed(keys ?? [], &change)
+        } else {
+            try mergeAnchored(&change)
         }
-        // A page of nothing but what was left out says nothing about the top.
-        if gap == nil, items.isEmpty, page.next != nil, try highest(source.key, below: .max) != nil
-        {
-            return merge
-        }
-        let start = gap?.position
-        try keepAnchors(&items, in: source.key, below: start)
-        // A page without photos has left a gap at the very top: what comes below it begins the source.
-        let top = start == .max ? nil : start
-        let end = try place(items, in: source.key, below: top, &merge)
-        if isExact, let end = page.next == nil ? Int64.min : end {
-            try removeMissing(
-                seen, from: source.key, account, between: end, and: start ?? .max, now: now, &merge)
-        }
-        let isApart = gap == nil && !items.contains { $0.position != nil }
-        if page.next == nil, !isExact {
-            // The service has no more: nor have we.
-            let missing = try entries(
-                of: source.key, between: .min, and: end ?? start ?? .max, except: seen)
-            for entry in missing { try remove(source.key, at: entry.position) }
-            try sweep(missing.map(\.photo), account, now: now)
-            merge.hasLosses = !missing.isEmpty
-        }
-        try join(
-            source.key, from: start ?? .max, to: end, next: page.next, isApart: isApart, now: now)
-        try trim(source.key, account, now: now)
-        return merge
+        return try finish(&change)
     }
+
+    /// Brings the source up to its new generation, and the cache below its bounds.
+    private func finish(_ change: inout Change) throws(StorageError) -> Merge {
+        let (source, arrival) = (change.source, change.arrival)
+        if let part = arrival.part, !change.merge.isLost {
+            try database.query(
+                """
+                UPDATE mark SET is_gap = 0, doubted = 0, fetched = ? WHERE source = ? AND key = ?
+                    AND token = ?
+                """,
+                [
+                    .integer(arrival.now.secondsSince1970), .integer(source.key), .text(part.key),
+                    .text(part.token),
+                ])
+        }
+        if change.isUsed {
+            try database.query(
+                "UPDATE source SET generation = ? WHERE key = ?",
+                [.integer(change.generation), .integer(source.key)])
+        }
+        change.merge.hasLosses = !change.killed.isEmpty
+        let gone = try sweep(change.killed, arrival.account, now: arrival.now)
+        if source.isKeyed == true { change.merge.removed = gone }
+        try forgetDead(source.key)
+        let cut = try trim(
+            source.key, arrival.account, to: arrival.part == nil ? bounds.source : bounds.walk,
+            now: arrival.now)
+        // A walk that is longer than the cache may be ends.
+        if let cut, let part = arrival.part, part.key <= cut { change.merge.isLost = true }
+        return change.merge
+    }
+
+    /// A merge in progress.
+    struct Change {
+        let arrival: Arrival
+        let source: SourceState
+        /// The generation that begins with this merge.
+        let generation: Int64
+        /// When the part was fetched before.
+        let fetched: Timestamp
+        var merge: Merge
+        /// True if the new generation differs from the one before.
+        var isUsed = false
+        /// The photos whose entries ended, and that have no new one.
+        var killed: [PhotoID] = []
+
+        var key: Int64 { source.key }
+        var part: Part? { arrival.part }
+        var page: RemotePage { arrival.page }
+    }
+
+    // MARK: Likes
 
     /// Puts a photo that the user has just liked on top of a source.
     ///
-    /// - Returns: Whether it was not there yet.
+    /// - Returns: True if it was not there yet.
     func putOnTop(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
-        guard try position(of: photo, in: source) == nil else { return false }
-        try insert(photo, at: (try highest(source, below: .max) ?? 0) + Self.step, source)
+        guard try liveKey(of: photo, in: source) == nil,
+            let generation = try self.source(of: source)?.generation
+        else { return false }
+        let highest = try neighbour(below: nil, in: source)
+        let keys = OrderKey.keys(1, above: highest, below: nil, near: .lower)
+        for key in keys { try insert(photo, at: key, source, born: generation + 1) }
+        try setGeneration(source, generation + 1)
         return true
     }
 
     /// Takes a photo out of a source.
     ///
-    /// - Returns: Whether it was there.
+    /// - Returns: True if it was there.
     func takeOut(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
-        guard let position = try position(of: photo, in: source) else { return false }
-        try remove(source, at: position)
+        guard let key = try liveKey(of: photo, in: source),
+            let generation = try self.source(of: source)?.generation
+        else { return false }
+        try end(source, at: key, generation + 1)
+        try setGeneration(source, generation + 1)
         return true
     }
+}
 
-    private func isUnliked(
-        _ id: PhotoID, _ account: AccountID, now: Timestamp
-    ) throws(StorageError) -> Bool {
-        guard let known = try photo(account, id) else { return false }
-        return !known.photo.isLiked && known.isLikeFresh(now: now)
-    }
-
-    // MARK: Placing
-
-    private struct Item {
-        let id: PhotoID
-        /// Where the source has it already.
-        let position: Int64?
-    }
-
-    /// Where a page lies that was asked for a gap.
-    private enum Reach {
-        /// It begins with what is known right above the gap, or further up without another gap.
-        case adjacent
-        /// It begins with what is known above another gap.
-        case elsewhere
-        /// It has nothing that is known above.
-        case unknown
-    }
-
-    /// Takes what lies above a gap out of a page that was asked for it, since the rest of the source has moved
-    /// down meanwhile. What is new between known neighbours up there takes its place.
-    private func placeAbove(
-        _ items: inout [Item], in source: Int64, _ gap: Int64, _ merge: inout Merge
-    ) throws(StorageError) -> Reach {
-        let lastAbove = items.lastIndex { item in item.position.map { $0 >= gap } ?? false }
-        guard let lastAbove else { return .unknown }
-        let above = items[...lastAbove]
-        items.removeSubrange(...lastAbove)
-        let anchors = Set(Self.longestDescent(above.compactMap(\.position)))
-        var upper: Int64?
-        var run: [PhotoID] = []
-        for item in above {
-            if item.position == nil {
-                run.append(item.id)
-            } else if let position = item.position, anchors.contains(position) {
-                // What comes before the first neighbour may belong anywhere further up.
-                if let upper, !run.isEmpty,
-                    try !hasGap(in: source, above: position, below: upper + 1)
-                {
-                    try place(run, in: source, below: upper, isKnownBelow: true, &merge)
-                }
-                run = []
-                upper = position
+nonisolated extension RemotePage {
+    /// The order keys of the photos, if the service orders the page by them.
+    ///
+    /// - Parameter upper: The key below which the page begins; nil for the top.
+    /// - Returns: One key per photo; nil if the service gave no keys, or if they do not fall.
+    fileprivate func keys(below upper: String?) -> [String]? {
+        guard !photos.isEmpty || end != nil else { return nil }
+        var keys: [String] = []
+        var last = upper
+        var index = 0
+        for photo in photos {
+            guard let entry = photo.entry, OrderKey.isValid(entry) else { return nil }
+            if entry == last, !keys.isEmpty {
+                index += 1
+            } else {
+                guard entry < last ?? FeedTables.top else { return nil }
+                index = 0
+            }
+            keys.append(OrderKey.photo(entry, index))
+            last = entry
+        }
+        if let end {
+            guard OrderKey.isValid(end), end <= last ?? FeedTables.top, end != upper else {
+                return nil
             }
         }
-        guard let upper else { return .unknown }
-        return try hasGap(in: source, above: gap, below: upper + 1) ? .elsewhere : .adjacent
-    }
-
-    /// Drops known photos that the service has moved, so that the others say where the page belongs.
-    ///
-    /// They stay where they were shown. One photo from far down that is on top now would else take what is new
-    /// down with it, and close the gaps that it has jumped over.
-    private func keepAnchors(
-        _ items: inout [Item], in source: Int64, below start: Int64?
-    ) throws(StorageError) {
-        let known = items.compactMap(\.position).filter { $0 < start ?? .max }
-        var anchors = Self.longestDescent(known)
-        if let first = anchors.first, items.contains(where: { $0.position == nil }) {
-            // Beyond another gap nobody knows what lies between: the page is put above it.
-            if try hasGap(in: source, above: first, below: start ?? .max) { anchors = [] }
-        }
-        let kept = Set(anchors)
-        items.removeAll { item in item.position.map { !kept.contains($0) } ?? false }
-    }
-
-    /// The longest choice of numbers, in their order, that only falls; of several, the one that ends highest.
-    static func longestDescent(_ numbers: [Int64]) -> [Int64] {
-        // For each length, where the best choice of that length ends; and what comes before each.
-        var ends: [Int] = []
-        var previous = [Int?](repeating: nil, count: numbers.count)
-        for (index, number) in numbers.enumerated() {
-            let length = ends.firstIndex { numbers[$0] <= number } ?? ends.count
-            previous[index] = length > 0 ? ends[length - 1] : nil
-            if length < ends.count { ends[length] = index } else { ends.append(index) }
-        }
-        var choice: [Int64] = []
-        var next = ends.last
-        while let index = next {
-            choice.append(numbers[index])
-            next = previous[index]
-        }
-        return choice.reversed()
-    }
-
-    /// Gives photos that are new their positions, each right below its neighbour in the page.
-    ///
-    /// - Returns: The position of the last photo of the page; nil if there is none.
-    private func place(
-        _ items: [Item], in source: Int64, below start: Int64?, _ merge: inout Merge
-    ) throws(StorageError) -> Int64? {
-        var upper = start
-        var last: Int64?
-        var run: [PhotoID] = []
-        for item in items {
-            guard let position = item.position else {
-                run.append(item.id)
-                continue
-            }
-            // What the source has further up was shown before, and has moved down since.
-            guard position < upper ?? .max else { continue }
-            try place(run, in: source, below: upper, isKnownBelow: true, &merge)
-            run = []
-            upper = position
-            last = position
-        }
-        let isKnownBelow = last != nil
-        return try place(run, in: source, below: upper, isKnownBelow: isKnownBelow, &merge) ?? last
-    }
-
-    /// Gives neighbours that are new their positions.
-    ///
-    /// - Parameters:
-    ///   - run: The photos.
-    ///   - source: The source.
-    ///   - upper: The position of the neighbour above; nil at the top.
-    ///   - isKnownBelow: Whether they are known to be neighbours of what the source has.
-    ///   - merge: Counts them.
-    /// - Returns: The position of the last one; nil if there is none, or no room.
-    /// - Throws: ``StorageError``.
-    @discardableResult
-    private func place(
-        _ run: [PhotoID], in source: Int64, below upper: Int64?, isKnownBelow: Bool,
-        _ merge: inout Merge
-    ) throws(StorageError) -> Int64? {
-        guard !run.isEmpty else { return nil }
-        let lower = try highest(source, below: upper ?? .max)
-        let count = Int64(run.count)
-        let start: Int64
-        var distance = Self.step
-        if let upper {
-            start = upper
-            if let lower { distance = min(distance, (upper - lower) / (count + 1)) }
-            guard distance > 0 else { return nil }
-        } else {
-            start =
-                (lower ?? 0) + (isKnownBelow || lower == nil ? 0 : Self.leap) + (count + 1)
-                * distance
-        }
-        merge.new += run.count
-        var position = start
-        for photo in run {
-            position -= distance
-            try insert(photo, at: position, source)
-        }
-        return position
-    }
-
-    // MARK: Gaps
-
-    /// Notes that a page has left nothing out from `start` down to `end`, and what comes after it.
-    ///
-    /// `isApart` says that nothing in the page was known.
-    private func join(
-        _ source: Int64, from start: Int64, to end: Int64?, next: String?, isApart: Bool,
-        now: Timestamp
-    ) throws(StorageError) {
-        let end = end ?? start
-        guard let next else {
-            try database.query(
-                "DELETE FROM gap WHERE source = ? AND position <= ?",
-                [.integer(source), .integer(start)])
-            return
-        }
-        // Whether a gap was crossed or reached, or what was known ended here.
-        try database.query(
-            "DELETE FROM gap WHERE source = ? AND position BETWEEN ? AND ?",
-            [.integer(source), .integer(end), .integer(start)])
-        let crossed = database.changedRows > 0
-        let lower = try highest(source, below: end)
-        guard crossed || isApart || lower == nil else { return }
-        try database.query(
-            "INSERT INTO gap VALUES (?, ?, ?, ?)",
-            [
-                .integer(source), .integer(end), .text(next), .integer(now.secondsSince1970),
-            ])
-    }
-
-    /// Takes photos out that are no longer where they were, and notes that they are not liked any more.
-    private func removeMissing(
-        _ present: Set<PhotoID>, from source: Int64, _ account: AccountID, between end: Int64,
-        and start: Int64, now: Timestamp, _ merge: inout Merge
-    ) throws(StorageError) {
-        let missing = try entries(of: source, between: end, and: start, except: present)
-        for (position, id) in missing {
-            let known = try photo(account, id)
-            // We know better than a list that may be from a while ago.
-            if let known, known.isLikeFresh(now: now) { continue }
-            try remove(source, at: position)
-            merge.hasLosses = true
-            if let known, known.photo.isLiked,
-                let photo = try setLiked(
-                    account, id, false, likes: nil, confirmed: known.likeConfirmed)
-            {
-                merge.changed.append(photo)
-                merge.relikes.append(photo)
-            }
-        }
-    }
-
-    // MARK: Entries
-
-    func entries(
-        of source: Int64, between end: Int64, and start: Int64, except present: Set<PhotoID>
-    ) throws(StorageError) -> [(position: Int64, photo: PhotoID)] {
-        var entries: [(position: Int64, photo: PhotoID)] = []
-        try database.query(
-            "SELECT position, photo FROM entry WHERE source = ? AND position > ? AND position < ?",
-            [.integer(source), .integer(end), .integer(start)]
-        ) { row throws(StorageError) in
-            let photo = PhotoID(row.text(1))
-            if !present.contains(photo) { entries.append((row.integer(0), photo)) }
-        }
-        return entries
-    }
-
-    func position(of photo: PhotoID, in source: Int64) throws(StorageError) -> Int64? {
-        try database.first(
-            "SELECT position FROM entry WHERE source = ? AND photo = ?",
-            [.integer(source), .text(photo.text)]
-        ) { $0.integer(0) }
-    }
-
-    func highest(_ source: Int64, below position: Int64) throws(StorageError) -> Int64? {
-        try database.first(
-            """
-            SELECT position FROM entry WHERE source = ? AND position < ?
-            ORDER BY position DESC LIMIT 1
-            """, [.integer(source), .integer(position)]
-        ) { $0.integer(0) }
-    }
-
-    private func insert(
-        _ photo: PhotoID, at position: Int64, _ source: Int64
-    ) throws(StorageError) {
-        try database.query(
-            "INSERT INTO entry VALUES (?, ?, ?)",
-            [.integer(source), .integer(position), .text(photo.text)])
-    }
-
-    private func remove(_ source: Int64, at position: Int64) throws(StorageError) {
-        try database.query(
-            "DELETE FROM entry WHERE source = ? AND position = ?",
-            [.integer(source), .integer(position)])
+        return keys
     }
 }

@@ -74,6 +74,7 @@ nonisolated extension FeedTables {
         let known = try photo(account, remote.photo.id)
         var new = CachedPhoto(remote: remote)
         new.remote.saysWhetherLiked = true
+        new.remote.entry = nil
         if let known {
             new.likeConfirmed = known.likeConfirmed
             if !remote.saysWhetherLiked || known.isLikeFresh(now: now) {

@@ -4,137 +4,104 @@ internal import Storage
 /// What can be done with the cache of feeds, within one transaction.
 nonisolated struct FeedTables {
     let database: Database
+    let bounds: Bounds
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: Database, bounds: Bounds = Bounds()) {
+        self.database = database
+        self.bounds = bounds
+    }
 
-    /// Where a source stands.
+    /// The value of `entry.died` of an entry that is in the source.
+    static let never = Int64.max
+
+    /// A cached source.
     struct SourceState: Sendable {
         let key: Int64
         let epoch: Int64
-        /// When its top was asked for last.
+        /// When its top was fetched last.
         let fetched: Timestamp
         let total: Int?
-        /// Who stands here or further down has lost their place; nil as long as nothing was dropped.
-        let floor: Int64?
+        /// Counts the changes.
+        let generation: Int64
+        /// True if the order keys are those of the service, false if they are made here; nil if not known yet.
+        let isKeyed: Bool?
+        fileprivate let horizon: Int64
+        fileprivate let floor: String?
+        fileprivate let floorGeneration: Int64
+
+        /// Returns true if a walk can continue there.
+        func holds(_ place: FeedPlace) -> Bool {
+            guard place.epoch == epoch, place.generation <= generation,
+                place.generation >= horizon
+            else { return false }
+            guard let floor, place.generation < floorGeneration else { return true }
+            return place.key > floor
+        }
     }
 
-    /// The source, if it was ever asked for.
+    /// The source, if it was ever fetched.
     func source(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
-            "SELECT key, epoch, fetched, total, floor FROM source WHERE account = ? AND id = ?",
+            """
+            SELECT key, epoch, fetched, total, generation, keyed, horizon, floor, floor_generation
+            FROM source WHERE account = ? AND id = ? AND fetched NOT NULL
+            """,
             [.text(account.text), .text(id.text)]
         ) { row in
             SourceState(
                 key: row.integer(0), epoch: row.integer(1),
                 fetched: Timestamp(secondsSince1970: row.integer(2)),
-                total: row.optionalInteger(3).map(Int.init), floor: row.optionalInteger(4))
+                total: row.optionalInteger(3).map(Int.init), generation: row.integer(4),
+                isKeyed: row.optionalInteger(5).map { $0 != 0 }, horizon: row.integer(6),
+                floor: row.optionalText(7), floorGeneration: row.integer(8))
         }
     }
 
-    /// Makes the source if need be, and notes when it was asked for.
+    /// Creates the source if necessary, and records that its top was fetched.
     func touchSource(
         _ account: AccountID, _ id: SourceID, fetched: Timestamp, total: Int?
     ) throws(StorageError) -> SourceState {
         try database.query(
             """
             INSERT INTO source (account, id, epoch, fetched, total) VALUES (?1, ?2, ?3, ?4, ?5)
-            ON CONFLICT (account, id) DO UPDATE SET fetched = ?4, total = coalesce(?5, total)
+            ON CONFLICT (account, id) DO UPDATE
+                SET fetched = ?4, total = coalesce(?5, total), doubted = 0
             """,
             [
-                .text(account.text), .text(id.text),
-                .integer(Int64(UInt32.random(in: 1...UInt32.max))),
+                .text(account.text), .text(id.text), .integer(Self.newEpoch),
                 .integer(fetched.secondsSince1970), .integer(total),
             ])
         guard let state = try source(account, id) else { throw .damaged(database.path) }
         return state
     }
 
+    /// Removes the entries of a source, because their order cannot be compared with that of the service. All cursors
+    /// become stale.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - isKeyed: True if the order keys are those of the service from now on.
+    ///   - isFetched: False if the top of the source must be fetched before it is read.
+    /// - Throws: ``StorageError``.
+    func clear(_ source: Int64, isKeyed: Bool, isFetched: Bool) throws(StorageError) {
+        for table in ["entry", "mark"] {
+            try database.query("DELETE FROM \(table) WHERE source = ?", [.integer(source)])
+        }
+        try database.query(
+            """
+            UPDATE source SET epoch = ?2, generation = 0, keyed = ?3, horizon = 0, floor = NULL,
+                floor_generation = 0, doubted = 0, fetched = CASE WHEN ?4 THEN fetched END
+            WHERE key = ?1
+            """,
+            [.integer(source), .integer(Self.newEpoch), .bool(isKeyed), .bool(isFetched)])
+    }
+
+    private static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }
+
     /// Forgets all of an account.
     func forget(_ account: AccountID) throws(StorageError) {
         for table in ["photo", "source", "listed_source", "profile"] {
             try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
-        }
-    }
-
-    // MARK: Reading a source
-
-    /// Some neighbouring photos of a source.
-    struct Slice: Sendable {
-        var photos: [CachedPhoto] = []
-        /// The position of the last one.
-        var last: Int64?
-        /// What comes after it.
-        var following = Following.end
-    }
-
-    enum Following: Sendable {
-        /// More photos that are known.
-        case photos
-        case gap(Gap)
-        case end
-    }
-
-    /// Photos that are to be asked for.
-    struct Gap: Sendable {
-        /// They follow what is at this position.
-        let position: Int64
-        /// Where the service has them, in the provider's own words.
-        let place: String
-        /// When the service said so.
-        let told: Timestamp
-        /// Whether the place stays the same whatever comes and goes.
-        var placeLasts = false
-        /// Whether the place may be another one by now.
-        var isDoubtful = false
-    }
-
-    /// The photos below a position, as far as they are known without a gap.
-    func slice(
-        of source: SourceState, _ account: AccountID, below position: Int64, count: Int
-    ) throws(StorageError) -> Slice {
-        let gap = try gap(of: source.key, atOrBelow: position)
-        var slice = Slice()
-        var isMore = false
-        try database.query(
-            """
-            SELECT \(Self.photoColumns), position FROM entry
-            JOIN photo ON photo.account = ?1 AND photo.id = entry.photo
-            WHERE source = ?2 AND position < ?3 AND position >= ?4
-            ORDER BY position DESC LIMIT ?5
-            """,
-            [
-                .text(account.text), .integer(source.key), .integer(position),
-                .integer(gap?.position ?? Int64.min), .integer(count + 1),
-            ]
-        ) { row throws(StorageError) in
-            guard slice.photos.count < count else {
-                isMore = true
-                return
-            }
-            slice.photos.append(Self.photo(row))
-            slice.last = row.integer(Self.photoColumnCount)
-        }
-        if isMore {
-            slice.following = .photos
-        } else if let gap {
-            slice.following = .gap(gap)
-        }
-        return slice
-    }
-
-    /// The nearest gap that somebody who walks down from `position` comes to.
-    private func gap(
-        of source: Int64, atOrBelow position: Int64
-    ) throws(StorageError) -> Gap? {
-        try database.first(
-            """
-            SELECT position, place, told FROM gap WHERE source = ? AND position <= ?
-            ORDER BY position DESC LIMIT 1
-            """, [.integer(source), .integer(position)]
-        ) { row in
-            Gap(
-                position: row.integer(0), place: row.text(1),
-                told: Timestamp(secondsSince1970: row.integer(2)))
         }
     }
 

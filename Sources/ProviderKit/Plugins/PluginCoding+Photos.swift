@@ -25,6 +25,7 @@ extension RemotePhoto {
             "media_type": JSONValue(photo.mediaType),
             "images": .object(addresses),
             "note": note.isEmpty ? .null : .string(note),
+            "entry": JSONValue(entry),
         ]
     }
 
@@ -63,6 +64,7 @@ extension RemotePhoto {
         }
         self.init(photo, images: images, note: try reader.bounded("note") ?? "")
         saysWhetherLiked = isLiked != nil
+        entry = try reader.entryKey("entry")
     }
 }
 
@@ -73,7 +75,7 @@ extension RemotePage {
     package var json: JSONValue {
         [
             "photos": .array(photos.map(\.json)), "next": JSONValue(next),
-            "total": JSONValue(total),
+            "total": JSONValue(total), "end": JSONValue(end),
         ]
     }
 
@@ -81,13 +83,15 @@ extension RemotePage {
         try reader.expectObject()
         guard reader.value["photos"] != nil else { throw reader.missing("photos") }
         var photos: [RemotePhoto] = []
-        // One may be there twice, since somebody has passed it on: the first counts.
-        var ids: Set<PhotoID> = []
+        // A photo may have several entries. Of those that have the same key, or none, the first counts.
+        var seen: Set<[String?]> = []
         for element in try reader.elements("photos", atMost: Self.maximumPhotos) {
             let photo = try RemotePhoto(element, hosts)
-            if ids.insert(photo.photo.id).inserted { photos.append(photo) }
+            if seen.insert([photo.photo.id.text, photo.entry]).inserted { photos.append(photo) }
         }
-        self.init(photos, next: try reader.bounded("next"), total: try reader.count("total"))
+        self.init(
+            photos, next: try reader.bounded("next"), total: try reader.count("total"),
+            end: try reader.entryKey("end"))
     }
 }
 
@@ -166,6 +170,15 @@ extension PluginReader {
             }
         }
         return numbers.count == 2 ? FocalPoint(x: numbers[0], y: numbers[1]) : nil
+    }
+
+    /// The key of a list entry: 1 to 512 bytes of ASCII from `!` to `}`; nil for none.
+    fileprivate func entryKey(_ key: String) throws(PluginFault) -> String? {
+        guard let text = try text(key) else { return nil }
+        guard 1...512 ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7d ~= $0 }) else {
+            throw PluginFault("\(path).\(key) has no 1 to 512 bytes of ASCII from ! to }")
+        }
+        return text
     }
 
     /// Something that things are told apart by: 1 to 512 bytes, on one line.

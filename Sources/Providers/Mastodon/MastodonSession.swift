@@ -88,7 +88,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             else {
                 // Round in circles there is nothing more.
                 let next = page.next == place ? nil : page.next
-                return RemotePage(page.photos, next: next?.text)
+                return RemotePage(
+                    page.photos, next: next?.text, end: next == nil ? nil : page.end)
             }
             place = next
         }
@@ -128,6 +129,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private struct StatusPage {
         var photos: [RemotePhoto] = []
         var next: PagePlace?
+        /// The key of the last status.
+        var end: String?
     }
 
     private func read(
@@ -146,11 +149,26 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             throw ProviderError.failed(
                 "\(client.server) is still putting this feed together; try again in a minute.")
         }
+        // Likes are ordered by numbers that the server does not tell.
+        let hasKeys = source != .likes
         return StatusPage(
-            photos: list.elements.flatMap {
-                client.translation.photos($0, isOfLikes: source == .likes)
+            photos: list.elements.flatMap { status in
+                var photos = client.translation.photos(status, isOfLikes: !hasKeys)
+                for index in photos.indices where hasKeys {
+                    photos[index].entry = Self.key(status)
+                }
+                return photos
             },
-            next: list.elements.isEmpty ? nil : next)
+            next: list.elements.isEmpty ? nil : next,
+            end: hasKeys ? list.elements.last.flatMap(Self.key) : nil)
+    }
+
+    /// The key of a status in a timeline: its id. A boost is a status of its own. Timelines are ordered by the length of
+    /// the ids, and then byte by byte.
+    private static func key(_ status: StatusRecord) -> String? {
+        guard StatusPhotoID(status: status.id, attachment: status.id) != nil else { return nil }
+        let length = status.id.utf8.count
+        return (length < 10 ? "0" : "") + "\(length)\(status.id)"
     }
 
     /// Where Pixelfed's likes go on: the place that it names itself leads back to the top (0.11), but it tells the

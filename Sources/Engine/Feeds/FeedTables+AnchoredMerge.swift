@@ -1,0 +1,264 @@
+internal import ProviderKit
+internal import Storage
+
+/// Merging the page of a service whose entries have no keys.
+///
+/// The photos that the page shares with the cache, in the same order, are its anchors. They count only if they are
+/// certain: if the page shows most of what is cached between where it begins and its last anchor. The entries between
+/// certain anchors become those of the page. The page is joined with what is cached below only if it ends with certain
+/// anchors; otherwise a gap is left, and the next request decides.
+///
+/// Each photo has one entry. A photo that the service has moved gets a new entry, and its old one ends.
+nonisolated extension FeedTables {
+    func mergeAnchored(_ change: inout Change) throws(StorageError) {
+        var items = try items(of: change)
+        var isAdjacent = change.part?.placeLasts ?? true
+        if let part = change.part, !part.placeLasts {
+            switch try dropKnown(&items, above: part, change) {
+            case .adjacent: isAdjacent = true
+            case .unknown where !part.isDoubtful: isAdjacent = true
+            case .unknown: break
+            }
+            if part.isGap, !isAdjacent {
+                if try hasGap(in: change.key, above: part.key) {
+                    // It may be from above that gap: what lies below has lost its position.
+                    try dropTail(
+                        of: change.key, below: part.key, change.arrival.account,
+                        now: change.arrival.now)
+                    change.merge.isLost = true
+                    return
+                }
+                // All above is known: what is new lies below.
+                isAdjacent = true
+            }
+        }
+        // What the source shows further up has been passed on, or was moved and will be found missing there.
+        if let part = change.part { items.removeAll { $0.key ?? "" >= part.key } }
+        if items.isEmpty, change.page.next != nil {
+            return try moveToken(of: change.part, change.page.next, change)
+        }
+        let anchors = try anchors(among: items, isAdjacent: isAdjacent, change)
+        if anchors.keys.isEmpty, !isAdjacent { return }
+        try place(items, anchors, isAdjacent: isAdjacent, &change)
+    }
+
+    private struct Item {
+        let photo: PhotoID
+        /// The key of the entry that it has.
+        let key: String?
+    }
+
+    /// The photos of the page, each once.
+    private func items(of change: Change) throws(StorageError) -> [Item] {
+        var items: [Item] = []
+        var seen: Set<PhotoID> = []
+        for photo in change.page.photos where seen.insert(photo.photo.id).inserted {
+            let key = try liveKey(of: photo.photo.id, in: change.key)
+            // The user has just unliked it, and the list is from before.
+            if change.arrival.isExact, key == nil,
+                try isUnliked(photo.photo.id, change.arrival.account, now: change.arrival.now)
+            {
+                continue
+            }
+            items.append(Item(photo: photo.photo.id, key: key))
+        }
+        return items
+    }
+
+    private func isUnliked(
+        _ id: PhotoID, _ account: AccountID, now: Timestamp
+    ) throws(StorageError) -> Bool {
+        guard let known = try photo(account, id) else { return false }
+        return !known.photo.isLiked && known.isLikeFresh(now: now)
+    }
+
+    // MARK: Where the page begins
+
+    private enum Beginning {
+        /// The page begins with what is cached right above the part.
+        case adjacent
+        /// The page shows nothing that is cached above, or not in its order.
+        case unknown
+    }
+
+    /// Removes what is cached above a part from the beginning of its page: the source has moved down meanwhile.
+    private func dropKnown(
+        _ items: inout [Item], above part: Part, _ change: Change
+    ) throws(StorageError) -> Beginning {
+        let above = items.compactMap(\.key).filter { $0 >= part.key }
+        guard part.key != OrderKey.base, !above.isEmpty else { return .unknown }
+        let gap =
+            try database.first(
+                """
+                SELECT min(key) FROM mark WHERE source = ? AND key > ? AND is_gap
+                """, [.integer(change.key), .text(part.key)]
+            ) { $0.optionalText(0) } ?? nil
+        let keys = Self.longestDescent(above.filter { $0 < gap ?? Self.top })
+        guard let first = keys.first, let last = keys.last else { return .unknown }
+        let entries = try entries(of: change.key, from: part.key, below: nil)
+        let run = entries.filter { $0.isLive && $0.key <= first }
+        guard let start = items.firstIndex(where: { $0.key == first }),
+            let index = items.lastIndex(where: { $0.key == last })
+        else { return .unknown }
+        // The page ends up there, or shows the end of what is cached there.
+        let isRow = 2 * keys.count > index - start + 1
+        let isAtEnd = index == items.count - 1 || run.last?.key == last
+        guard isRow && isAtEnd || 2 * keys.count > run.count else { return .unknown }
+        items.removeSubrange(...index)
+        return .adjacent
+    }
+
+    // MARK: Anchors
+
+    private struct Anchors {
+        /// Their keys, the highest first.
+        var keys: [String] = []
+        /// The entries that the page shows anew, or no longer shows.
+        var covered: [Entry] = []
+    }
+
+    /// Finds the certain anchors of a page.
+    private func anchors(
+        among items: [Item], isAdjacent: Bool, _ change: Change
+    ) throws(StorageError) -> Anchors {
+        let upper = change.part?.key
+        // Beyond the next gap it is not known what lies between.
+        let end = try marks(of: change.key, from: nil, below: upper).first(where: \.isGap)?.key
+        let candidates = items.compactMap(\.key).filter { key in
+            key < upper ?? Self.top && key >= end ?? ""
+        }
+        let keys = Self.longestDescent(candidates)
+        guard let first = keys.first, let last = keys.last else { return Anchors() }
+        let span = try entries(of: change.key, from: last, below: upper)
+            .filter { $0.isLive && (isAdjacent || $0.key <= first) }
+        let isRow = keys.count >= 3 && span.suffix(3).map(\.key) == keys.suffix(3)
+        guard 2 * keys.count > span.count || isRow, isAdjacent || keys.count > 1 else {
+            return Anchors()
+        }
+        let kept = Set(keys)
+        return Anchors(keys: keys, covered: span.filter { !kept.contains($0.key) })
+    }
+
+    /// The longest choice of keys, in their order, that only falls; of several, the one that ends highest.
+    static func longestDescent<Key: Comparable>(_ keys: [Key]) -> [Key] {
+        // For each length, where the best choice of that length ends; and what comes before each.
+        var ends: [Int] = []
+        var previous = [Int?](repeating: nil, count: keys.count)
+        for (index, key) in keys.enumerated() {
+            let length = ends.firstIndex { keys[$0] <= key } ?? ends.count
+            previous[index] = length > 0 ? ends[length - 1] : nil
+            if length < ends.count { ends[length] = index } else { ends.append(index) }
+        }
+        var choice: [Key] = []
+        var next = ends.last
+        while let index = next {
+            choice.append(keys[index])
+            next = previous[index]
+        }
+        return choice.reversed()
+    }
+
+    // MARK: Entries
+
+    /// Makes the entries of the page, and sets the mark at its end.
+    private func place(
+        _ items: [Item], _ anchors: Anchors, isAdjacent: Bool, _ change: inout Change
+    ) throws(StorageError) {
+        let (source, part, now) = (change.key, change.part, change.arrival.now)
+        let upper = part?.key
+        let next = change.page.next
+        let kept = Set(anchors.keys)
+        let shown = Set(items.map(\.photo))
+        for entry in anchors.covered where !shown.contains(entry.photo) {
+            try drop(entry, &change)
+        }
+        if next == nil {
+            let rest = try entries(of: source, from: nil, below: anchors.keys.last ?? upper)
+            for entry in rest where entry.isLive && !shown.contains(entry.photo) {
+                try drop(entry, &change)
+            }
+        }
+        change.merge.new += items.count { $0.key == nil }
+        // A photo that was moved gets a new entry.
+        for item in items {
+            guard let key = item.key, !kept.contains(key) else { continue }
+            try end(source, at: key, change.generation)
+            change.isUsed = true
+        }
+        var bottom: Part?
+        if let lowest = anchors.keys.last { bottom = try mark(source, lowest) }
+        var above = upper
+        var run: [PhotoID] = []
+        var isFirst = true
+        for item in items {
+            guard let key = item.key, kept.contains(key) else {
+                run.append(item.photo)
+                continue
+            }
+            if isFirst, !isAdjacent { above = try neighbour(above: key, in: source) }
+            let born = isFirst && isAdjacent && part?.isGap == true ? part?.born : nil
+            let isBelow = isFirst && !isAdjacent
+            try place(
+                run, below: above, above: isBelow ? key : nil, near: .lower, born: born, &change)
+            (above, run, isFirst) = (key, [], false)
+        }
+        var gapBorn = change.generation
+        if isFirst, let part, part.isGap { gapBorn = part.born }
+        if let bottom, bottom.isGap { gapBorn = bottom.born }
+        let isTop = isFirst && part == nil
+        let last = try place(
+            run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn, &change)
+
+        guard let next else {
+            return try removeMarks(of: source, above: nil, below: upper)
+        }
+        let end = last ?? above
+        guard let end else { return }
+        let isJoined =
+            run.isEmpty && !anchors.keys.isEmpty
+            && (anchors.keys.count > 1 || items.count == 1)
+        let fetched = bottom?.fetched ?? change.fetched
+        if let lowest = anchors.keys.last {
+            try removeMarks(
+                of: source, above: lowest, below: isAdjacent ? upper : anchors.keys.first)
+        }
+        if isJoined, bottom?.isGap != true {
+            let covered = Part(
+                key: end, token: next, told: now, isGap: false, born: 0, fetched: fetched)
+            try setCoveredMark(covered, size: items.count, source)
+        } else {
+            if let bottom { try removeMark(of: source, at: bottom.key) }
+            if gapBorn == change.generation { change.isUsed = true }
+            try setMark(
+                source,
+                Part(
+                    key: end, token: next, told: now, isGap: true, born: gapBorn, fetched: fetched))
+        }
+    }
+
+    /// Makes entries for photos that follow each other.
+    ///
+    /// - Parameters:
+    ///   - run: The photos.
+    ///   - upper: The key of the neighbour above; nil for the top.
+    ///   - lower: The key of the neighbour below; nil for the highest key below `upper`.
+    ///   - side: The neighbour next to which they are placed.
+    ///   - born: The generation of the gap in which they lie; nil for the new one.
+    ///   - change: The merge.
+    /// - Returns: The key of the last one; nil if there is none.
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    private func place(
+        _ run: [PhotoID], below upper: String?, above lower: String?, near side: OrderKey.Side,
+        born: Int64?, _ change: inout Change
+    ) throws(StorageError) -> String? {
+        guard !run.isEmpty else { return nil }
+        var lower = lower
+        if lower == nil { lower = try neighbour(below: upper, in: change.key) }
+        let keys = OrderKey.keys(run.count, above: lower, below: upper, near: side)
+        for (photo, key) in zip(run, keys) {
+            try insert(photo, at: key, born: born ?? change.generation, &change)
+        }
+        return keys.last
+    }
+}

@@ -1,0 +1,235 @@
+internal import ProviderKit
+internal import Storage
+
+/// The entries and marks of a source.
+nonisolated extension FeedTables {
+    /// One version of an entry.
+    struct Entry {
+        let key: String
+        let photo: PhotoID
+        let isLive: Bool
+    }
+
+    /// Returns the entries between two keys, the highest first.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - lower: The lowest key; nil for the end.
+    ///   - upper: The key below them; nil for the top.
+    /// - Returns: All versions.
+    /// - Throws: ``StorageError``.
+    func entries(
+        of source: Int64, from lower: String?, below upper: String?
+    ) throws(StorageError) -> [Entry] {
+        var entries: [Entry] = []
+        try database.query(
+            """
+            SELECT key, photo, died FROM entry WHERE source = ? AND key >= ? AND key < ?
+            ORDER BY key DESC, born DESC
+            """, [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)]
+        ) { row throws(StorageError) in
+            entries.append(
+                Entry(
+                    key: row.text(0), photo: PhotoID(row.text(1)),
+                    isLive: row.integer(2) == Self.never))
+        }
+        return entries
+    }
+
+    /// Returns true if the source has a photo below a key.
+    func hasEntries(_ source: Int64, below key: String?) throws(StorageError) -> Bool {
+        try database.first(
+            "SELECT 1 FROM entry WHERE source = ? AND key < ? AND died = \(Self.never) LIMIT 1",
+            [.integer(source), .text(key ?? Self.top)]
+        ) { _ in true } ?? false
+    }
+
+    /// The key of the entry that the photo has now.
+    func liveKey(of photo: PhotoID, in source: Int64) throws(StorageError) -> String? {
+        try database.first(
+            """
+            SELECT key FROM entry WHERE source = ? AND photo = ? AND died = \(Self.never)
+            ORDER BY key DESC LIMIT 1
+            """, [.integer(source), .text(photo.text)]
+        ) { $0.text(0) }
+    }
+
+    /// The highest key below a key, of an entry or a mark.
+    func neighbour(below key: String?, in source: Int64) throws(StorageError) -> String? {
+        let upper = SQLValue.text(key ?? OrderKey.base)
+        return try database.first(
+            """
+            SELECT max(key) FROM (
+                SELECT max(key) AS key FROM entry WHERE source = ?1 AND key < ?2
+                UNION ALL SELECT max(key) FROM mark WHERE source = ?1 AND key < ?2)
+            """, [.integer(source), upper]
+        ) { $0.optionalText(0) } ?? nil
+    }
+
+    /// The lowest key of an entry above a key.
+    func neighbour(above key: String, in source: Int64) throws(StorageError) -> String? {
+        try database.first(
+            "SELECT min(key) FROM entry WHERE source = ? AND key > ?",
+            [.integer(source), .text(key)]
+        ) { $0.optionalText(0) } ?? nil
+    }
+
+    func insert(
+        _ photo: PhotoID, at key: String, _ source: Int64, born: Int64
+    ) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO entry (source, key, born, photo) VALUES (?, ?, ?, ?)",
+            [.integer(source), .text(key), .integer(born), .text(photo.text)])
+    }
+
+    /// Inserts an entry of the page.
+    func insert(
+        _ photo: PhotoID, at key: String, born: Int64, _ change: inout Change
+    ) throws(StorageError) {
+        try insert(photo, at: key, change.key, born: born)
+        if born == change.generation { change.isUsed = true }
+    }
+
+    /// Ends the version of an entry that is in the source.
+    func end(_ source: Int64, at key: String, _ generation: Int64) throws(StorageError) {
+        // One that no walk has seen needs no record.
+        try database.query(
+            "DELETE FROM entry WHERE source = ? AND key = ? AND died = \(Self.never) AND born >= ?",
+            [.integer(source), .text(key), .integer(generation)])
+        try database.query(
+            "UPDATE entry SET died = ? WHERE source = ? AND key = ? AND died = \(Self.never)",
+            [.integer(generation), .integer(source), .text(key)])
+    }
+
+    /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is not liked any
+    /// more, unless the list may be from before a like.
+    ///
+    /// - Returns: False if the entry stays.
+    @discardableResult
+    func drop(_ entry: Entry, _ change: inout Change) throws(StorageError) -> Bool {
+        let (account, now) = (change.arrival.account, change.arrival.now)
+        if change.arrival.isExact, let known = try photo(account, entry.photo) {
+            if known.isLikeFresh(now: now) { return false }
+            if known.photo.isLiked,
+                let photo = try setLiked(
+                    account, entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
+            {
+                change.merge.changed.append(photo)
+                change.merge.relikes.append(photo)
+            }
+        }
+        try end(change.key, at: entry.key, change.generation)
+        change.isUsed = true
+        change.killed.append(entry.photo)
+        return true
+    }
+
+    // MARK: Marks
+
+    func mark(_ source: Int64, _ key: String) throws(StorageError) -> Part? {
+        try database.first(
+            "SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key = ?",
+            [.integer(source), .text(key)], Self.part)
+    }
+
+    /// Returns the marks between two keys, the highest first.
+    func marks(
+        of source: Int64, from lower: String?, below upper: String?
+    ) throws(StorageError) -> [Part] {
+        var marks: [Part] = []
+        try database.query(
+            """
+            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key >= ? AND key < ?
+            ORDER BY key DESC
+            """, [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)]
+        ) { row throws(StorageError) in marks.append(Self.part(row)) }
+        return marks
+    }
+
+    func setMark(_ source: Int64, _ part: Part) throws(StorageError) {
+        try database.query(
+            """
+            INSERT OR REPLACE INTO mark (source, key, token, told, is_gap, born, fetched)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .integer(source), .text(part.key), .text(part.token),
+                .integer(part.told.secondsSince1970), .bool(part.isGap), .integer(part.born),
+                .integer(part.fetched.secondsSince1970),
+            ])
+    }
+
+    func removeMark(of source: Int64, at key: String) throws(StorageError) {
+        try database.query(
+            "DELETE FROM mark WHERE source = ? AND key = ?", [.integer(source), .text(key)])
+    }
+
+    /// Removes the marks between two keys.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - lower: The key below them; nil for the end.
+    ///   - upper: The key above them; nil for the top.
+    /// - Throws: ``StorageError``.
+    func removeMarks(
+        of source: Int64, above lower: String?, below upper: String?
+    ) throws(StorageError) {
+        try database.query(
+            "DELETE FROM mark WHERE source = ? AND key > ? AND key < ?",
+            [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)])
+    }
+
+    /// Sets the mark of a part that was fetched before, at the end of a page. The part below it is added to it if it is
+    /// small, so that refreshes leave no row of small parts behind.
+    ///
+    /// - Parameters:
+    ///   - part: The part.
+    ///   - size: The number of photos of the page.
+    ///   - source: The source.
+    /// - Throws: ``StorageError``.
+    func setCoveredMark(_ part: Part, size: Int, _ source: Int64) throws(StorageError) {
+        var part = part
+        let next = try database.first(
+            """
+            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key < ?
+            ORDER BY key DESC LIMIT 1
+            """, [.integer(source), .text(part.key)], Self.part)
+        if let next, !next.isGap {
+            let isLarge =
+                try database.first(
+                    """
+                    SELECT 1 FROM entry WHERE source = ? AND key < ? AND key > ?
+                    LIMIT 1 OFFSET \(max(1, size / 2))
+                    """, [.integer(source), .text(part.key), .text(next.key)]
+                ) { _ in true } ?? false
+            if !isLarge {
+                try removeMark(of: source, at: next.key)
+                part = Part(
+                    key: part.key, token: part.token, told: part.told, isGap: false,
+                    born: part.born, fetched: min(part.fetched, next.fetched))
+            }
+        }
+        try setMark(source, part)
+    }
+
+    // MARK: Sources
+
+    func source(of key: Int64) throws(StorageError) -> SourceState? {
+        let id = try database.first(
+            "SELECT account, id FROM source WHERE key = ?", [.integer(key)]
+        ) { (AccountID(stored: $0.text(0)), SourceID($0.text(1))) }
+        guard let (account, source) = id else { return nil }
+        return try self.source(account, source)
+    }
+
+    func setGeneration(_ source: Int64, _ generation: Int64) throws(StorageError) {
+        try database.query(
+            "UPDATE source SET generation = ? WHERE key = ?",
+            [.integer(generation), .integer(source)])
+    }
+
+    func setKeyed(_ source: Int64, _ isKeyed: Bool) throws(StorageError) {
+        try database.query(
+            "UPDATE source SET keyed = ? WHERE key = ?", [.bool(isKeyed), .integer(source)])
+    }
+}

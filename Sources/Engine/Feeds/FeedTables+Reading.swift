@@ -1,0 +1,155 @@
+internal import ProviderKit
+internal import Storage
+
+/// Reading the pages of a walk.
+///
+/// A walk sees the entries that were in the source when it began: those with `born <= generation < died`. Later
+/// refreshes add versions and end versions, but change nothing of what it sees. A photo may have several entries: the
+/// walk shows it at the highest one that it sees. Entries that fill a gap belong to the generation in which the gap
+/// was left, because no walk has passed a gap.
+nonisolated extension FeedTables {
+    /// Some neighbouring photos of a source.
+    struct Slice: Sendable {
+        var photos: [CachedPhoto] = []
+        /// The order key of the last one.
+        var last: String?
+        /// What comes after it.
+        var following = Following.end
+        /// The part among the photos that should be fetched again first. The top is not among them.
+        var outdated: Part?
+    }
+
+    enum Following: Sendable {
+        /// More cached photos.
+        case photos
+        case gap(Part)
+        case end
+    }
+
+    /// A part of a source below its top: the page to which one page token leads.
+    struct Part: Sendable {
+        /// The part begins right below this key.
+        let key: String
+        /// The page token.
+        let token: String
+        /// When the service gave the token.
+        let told: Timestamp
+        /// True if the page was not fetched yet.
+        let isGap: Bool
+        /// The generation in which the gap was left.
+        let born: Int64
+        /// When the photos were fetched; for a gap, those below it.
+        let fetched: Timestamp
+        /// True if the page token leads to the same position for good.
+        var placeLasts = false
+        /// True if the page token may lead to another position by now.
+        var isDoubtful = false
+    }
+
+    /// The columns of ``Part``.
+    static let partColumns = "key, token, told, is_gap, born, fetched"
+
+    static func part(_ row: borrowing Row) -> Part {
+        Part(
+            key: row.text(0), token: row.text(1),
+            told: Timestamp(secondsSince1970: row.integer(2)), isGap: row.integer(3) != 0,
+            born: row.integer(4), fetched: Timestamp(secondsSince1970: row.integer(5)))
+    }
+
+    /// Reads the photos of a walk below a position, up to the next gap.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - account: The account.
+    ///   - place: The position; nil for the top.
+    ///   - count: The number of photos at most.
+    ///   - fresh: Parts that were fetched in this time are not outdated.
+    /// - Returns: The photos, and what follows them.
+    /// - Throws: ``StorageError``.
+    func slice(
+        of source: SourceState, _ account: AccountID, below place: FeedPlace?, count: Int,
+        fresh: ClosedRange<Timestamp>
+    ) throws(StorageError) -> Slice {
+        let generation = place?.generation ?? source.generation
+        let gap = try gap(of: source.key, atOrBelow: place?.key, generation)
+        var slice = Slice()
+        var isMore = false
+        var first: String?
+        try database.query(
+            """
+            SELECT \(Self.photoColumns), entry.key FROM entry
+            JOIN photo ON photo.account = ?1 AND photo.id = entry.photo
+            WHERE source = ?2 AND key < ?3 AND key >= ?4 AND born <= ?5 AND died > ?5
+                AND NOT EXISTS (SELECT 1 FROM entry AS other
+                    WHERE other.source = ?2 AND other.photo = entry.photo AND other.key > entry.key
+                        AND other.born <= ?5 AND other.died > ?5)
+                AND (died = \(Self.never) OR EXISTS (SELECT 1 FROM entry AS other
+                    WHERE other.source = ?2 AND other.photo = entry.photo
+                        AND other.died = \(Self.never)))
+            ORDER BY key DESC LIMIT ?6
+            """,
+            [
+                .text(account.text), .integer(source.key), .text(place?.key ?? Self.top),
+                .text(gap?.key ?? ""), .integer(generation), .integer(count + 1),
+            ]
+        ) { row throws(StorageError) in
+            guard slice.photos.count < count else {
+                isMore = true
+                return
+            }
+            slice.photos.append(Self.photo(row))
+            let key = row.text(Self.photoColumnCount)
+            if first == nil { first = key }
+            slice.last = key
+        }
+        if isMore {
+            slice.following = .photos
+        } else if let gap {
+            slice.following = .gap(gap)
+        }
+        if let first, let last = slice.last {
+            // At the end, what follows may have come later.
+            let isEnd = gap == nil && !isMore
+            slice.outdated = try outdated(
+                of: source.key, from: first, to: isEnd ? "" : last, fresh)
+        }
+        return slice
+    }
+
+    /// A key above all order keys.
+    static let top = "\u{7f}"
+
+    /// The nearest gap that a walk comes to.
+    private func gap(
+        of source: Int64, atOrBelow key: String?, _ generation: Int64
+    ) throws(StorageError) -> Part? {
+        try database.first(
+            """
+            SELECT \(Self.partColumns) FROM mark
+            WHERE source = ? AND key <= ? AND is_gap AND born <= ?
+            ORDER BY key DESC LIMIT 1
+            """, [.integer(source), .text(key ?? Self.top), .integer(generation)], Self.part)
+    }
+
+    /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest, because
+    /// a page tells the page token of the next part.
+    private func outdated(
+        of source: Int64, from first: String, to last: String, _ fresh: ClosedRange<Timestamp>
+    ) throws(StorageError) -> Part? {
+        var oldest: Part?
+        var isAbove = false
+        try database.query(
+            """
+            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key > ? ORDER BY key LIMIT 32
+            """, [.integer(source), .text(last)]
+        ) { row throws(StorageError) in
+            guard !isAbove else { return }
+            let part = Self.part(row)
+            isAbove = part.key > first
+            guard !fresh.contains(part.fetched) else { return }
+            if let known = oldest, known.fetched < part.fetched { return }
+            oldest = part
+        }
+        return oldest
+    }
+}
