@@ -8,7 +8,8 @@ internal import Storage
 /// certain anchors become those of the page. The page is joined with what is cached below only if it ends with certain
 /// anchors; otherwise a gap is left, and the next request decides.
 ///
-/// Each photo has one entry. A photo that the service has moved gets a new entry, and its old one ends.
+/// A photo that the service has moved up gets a new entry, and its old one ends. A photo that is cached further up and
+/// appears below gets a second entry: it was passed on, and walks that began before see the entry below.
 nonisolated extension FeedTables {
     func mergeAnchored(_ change: inout Change) throws(StorageError) {
         var items = try items(of: change)
@@ -32,8 +33,6 @@ nonisolated extension FeedTables {
                 isAdjacent = true
             }
         }
-        // What the source shows further up has been passed on, or was moved and will be found missing there.
-        if let part = change.part { items.removeAll { $0.key ?? "" >= part.key } }
         if items.isEmpty, change.page.next != nil {
             return try moveToken(of: change.part, change.page.next, change)
         }
@@ -44,8 +43,10 @@ nonisolated extension FeedTables {
 
     private struct Item {
         let photo: PhotoID
-        /// The key of the entry that it has.
+        /// The key of the entry that it has in the part or below it.
         let key: String?
+        /// The key of the entry that it has above the part.
+        let above: String?
     }
 
     /// The photos of the page, each once.
@@ -53,14 +54,18 @@ nonisolated extension FeedTables {
         var items: [Item] = []
         var seen: Set<PhotoID> = []
         for photo in change.page.photos where seen.insert(photo.photo.id).inserted {
-            let key = try liveKey(of: photo.photo.id, in: change.key)
+            var above: String?
+            if let part = change.part {
+                above = try liveKey(of: photo.photo.id, in: change.key, from: part.key)
+            }
+            let key = try liveKey(of: photo.photo.id, in: change.key, below: change.part?.key)
             // The user has just unliked it, and the list is from before.
             if change.arrival.isExact, key == nil,
                 try isUnliked(photo.photo.id, change.arrival.account, now: change.arrival.now)
             {
                 continue
             }
-            items.append(Item(photo: photo.photo.id, key: key))
+            items.append(Item(photo: photo.photo.id, key: key, above: above))
         }
         return items
     }
@@ -85,7 +90,7 @@ nonisolated extension FeedTables {
     private func dropKnown(
         _ items: inout [Item], above part: Part, _ change: Change
     ) throws(StorageError) -> Beginning {
-        let above = items.compactMap(\.key).filter { $0 >= part.key }
+        let above = items.compactMap(\.above)
         guard part.key != OrderKey.base, !above.isEmpty else { return .unknown }
         let gap =
             try database.first(
@@ -97,8 +102,8 @@ nonisolated extension FeedTables {
         guard let first = keys.first, let last = keys.last else { return .unknown }
         let entries = try entries(of: change.key, from: part.key, below: nil)
         let run = entries.filter { $0.isLive && $0.key <= first }
-        guard let start = items.firstIndex(where: { $0.key == first }),
-            let index = items.lastIndex(where: { $0.key == last })
+        guard let start = items.firstIndex(where: { $0.above == first }),
+            let index = items.lastIndex(where: { $0.above == last })
         else { return .unknown }
         // The page ends up there, or shows the end of what is cached there.
         let isRow = 2 * keys.count > index - start + 1
@@ -169,8 +174,13 @@ nonisolated extension FeedTables {
         let next = change.page.next
         let kept = Set(anchors.keys)
         let shown = Set(items.map(\.photo))
-        for entry in anchors.covered where !shown.contains(entry.photo) {
-            try drop(entry, &change)
+        for entry in anchors.covered {
+            if shown.contains(entry.photo) {
+                try end(source, at: entry.key, change.generation)
+                change.isUsed = true
+            } else {
+                try drop(entry, &change)
+            }
         }
         if next == nil {
             let rest = try entries(of: source, from: nil, below: anchors.keys.last ?? upper)
@@ -178,7 +188,7 @@ nonisolated extension FeedTables {
                 try drop(entry, &change)
             }
         }
-        change.merge.new += items.count { $0.key == nil }
+        change.merge.new += items.count { $0.key == nil && $0.above == nil }
         // A photo that was moved gets a new entry.
         for item in items {
             guard let key = item.key, !kept.contains(key) else { continue }
@@ -214,9 +224,8 @@ nonisolated extension FeedTables {
         }
         let end = last ?? above
         guard let end else { return }
-        let isJoined =
-            run.isEmpty && !anchors.keys.isEmpty
-            && (anchors.keys.count > 1 || items.count == 1)
+        // One photo alone may be pinned, or may have been moved.
+        let isJoined = run.isEmpty && anchors.keys.count > 1
         let fetched = bottom?.fetched ?? change.fetched
         if let lowest = anchors.keys.last {
             try removeMarks(

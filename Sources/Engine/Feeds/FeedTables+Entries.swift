@@ -44,13 +44,26 @@ nonisolated extension FeedTables {
         ) { _ in true } ?? false
     }
 
-    /// The key of the entry that the photo has now.
-    func liveKey(of photo: PhotoID, in source: Int64) throws(StorageError) -> String? {
+    /// Returns the highest key of the entries that the photo has now.
+    ///
+    /// - Parameters:
+    ///   - photo: The photo.
+    ///   - source: The source.
+    ///   - lower: The lowest key that counts.
+    ///   - upper: The key below which an entry counts; nil for all.
+    /// - Returns: The key; nil if it has no such entry.
+    /// - Throws: ``StorageError``.
+    func liveKey(
+        of photo: PhotoID, in source: Int64, from lower: String = "", below upper: String? = nil
+    ) throws(StorageError) -> String? {
         try database.first(
             """
             SELECT key FROM entry WHERE source = ? AND photo = ? AND died = \(Self.never)
-            ORDER BY key DESC LIMIT 1
-            """, [.integer(source), .text(photo.text)]
+                AND key >= ? AND key < ? ORDER BY key DESC LIMIT 1
+            """,
+            [
+                .integer(source), .text(photo.text), .text(lower), .text(upper ?? Self.top),
+            ]
         ) { $0.text(0) }
     }
 
