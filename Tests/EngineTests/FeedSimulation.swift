@@ -368,7 +368,8 @@ struct FeedSimulation {
         let known = try tables.source(account, source)
         guard known != nil else { return Set(service.shown) }
         let highest = covered.map(\.upperBound).max() ?? .max
-        let photos = service.entries.flatMap { entry in
+        // The key of the pinned photo is not that of its place.
+        let photos = service.entries.dropFirst(profile.pins ? 1 : 0).flatMap { entry in
             let isInGap =
                 entry.key < highest && !covered.contains { $0.contains(entry.key) }
             return entry.photos.filter { isInGap || shownOnce.contains($0) }

@@ -220,7 +220,11 @@ nonisolated extension FeedTables {
             run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn, &change)
 
         guard let next else {
-            return try removeMarks(of: source, above: nil, below: upper)
+            try removeMarks(of: source, above: anchors.keys.last ?? upper, below: upper)
+            if let bottom { try removeMark(of: source, at: bottom.key) }
+            // Gaps further down stay: a walk that began before them does not see what was found above.
+            try removeCoveredMarks(of: source, below: anchors.keys.last ?? upper)
+            return
         }
         let end = last ?? above
         guard let end else { return }

@@ -192,6 +192,13 @@ nonisolated extension FeedTables {
             [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)])
     }
 
+    /// Removes the marks below a key that are no gaps.
+    func removeCoveredMarks(of source: Int64, below upper: String?) throws(StorageError) {
+        try database.query(
+            "DELETE FROM mark WHERE source = ? AND key < ? AND NOT is_gap",
+            [.integer(source), .text(upper ?? Self.top)])
+    }
+
     /// Sets the mark of a part that was fetched before, at the end of a page. The part below it is added to it if it is
     /// small, so that refreshes leave no row of small parts behind.
     ///

@@ -74,7 +74,6 @@ nonisolated extension FeedTables {
         let gap = try gap(of: source.key, atOrBelow: place?.key, generation)
         var slice = Slice()
         var isMore = false
-        var first: String?
         try database.query(
             """
             SELECT \(Self.photoColumns), entry.key FROM entry
@@ -98,20 +97,18 @@ nonisolated extension FeedTables {
                 return
             }
             slice.photos.append(Self.photo(row))
-            let key = row.text(Self.photoColumnCount)
-            if first == nil { first = key }
-            slice.last = key
+            slice.last = row.text(Self.photoColumnCount)
         }
         if isMore {
             slice.following = .photos
         } else if let gap {
             slice.following = .gap(gap)
         }
-        if let first, let last = slice.last {
+        if let last = slice.last {
             // At the end, what follows may have come later.
             let isEnd = gap == nil && !isMore
             slice.outdated = try outdated(
-                of: source.key, from: first, to: isEnd ? "" : last, fresh)
+                of: source.key, from: place?.key ?? Self.top, to: isEnd ? "" : last, fresh)
         }
         return slice
     }
@@ -134,7 +131,7 @@ nonisolated extension FeedTables {
     /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest, because
     /// a page tells the page token of the next part.
     private func outdated(
-        of source: Int64, from first: String, to last: String, _ fresh: ClosedRange<Timestamp>
+        of source: Int64, from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {
         var oldest: Part?
         var isAbove = false
@@ -145,7 +142,7 @@ nonisolated extension FeedTables {
         ) { row throws(StorageError) in
             guard !isAbove else { return }
             let part = Self.part(row)
-            isAbove = part.key > first
+            isAbove = part.key >= upper
             guard !fresh.contains(part.fetched) else { return }
             if let known = oldest, known.fetched < part.fetched { return }
             oldest = part
