@@ -179,9 +179,18 @@ package final class BusConnection {
         return try await call(message, timeout: timeout).read()
     }
 
-    /// Sends everything that is queued. Blocks until the bus has taken it; only for the end of a
-    /// program.
-    package func flush() { dbus_connection_flush(raw) }
+    /// Sends everything that is queued. Blocks; only for the end of a program.
+    ///
+    /// - Parameter limit: The time after which the rest is not sent, because the bus does not read.
+    package func flush(within limit: Duration = .milliseconds(500)) {
+        let deadline = ContinuousClock.now + limit
+        while isConnected, dbus_connection_has_messages_to_send(raw) != 0 {
+            let rest = ContinuousClock.now.duration(to: deadline)
+            guard rest > .zero else { return }
+            let milliseconds = Int32(rest / .milliseconds(1)) + 1
+            guard dbus_connection_read_write(raw, milliseconds) != 0 else { return }
+        }
+    }
 
     /// Closes the socket, at the end of the process.
     ///
