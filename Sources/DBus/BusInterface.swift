@@ -81,6 +81,8 @@ struct BusProperty<Object: AnyObject> {
     let name: MemberName
     let type: Signature
     let emits: EmitsChangedSignal
+    /// True if the value can change without a call of ``ExportedObject/noteChange()``.
+    var isVolatile = false
     let get: (Object) -> any BusType
     /// Reads the new value from a call of `Properties.Set`.
     let set: ((Object, BusMessage) throws -> PropertyChange)?
@@ -230,12 +232,23 @@ extension BusMember {
     }
 
     /// A property that clients can only read.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the property.
+    ///   - emits: Whether changes are announced.
+    ///   - isVolatile: True if the value can change without a call of ``ExportedObject/noteChange()``, because it
+    ///     depends on something outside the program.
+    ///   - get: Returns the value.
+    /// - Returns: The member.
     package static func property<Value: BusType>(
-        _ name: MemberName, emits: EmitsChangedSignal = .value, _ get: @escaping (Object) -> Value
+        _ name: MemberName, emits: EmitsChangedSignal = .value, isVolatile: Bool = false,
+        _ get: @escaping (Object) -> Value
     ) -> BusMember {
         BusMember(
             kind: .property(
-                BusProperty(name: name, type: Value.signature, emits: emits, get: get, set: nil)))
+                BusProperty(
+                    name: name, type: Value.signature, emits: emits, isVolatile: isVolatile,
+                    get: get, set: nil)))
     }
 
     /// A property that clients can write; `set` returns when the value is stored.

@@ -21,6 +21,7 @@ final class ExportedInterface {
         properties = declaration.properties.map { property in
             BusProperty(
                 name: property.name, type: property.type, emits: property.emits,
+                isVolatile: property.isVolatile || property.emits == .never,
                 get: { property.get(unsafeDowncast($0, to: Object.self)) },
                 set: property.set.map { set in
                     { try set(unsafeDowncast($0, to: Object.self), $1) }
@@ -51,6 +52,18 @@ final class ExportedInterface {
 
     var allValues: OrderedEntries<String, AnyVariant> {
         OrderedEntries(properties.map { ($0.name.text, value($0)) })
+    }
+
+    /// Hashes of the values of volatile properties.
+    var volatileHashes: [Int] {
+        properties.filter(\.isVolatile).map { property in
+            var encoder = Encoder()
+            // A value that cannot be marshalled equals no other.
+            guard (try? value(property).encode(into: &encoder)) != nil else {
+                return .random(in: .min ... .max)
+            }
+            return encoder.bytes.hashValue
+        }
     }
 
     /// The properties whose values are others than clients were told; they count as told from now

@@ -38,6 +38,7 @@ package final class ExportedObject {
     ///
     /// Soon, not now: changes that come in one burst go out in one signal.
     package func noteChange() {
+        tree?.objectChanged(self)
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
         Task { flushChanges() }
@@ -50,6 +51,7 @@ package final class ExportedObject {
         for interface in interfaces {
             let changes = interface.takeChanges()
             guard !changes.entries.isEmpty else { continue }
+            tree?.objectChanged(self)
             emit(
                 StandardInterface.properties, "PropertiesChanged", interface.name.text, changes,
                 [String]())

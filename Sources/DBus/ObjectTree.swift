@@ -14,6 +14,10 @@ package final class ObjectTree {
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
     private var running = RunningCalls()
+    /// The reply to `GetManagedObjects`; nil after a change of an object.
+    private var preparedObjects: PreparedReply?
+    /// The interfaces in ``preparedObjects`` that have volatile properties, with the hashes of the values in it.
+    private var preparedVolatile: [(interface: ExportedInterface, hashes: [Int])] = []
     /// The calls that came before ``start()``, in their order; nil once they are being answered.
     private var held: [BusMessage]? = []
     /// The number of held calls with file descriptors.
@@ -73,7 +77,15 @@ package final class ObjectTree {
 
     // MARK: Telling clients
 
+    /// Discards the prepared reply that contains the object.
+    func objectChanged(_ object: ExportedObject) {
+        guard object.path != root else { return }
+        preparedObjects = nil
+        preparedVolatile = []
+    }
+
     func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
+        objectChanged(object)
         // Clients are told of these values now, or ask for them.
         for interface in interfaces { _ = interface.takeChanges() }
         // Before the start, nobody has been told what is there.
@@ -84,6 +96,7 @@ package final class ObjectTree {
     }
 
     func announce(removed interfaces: [ExportedInterface], on object: ExportedObject) {
+        objectChanged(object)
         guard object.path != root, !interfaces.isEmpty else { return }
         emit(
             .signal(root, StandardInterface.objectManager, "InterfacesRemoved"), object.path,
@@ -96,17 +109,40 @@ package final class ObjectTree {
         connection.send(signal)
     }
 
-    /// What `GetManagedObjects` answers: every object below the root.
-    var managedObjects: ManagedObjects {
-        ManagedObjects(
-            objects.values.filter { $0.path != root }
-                .sorted { $0.path.text < $1.path.text }
-                .map { object in
+    /// Returns the reply to `GetManagedObjects`: every object below the root.
+    ///
+    /// It is marshalled again only after a change of an object, which
+    /// ``ExportedObject/noteChange()`` reports, or of a volatile property.
+    ///
+    /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
+    func managedObjects() throws(BusError) -> PreparedReply {
+        if let preparedObjects,
+            preparedVolatile.allSatisfy({ $0.interface.volatileHashes == $0.hashes })
+        {
+            return preparedObjects
+        }
+        let objects = objects.values.filter { $0.path != root }
+            .sorted { $0.path.text < $1.path.text }
+        // Before the values, which may change while they are read.
+        preparedVolatile = objects.flatMap(\.interfaces)
+            .filter { $0.properties.contains(where: \.isVolatile) }
+            .map { ($0, $0.volatileHashes) }
+        let reply = try PreparedReply(
+            ManagedObjects(
+                objects.map { object in
                     (
                         object.path,
                         OrderedEntries(object.interfaces.map { ($0.name.text, $0.allValues) })
                     )
-                })
+                }))
+        preparedObjects = reply
+        return reply
+    }
+
+    /// Discards what only makes the next reply faster.
+    package func releaseMemory() {
+        preparedObjects = nil
+        preparedVolatile = []
     }
 
     /// The next path elements of the objects below `path`, sorted.

@@ -34,9 +34,12 @@ enum StandardInterface {
     private static let objectManagerInterface = BusInterface<ExportedObject>(
         objectManager,
         [
-            .method("GetManagedObjects", out: ["objects"]) { (object) -> ManagedObjects in
-                object.tree?.managedObjects ?? ManagedObjects()
-            },
+            .preparedMethod(
+                "GetManagedObjects", out: ["objects"], returning: ManagedObjects.self,
+                kept: { object in
+                    try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
+                },
+                { _ in try PreparedReply(ManagedObjects()) }),
             .signal(
                 "InterfacesAdded", ["object", "interfaces"], ObjectPath.self,
                 [String: [String: Variant]].self),

@@ -89,6 +89,35 @@ struct ObjectManagerTests {
         #expect(objects[.test]?["org.imagefeed.Test"]?["Label"] == .string("one"))
     }
 
+    @Test func `the list of objects follows each change`() async throws {
+        let server = try TestServer()
+        func values() async throws -> [String: Variant]? {
+            try await server.root.managedObjects()[.test]?["org.imagefeed.Test"]
+        }
+        // What is listed once is marshalled for the next call.
+        for _ in 0..<2 { #expect(try await values()?["Number"] == .uint32(1)) }
+        server.object.number = 2
+        server.exported.noteChange()
+        for _ in 0..<2 { #expect(try await values()?["Number"] == .uint32(2)) }
+        server.object.number = 3
+        server.exported.flushChanges()
+        #expect(try await values()?["Number"] == .uint32(3))
+        try await server.proxy.set(.test, "Label", to: "two")
+        #expect(try await values()?["Label"] == .string("two"))
+        // A property whose changes are not announced.
+        server.object.number = 4
+        #expect(try await values()?["Clock"] == .uint32(4))
+        let other = ExportedObject("/org/imagefeed/other")
+        server.tree.export(other)
+        #expect(try await server.root.managedObjects().count == 2)
+        other.add(TestObject.interface, on: TestObject())
+        #expect(try await server.root.managedObjects()[other.path]?.count == 1)
+        other.remove([.test])
+        #expect(try await server.root.managedObjects()[other.path]?.isEmpty == true)
+        server.tree.remove(other)
+        #expect(try await server.root.managedObjects().count == 1)
+    }
+
     @Test func `objects and interfaces that come and go are told`() async throws {
         let server = try TestServer()
         let events = Observed<[String]>()

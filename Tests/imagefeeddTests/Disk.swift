@@ -1,0 +1,49 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Disks that only the daemon sees.
+@MainActor
+enum Disk {
+    static let cache = "home/.cache/imagefeed"
+    static let data = "home/.local/share/imagefeed"
+
+    nonisolated static var canMount: Bool {
+        geteuid() == 0 && access("/usr/bin/unshare", X_OK) == 0
+    }
+
+    /// Starts a program after `script`, which sees the folder as `$0`.
+    private static func launcher(_ folder: String, _ script: String) throws -> [String] {
+        let path = try PrivateBus.current.directory.appending(folder)
+        return [
+            "/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-ec",
+            "mkdir -p \"$0\"; \(script); exec \"$@\"", path,
+        ]
+    }
+
+    /// An empty one, of so much room.
+    static func small(_ folder: String, kibibytes: Int) throws -> [String] {
+        try launcher(folder, "mount -t tmpfs -o size=\(kibibytes)k none \"$0\"")
+    }
+
+    /// One with what is in the folder, and no room for more.
+    static func full(_ folder: String) throws -> [String] {
+        try launcher(
+            folder,
+            """
+            cp -a "$0" "$0.copy"; mount -t tmpfs -o size=8m none "$0"; cp -a "$0.copy/." "$0"
+            rm -r "$0.copy"; chmod 700 "$0"; head -c 20M /dev/zero > "$0/filling" 2>/dev/null || true
+            """)
+    }
+
+    static func readOnly(_ folder: String) throws -> [String] {
+        try launcher(folder, "mount --bind \"$0\" \"$0\"; mount -o remount,ro,bind \"$0\"")
+    }
+
+    static func remove(_ folder: String) async throws {
+        let directory = try PrivateBus.current.directory
+        let removal = try ChildProcess(
+            "/bin/rm", ["-r", directory.appending(folder)], environment: directory.environment)
+        #expect(try await removal.exitStatus() == .code(0))
+    }
+}

@@ -1,0 +1,64 @@
+import BusAPI
+import DBus
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// The reply to `GetManagedObjects`, which is kept until something changes.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct ObjectListTests {
+    /// Expects the list of objects to have the same values as the objects.
+    private func check(
+        _ client: TestClient, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        var difference: String?
+        // A value may change between the calls, but not each time.
+        for _ in 0..<10 {
+            difference = try await findDifference(client)
+            if difference == nil { return }
+        }
+        Issue.record("\(difference ?? "")", sourceLocation: sourceLocation)
+    }
+
+    private func findDifference(_ client: TestClient) async throws -> String? {
+        let objects = try await client.service.objects()
+        for (path, interfaces) in objects {
+            for (name, properties) in interfaces {
+                let current = try await client.proxy(path).properties(InterfaceName(name))
+                if current != properties { return "\(path) \(name)" }
+            }
+        }
+        return nil
+    }
+
+    @Test func `the list of objects agrees with the objects after each change`() async throws {
+        try Pictures.add(["a", "b"])
+        let world = try await UnsplashWorld()
+        let client = world.client
+        try await check(client)
+        let local = try await client.logIn("ada")
+        try await check(client)
+        try await client.waitUntilReady(local)
+        try await check(client)
+        let ada = try await world.logIn("ada")
+        try await world.wait(ada, "ready")
+        try await check(client)
+        try await ada.setLabel("A")
+        try await check(client)
+        let ids = try await world.ids(ada, count: 3)
+        #expect(try await ada.like(ids[0]) == "done")
+        try await check(client)
+        world.unsplash.stop()
+        #expect(try await ada.like(ids[1]) == "queued")
+        try await check(client)
+        try await world.wait(ada, "offline")
+        try await check(client)
+        try await Disk.remove("\(Disk.data)/avatars")
+        try await check(client)
+        try await ada.logout()
+        try await check(client)
+        try await local.remove()
+        try await check(client)
+        try await world.daemon.stop()
+    }
+}
