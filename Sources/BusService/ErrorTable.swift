@@ -38,9 +38,12 @@ enum ErrorTable {
             ErrorReply(.ioError, "\(error)")
         case let error as EngineError: ErrorReply(name(error).name, "\(error)")
         case let error as ProviderError: ErrorReply(name(error).name, "\(error)")
+        case HTTPError.cannotWrite(let code) where ![ENOSPC, EDQUOT].contains(code):
+            ErrorReply(.ioError, "\(error)")
         case let error as HTTPError: ErrorReply(name(error).name, "\(error)")
         case let error as SecretStoreError: ErrorReply(name(error).name, error.message)
         case StorageError.full: ErrorReply(ServiceError.storageFull.name, "\(StorageError.full)")
+        case StorageError.readOnly, StorageError.cannotOpen: ErrorReply(.ioError, "\(error)")
         case is CancellationError:
             ErrorReply(ServiceError.cancelled.name, "The call was cancelled.")
         default: ErrorReply(.failed, "\(error)")
@@ -88,8 +91,8 @@ enum ErrorTable {
         case .unreachable: .offline
         case .failed, .invalidAddress, .forbiddenAddress: .serviceFailed
         case .tooLarge: .tooLarge
-        case .cannotWrite(let code):
-            [ENOSPC, EDQUOT].contains(code) ? .storageFull : .serviceFailed
+        // For want of room; else it has a name of the bus itself.
+        case .cannotWrite: .storageFull
         }
     }
 

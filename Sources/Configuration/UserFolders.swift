@@ -10,8 +10,8 @@ package struct UserFolders: Sendable {
     package let configuration: String
     /// `$XDG_DATA_HOME/imagefeed`
     package let data: String
-    /// `$XDG_CACHE_HOME/imagefeed`
-    package let cache: String
+    /// `$XDG_CACHE_HOME/imagefeed`, or the folder that is used in its place
+    package var cache: String
     /// Where plugins are installed, the user's first.
     package let providers: [String]
     /// The configuration files, the system's first.

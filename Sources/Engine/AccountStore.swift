@@ -23,6 +23,8 @@ nonisolated package struct AccountStore: Sendable {
         package var pendingLikes: [AccountID: [PhotoID]] = [:]
         /// What the file is called now that was damaged; nil if it was sound.
         package var damagedFile: String?
+        /// The reason why nothing can be stored; nil if the store can be written.
+        package var readOnlyError: StorageError?
     }
 
     static let migrations = [
@@ -47,18 +49,35 @@ nonisolated package struct AccountStore: Sendable {
 
     private let database: DatabaseQueue
 
-    /// Opens the store in `folder`, and reads it. A damaged one is set aside and begun anew.
+    /// Opens and reads the store.
     ///
+    /// A damaged store is renamed and a new one is created. A store that cannot be written can be read; each write
+    /// to it then opens the store again, and fails with ``StorageError/readOnly(_:_:)`` while it remains
+    /// read-only.
+    ///
+    /// - Parameters:
+    ///   - folder: The data folder, which is created if necessary.
+    ///   - lock: The lock of the data folder. A folder that could not be locked because it is read-only is locked
+    ///     before the store is opened for writing.
+    /// - Returns: The store and its contents.
     /// - Throws: ``StorageError``.
     package static func open(
-        folder: String
+        folder: String, lock: FolderLock? = nil
     ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
-        try PrivateFolder.create(folder)
+        let path = "\(folder)/accounts.sqlite"
         var (database, contents, damaged) = try Database.open(
-            keeping: "\(folder)/accounts.sqlite", migrations, read: read)
+            keeping: path, migrations, read: read)
         contents.damagedFile = damaged
+        contents.readOnlyError = database.writeError
         database.releaseMemory()
-        return (AccountStore(database: DatabaseQueue(database, label: "accounts")), contents)
+        let queue = DatabaseQueue(database, label: "accounts") {
+            if case .inUse = lock?.attempt() {
+                throw StorageError.readOnly(path, "another imagefeedd uses it")
+            }
+            return try Database.open(keeping: path, migrations) { _ throws(StorageError) in }
+                .database
+        }
+        return (AccountStore(database: queue), contents)
     }
 
     /// Stores an account that is new or has changed, and which one is the default.

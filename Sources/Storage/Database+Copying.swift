@@ -1,8 +1,10 @@
 internal import CSQLite
 
 extension Database {
-    /// Takes over all that is in a file which cannot be written, as of the last time that its log was worked
-    /// in. What was here is gone.
+    /// Replaces the contents with those of a file that cannot be written.
+    ///
+    /// Changes in the log of the file are included if the log and its index are readable, as they are after the
+    /// process that wrote them was killed.
     ///
     /// - Parameters:
     ///   - path: Of a file that nobody writes meanwhile.
@@ -23,21 +25,32 @@ extension Database {
     }
 }
 
-/// A database file that is read without a lock and without its log.
+/// A database file that is opened for reading.
 private struct ReadOnlyFile: ~Copyable {
     let raw: OpaquePointer
     let bytes: Int
 
     init(_ path: String) throws(StorageError) {
-        var raw: OpaquePointer?
-        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2("file:\(Self.escape(path))?immutable=1", &raw, flags, nil)
-        guard let raw, code == SQLITE_OK else {
-            sqlite3_close_v2(raw)
+        // Without a log, SQLite reads a file in WAL mode only if the file is declared immutable.
+        guard let raw = Self.open(path, "") ?? Self.open(path, "?immutable=1") else {
             throw .cannotOpen(path, "it cannot be read")
         }
         self.raw = raw
         bytes = Self.number("PRAGMA page_count", raw) * Self.number("PRAGMA page_size", raw)
+    }
+
+    /// Opens the file and reads its schema; nil if that fails.
+    private static func open(_ path: String, _ parameters: String) -> OpaquePointer? {
+        var raw: OpaquePointer?
+        let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+        let code = sqlite3_open_v2("file:\(escape(path))\(parameters)", &raw, flags, nil)
+        guard code == SQLITE_OK,
+            sqlite3_exec(raw, "SELECT 1 FROM sqlite_master", nil, nil, nil) == SQLITE_OK
+        else {
+            sqlite3_close_v2(raw)
+            return nil
+        }
+        return raw
     }
 
     deinit { sqlite3_close_v2(raw) }

@@ -1,26 +1,39 @@
 internal import Glibc
 
 extension Database {
-    /// Opens a file that must not be lost. One that is damaged gets another name, under which it stays, and is
-    /// begun anew.
+    /// Opens a file that must not be lost, in a folder that is created if necessary.
+    ///
+    /// A damaged file is renamed and a new one is created. If nothing can be written, the result is a copy of the
+    /// file in memory, or an empty database if there is no readable file; every write to it fails with
+    /// ``writeError``.
     ///
     /// - Parameters:
-    ///   - path: Its folder must exist.
+    ///   - path: The path of the file.
     ///   - migrations: Given to ``migrate(_:)``.
-    ///   - read: Reads what is needed at once, so that what cannot be read is known now.
-    /// - Returns: The database, what `read` gave, and what the damaged file is called now; nil if it was sound.
-    /// - Throws: ``StorageError``. A file of a newer version is left alone.
+    ///   - read: Reads what is needed at once, so that damage is detected now.
+    /// - Returns: The database, the result of `read`, and the new name of a damaged file; nil if it was sound.
+    /// - Throws: ``StorageError``. A file of a newer version is not changed.
     package static func open<Value>(
         keeping path: String, _ migrations: [String],
         read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         do throws(StorageError) {
+            try PrivateFolder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
             let (database, value) = try openSound(path, migrations, read)
             return (database, value, nil)
         } catch {
-            guard case .damaged = error, let kept = setAside(path) else { throw error }
-            let (database, value) = try openSound(path, migrations, read)
-            return (database, value, kept)
+            switch error {
+            case .damaged:
+                guard let kept = setAside(path) else {
+                    return try openCopy(path, error, migrations, read)
+                }
+                let (database, value) = try openSound(path, migrations, read)
+                return (database, value, kept)
+            case .cannotOpen(_, let reason), .readOnly(_, let reason):
+                return try openCopy(path, .readOnly(path, reason), migrations, read)
+            case .full: return try openCopy(path, error, migrations, read)
+            case .newerVersion, .failed: throw error
+            }
         }
     }
 
@@ -30,6 +43,30 @@ extension Database {
         let database = try Database(path: path, durability: .full)
         try database.migrate(migrations)
         return (database, try read(database))
+    }
+
+    /// Reads a file that cannot be written into memory.
+    private static func openCopy<Value>(
+        _ path: String, _ error: StorageError, _ migrations: [String],
+        _ read: (Database) throws(StorageError) -> Value
+    ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
+        func open(_ isCopy: Bool) throws(StorageError) -> (Database, Value) {
+            let database = try Database(path: ":memory:", durability: .process)
+            if isCopy { try database.copy(from: path) }
+            try database.migrate(migrations)
+            return (database, try read(database))
+        }
+        var (database, value): (Database, Value)
+        do throws(StorageError) {
+            (database, value) = try open(true)
+        } catch .newerVersion(_, let found, let known) {
+            throw .newerVersion(path: path, found: found, known: known)
+        } catch {
+            (database, value) = try open(false)
+        }
+        try database.execute("PRAGMA query_only = ON")
+        database.readOnlyError = error
+        return (database, value, nil)
     }
 
     /// - Returns: The new name; nil if it could not be given one.

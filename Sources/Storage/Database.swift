@@ -17,6 +17,8 @@ package final class Database {
     /// The path of the file, or `:memory:`.
     package let path: String
     let raw: OpaquePointer
+    /// The error of every write, for a copy in memory of a file that cannot be written; otherwise nil.
+    var readOnlyError: StorageError?
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
@@ -85,6 +87,14 @@ package final class Database {
             throw error
         }
         return raw
+    }
+
+    /// The error of every write: the file is read-only, or this is a copy of a file that cannot be written; nil if
+    /// the database can be written.
+    package var writeError: StorageError? {
+        if let readOnlyError { return readOnlyError }
+        guard sqlite3_db_readonly(raw, "main") == 1 else { return nil }
+        return .readOnly(path, Self.readOnlyReason(path))
     }
 
     /// Runs statements that have no parameters and whose rows nobody wants.
@@ -210,7 +220,14 @@ package final class Database {
         return statement
     }
 
-    func check(_ code: Int32) throws(StorageError) { try Self.check(code, raw, path) }
+    func check(_ code: Int32) throws(StorageError) {
+        if let readOnlyError, code & 0xff == SQLITE_READONLY { throw readOnlyError }
+        try Self.check(code, raw, path)
+    }
+
+    private static func readOnlyReason(_ path: String) -> String {
+        access(path, W_OK) == 0 ? "it is read-only" : String(cString: strerror(errno))
+    }
 
     /// What went wrong last, as the system says, else as SQLite does.
     private static func reason(_ raw: OpaquePointer) -> String {
@@ -225,8 +242,9 @@ package final class Database {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
         case SQLITE_FULL: throw .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: throw .damaged(path)
-        case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
-            throw .cannotOpen(path, reason(raw))
+        case SQLITE_READONLY:
+            throw .readOnly(path, readOnlyReason(path))
+        case SQLITE_CANTOPEN, SQLITE_PERM: throw .cannotOpen(path, reason(raw))
         default: throw .failed(code: code, message: String(cString: sqlite3_errmsg(raw)))
         }
     }

@@ -21,6 +21,21 @@ package final class DatabaseQueue: Sendable {
         open = { throw StorageError.failed(code: 0, message: "the database was opened before") }
     }
 
+    /// Takes over `database`, which its maker must not use any more.
+    ///
+    /// - Parameters:
+    ///   - database: The database. If it is read-only, it is opened again for each write, until that succeeds.
+    ///   - label: The label of the queue.
+    ///   - open: Opens the database again.
+    package init(
+        _ database: sending Database, label: String,
+        open: @escaping @Sendable () throws -> Database
+    ) {
+        queue = DispatchQueue(label: label)
+        self.database = database
+        self.open = open
+    }
+
     /// Opens the database when it is first needed, and again if that failed.
     package init(label: String, open: @escaping @Sendable () throws -> Database) {
         queue = DispatchQueue(label: label)
@@ -37,7 +52,7 @@ package final class DatabaseQueue: Sendable {
             pending.add(1, ordering: .relaxed)
             runs.add(1, ordering: .relaxed)
             queue.async { [self] in
-                let result = Result { try body(opened()) }
+                let result = Result { try perform(body) }
                 pending.subtract(1, ordering: .relaxed)
                 continuation.resume(with: result)
             }
@@ -77,7 +92,7 @@ package final class DatabaseQueue: Sendable {
         guard isFree else { return nil }
         defer { pending.subtract(1, ordering: .relaxed) }
         // The queue is empty, so this does not wait.
-        return queue.sync { database.map { database in Result { try body(database) } } }
+        return queue.sync { database.map { _ in Result { try perform(body) } } }
     }
 
     /// Gives memory that is not needed now back, after what was asked before.
@@ -105,6 +120,18 @@ package final class DatabaseQueue: Sendable {
     /// Waits for the work that is queued, and closes the database: what is in its log goes into the
     /// file. Blocks; only for the end of a program.
     package func close() { queue.sync { database = nil } }
+
+    private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try body(opened())
+        } catch let error as StorageError where database?.writeError != nil {
+            // The disk may be writable again. Connections to one file share whether its log is read-only.
+            database = nil
+            let reopened = try opened()
+            guard reopened.writeError == nil else { throw error }
+            return try body(reopened)
+        }
+    }
 
     private func opened() throws -> Database {
         if let database { return database }

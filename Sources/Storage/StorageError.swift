@@ -2,6 +2,8 @@
 package enum StorageError: Error, Equatable {
     /// The file cannot be opened or created. The path, and what the system says.
     case cannotOpen(String, String)
+    /// The file can be read but not written. The path, and the system's reason.
+    case readOnly(String, String)
     /// The disk, or the user's share of it, is full. Nothing of the transaction was written.
     case full
     /// The file is no database, or a damaged one.
@@ -16,6 +18,7 @@ extension StorageError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .cannotOpen(let path, let reason): "\(path) cannot be opened: \(reason)."
+        case .readOnly(let path, let reason): "\(path) cannot be written: \(reason)."
         case .full: "The disk is full; make some room and try again."
         case .damaged(let path): "\(path) is damaged."
         case .newerVersion(let path, let found, let known):

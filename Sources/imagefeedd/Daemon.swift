@@ -37,14 +37,44 @@ final class Daemon {
     private let plugins: PluginHost
     private var keyring: KeyringWatch?
     private var watchesKeyring = false
-    private var signals: [any DispatchSourceSignal] = []
+    private let instance: SingleInstance
 
-    /// Connects to the session bus.
+    /// The daemon of this process, once it serves.
+    private static var current: Daemon?
+
+    /// Locks the folders, owns the name and serves.
     ///
-    /// - Throws: `BusError.noBus`.
-    init(logger: Logger) throws {
+    /// - Parameters:
+    ///   - connection: The connection to the session bus.
+    ///   - replacing: True if a daemon on this bus is to be replaced.
+    ///   - signals: The handlers of signals, which are set.
+    ///   - version: The version of the program.
+    ///   - logger: Receives events.
+    /// - Throws: ``SingleInstance/Refusal``; `StorageError`; `BusError`.
+    static func start(
+        _ connection: BusConnection, replacing: Bool, signals: SignalHandlers, version: String,
+        logger: Logger
+    ) async throws {
+        var folders = UserFolders(environment: environmentVariables())
+        let instance = SingleInstance(connection, folders, isReplacing: replacing, logger: logger)
+        // It holds the calls that arrive once the name is owned.
+        let tree = BusService.makeTree(connection)
+        try await instance.lockData { exit(EXIT_SUCCESS) }
+        folders.cache = try await instance.lockCache(folders.cache)
+        let daemon = Daemon(connection, tree, instance, folders, logger: logger)
+        current = daemon
+        try await daemon.run(version: version, signals: signals)
+    }
+
+    private init(
+        _ connection: BusConnection, _ tree: ObjectTree, _ instance: SingleInstance,
+        _ folders: UserFolders, logger: Logger
+    ) {
+        self.connection = connection
+        self.tree = tree
+        self.instance = instance
+        self.folders = folders
         self.logger = logger
-        folders = UserFolders(environment: environmentVariables())
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
         let files = FileThreads()
@@ -66,25 +96,26 @@ final class Daemon {
                 ? [.bubblewrap, .landlock, .none] : [.bubblewrap, .landlock],
             logger: logger
         ) { [settings] in settings.settings(of: $0) }
-        connection = try BusConnection.session()
         browser = DesktopBrowser(connection)
         noticeBoard = DesktopNoticeBoard(connection)
         noticeBoard.isWanted = Self.wantsNotices(configuration)
-        tree = BusService.makeTree(connection)
         connection.onDisconnect = { [unowned self] in end("The bus is gone") }
     }
 
-    /// Owns the name, then serves. Calls that arrive meanwhile wait.
+    /// Opens the store, owns the name and serves. Calls that arrive before that wait.
     ///
-    /// - Returns: Whether the name could be had.
-    func run(version: String, replacing: Bool) async throws -> Bool {
-        handleSignals()
-        let request = try await connection.requestName(BusService.name, replacing: replacing) {
-            [unowned self] in end("Another daemon has taken over")
+    /// - Parameters:
+    ///   - version: The version of the program.
+    ///   - signals: The handlers of signals, which are set.
+    /// - Throws: `StorageError`; `BusError`; ``SingleInstance/Refusal``.
+    private func run(version: String, signals: SignalHandlers) async throws {
+        signals.onEnd = { [unowned self] in end("Told to end") }
+        signals.onReload = { [unowned self] in reload() }
+        let (store, contents) = try AccountStore.open(folder: folders.data, lock: instance.data)
+        if let error = contents.readOnlyError {
+            logger.warning("Accounts and likes cannot be changed", metadata: ["reason": "\(error)"])
         }
-        guard request == .owned else { return false }
-        // Only now: a daemon that was replaced has stored its last change.
-        let (store, contents) = try AccountStore.open(folder: folders.data)
+        try await instance.ownName { [unowned self] in end("Another daemon has taken over") }
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,
@@ -120,7 +151,6 @@ final class Daemon {
         }
         engine.start()
         reportProblems()
-        return true
     }
 
     /// Lets accounts go on that wait for the keyring. Without one whose token is there, nobody listens.
@@ -150,27 +180,15 @@ final class Daemon {
         }
     }
 
-    // MARK: Signals
+    // MARK: The end
 
-    private func handleSignals() {
-        signal(SIGPIPE, SIG_IGN)
-        on(SIGTERM) { [unowned self] in end("Told to end") }
-        on(SIGINT) { [unowned self] in end("Told to end") }
-        on(SIGHUP) { [unowned self] in reload() }
-    }
-
-    private func on(_ number: Int32, _ handler: @escaping () -> Void) {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
-        source.setEventHandler { handler() }
-        source.activate()
-        signals.append(source)
-    }
-
-    /// Everything confirmed is on the disk already.
+    /// Ends the process. Everything that was confirmed is on the disk already.
     private func end(_ reason: Logger.Message) -> Never {
+        ExitDeadline.start()
         logger.info(reason)
         engine?.stop()
+        // Before the name is free: the daemon that takes over finds the folders unlocked.
+        instance.release()
         plugins.stop()
         if connection.isConnected { connection.flush() }
         connection.close()

@@ -28,14 +28,15 @@ case .run(let replacing, let logLevel):
     umask(0o077)
     let isJournal = Supervision.writesToJournal
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel, isJournal: isJournal) }
+    let handlers = SignalHandlers()
     do {
-        let daemon = try Daemon(logger: Logger(label: "imagefeedd"))
+        let connection = try BusConnection.session()
+        connection.onDisconnect = { exit(EXIT_SUCCESS) }
         Task {
             do {
-                guard try await daemon.run(version: programVersion, replacing: replacing) else {
-                    complain("another imagefeedd is running; --replace takes over from it")
-                    exit(EXIT_FAILURE)
-                }
+                try await Daemon.start(
+                    connection, replacing: replacing, signals: handlers, version: programVersion,
+                    logger: Logger(label: "imagefeedd"))
             } catch {
                 complain("\(error)")
                 exit(EXIT_FAILURE)

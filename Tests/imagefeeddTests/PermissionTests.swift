@@ -57,11 +57,11 @@ struct PermissionTests {
 }
 
 /// How programs are refused what the mode of a file refuses, also if the user is root.
-private enum Refusal {
+enum Refusal {
     /// What starts such a program.
     static let launcher =
         getuid() != 0
-        ? [] : ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+        ? [] : ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-chown"]
 
     static var isPossible: Bool {
         get async throws {

@@ -41,7 +41,7 @@ nonisolated struct FeedStore: Sendable {
             throw error
         case let error where error.isAboutContents:
             await queue.close { [file] in file.setAside(error, generation) }
-        case .cannotOpen:
+        case .cannotOpen, .readOnly:
             // The disk has become read-only, or the folder another's.
             await queue.close { [file] in file.giveUp("\(error)") }
         default: throw error

@@ -48,23 +48,33 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     func find(_ key: ImageStore.Key) -> String? {
         for format in ImageFormat.allCases {
             let path = path(key, format.fileExtension)
-            // The time of change says when it was used, since not every file system has that of reading.
-            guard utimensat(AT_FDCWD, path, nil, 0) == 0 else { continue }
-            // The power may have failed before its bytes were on the disk.
+            // The modification time records the last use, since not every file system records reads. In a cache
+            // that is read-only, nothing is evicted either.
+            if utimensat(AT_FDCWD, path, nil, 0) != 0, errno == ENOENT { continue }
+            // After a power failure, the file may be empty.
             var status = stat()
-            if stat(path, &status) == 0, status.st_size > 0 { return path }
+            if stat(path, &status) == 0, status.st_size > 0, access(path, R_OK) == 0 {
+                return path
+            }
         }
         return nil
     }
 
     /// Begins to write an image.
     ///
-    /// - Throws: `StorageError`; ``HTTPError/cannotWrite(_:)``.
-    func create(_ part: String, for key: ImageStore.Key) throws -> Int32 {
-        try PrivateFolder.create(folder(of: key))
+    /// - Throws: `StorageError`.
+    func create(_ part: String, for key: ImageStore.Key) throws(StorageError) -> Int32 {
+        let folder = folder(of: key)
+        do throws(StorageError) {
+            try PrivateFolder.create(folder)
+        } catch .cannotOpen(_, let reason) {
+            throw .readOnly(folder, reason)
+        }
         let descriptor = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HTTPError.cannotWrite(errno) }
-        return descriptor
+        guard descriptor < 0 else { return descriptor }
+        let code = errno
+        throw code == ENOSPC || code == EDQUOT
+            ? .full : .readOnly(folder, String(cString: strerror(code)))
     }
 
     /// Gives an image that is whole its name, if it is one.

@@ -63,11 +63,15 @@ enum HouseholdDatabase {
     /// - Returns: The database, which is opened when it is first needed.
     static func queue(folder: String, logger: Logger) -> DatabaseQueue {
         DatabaseQueue(label: "household") {
-            try PrivateFolder.create(folder)
             let (database, _, damaged) = try Database.open(
                 keeping: "\(folder)/local.sqlite", migrations
             ) { database throws(StorageError) in
                 try database.first("SELECT count(*) FROM user") { $0.integer(0) }
+            }
+            if let error = database.writeError {
+                logger.warning(
+                    "Local users and their likes cannot be changed",
+                    metadata: ["reason": "\(error)"])
             }
             if let damaged {
                 logger.error(

@@ -227,6 +227,8 @@ final class Thumbnails: Sendable {
     ) -> Result<Void, any Error> {
         do {
             return .success(try PrivateFolder.create("\(folder)/\(name)"))
+        } catch .cannotOpen(let path, let reason) {
+            return .failure(StorageError.readOnly(path, reason))
         } catch {
             return .failure(error == .full ? ProviderError.storageFull : .failed("\(error)"))
         }

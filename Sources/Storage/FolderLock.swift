@@ -1,0 +1,123 @@
+internal import Glibc
+internal import Synchronization
+
+/// The exclusive use of a folder by one process: a lock on the file `imagefeedd.lock` in it.
+///
+/// The kernel releases the lock when the process ends, however it ends. The file itself stays: a file that is
+/// deleted while another process opens it would be locked twice. It is opened for writing, because NFS locks no
+/// other files, and holds the process ID and the host name of its last holder for messages.
+///
+/// The corresponding C function is `flock`.
+package final class FolderLock: Sendable {
+    /// The result of an attempt to lock the folder.
+    package enum Attempt: Equatable, Sendable {
+        /// The lock belongs to this object.
+        case held
+        /// Another process has the lock.
+        case inUse(Holder)
+        /// The folder cannot be locked, because it cannot be written or its file system has no locks.
+        case unavailable(StorageError)
+    }
+
+    /// The process that has a lock.
+    package struct Holder: Equatable, Sendable {
+        /// Its process ID; nil if it is unknown, or if the process runs on another host.
+        package let processID: Int32?
+        /// The name of the other host; nil for this one.
+        package let host: String?
+
+        /// - Parameters:
+        ///   - processID: Its process ID.
+        ///   - host: The name of the other host.
+        package init(processID: Int32?, host: String?) {
+            self.processID = processID
+            self.host = host
+        }
+    }
+
+    /// The path of the folder.
+    package let folder: String
+    private let descriptor = Mutex<Int32>(-1)
+    private var path: String { "\(folder)/imagefeedd.lock" }
+
+    /// Creates the lock without locking it.
+    package init(folder: String) { self.folder = folder }
+
+    deinit { release() }
+
+    /// Locks the folder, which is created if necessary, without waiting.
+    package func attempt() -> Attempt {
+        descriptor.withLock { descriptor in
+            guard descriptor < 0 else { return .held }
+            do throws(StorageError) {
+                let file = try openFile()
+                guard flock(file, LOCK_EX | LOCK_NB) != 0 else {
+                    descriptor = file
+                    writeHolder(file)
+                    return .held
+                }
+                let code = errno
+                defer { close(file) }
+                guard code == EWOULDBLOCK else {
+                    throw .cannotOpen(path, String(cString: strerror(code)))
+                }
+                return .inUse(holder(file))
+            } catch {
+                return .unavailable(error)
+            }
+        }
+    }
+
+    /// Unlocks the folder.
+    package func release() {
+        descriptor.withLock { descriptor in
+            if descriptor >= 0 { close(descriptor) }
+            descriptor = -1
+        }
+    }
+
+    private func openFile() throws(StorageError) -> Int32 {
+        let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
+        // A folder that cannot be made private may still have a lock that another process holds.
+        let created = Result { () throws(StorageError) in try PrivateFolder.create(folder) }
+        var file: Int32 = -1
+        if case .success = created { file = open(path, O_RDWR | O_CREAT | flags, 0o600) }
+        // Local file systems lock a file that is open for reading, too.
+        let code = errno
+        if file < 0 { file = open(path, O_RDONLY | flags) }
+        guard file < 0 else { return file }
+        try created.get()
+        throw code == ENOSPC || code == EDQUOT
+            ? .full : .cannotOpen(path, String(cString: strerror(code)))
+    }
+
+    /// Writes the holder into the file. Best effort: the lock holds without it.
+    private func writeHolder(_ file: Int32) {
+        let text = Array("\(getpid()) \(Self.hostName)\n".utf8)
+        ftruncate(file, 0)
+        pwrite(file, text, text.count, 0)
+    }
+
+    private func holder(_ file: Int32) -> Holder {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = pread(file, &bytes, bytes.count, 0)
+        let words = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+            .split { $0 == " " || $0 == "\n" }
+        guard words.count == 2, let id = Int32(words[0]), id > 0 else {
+            return Holder(processID: nil, host: nil)
+        }
+        guard words[1] == Self.hostName else {
+            return Holder(processID: nil, host: String(words[1]))
+        }
+        // The next holder may not have written its own ID yet.
+        return Holder(processID: kill(id, 0) == 0 || errno == EPERM ? id : nil, host: nil)
+    }
+
+    private static var hostName: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "localhost" }
+        return withUnsafeBytes(of: &name.nodename) { bytes in
+            String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import BusService
+internal import Configuration
+internal import DBus
+internal import Glibc
+internal import Logging
+internal import ProviderKit
+internal import Storage
+
+/// The rule that one daemon runs per data folder, and one per session bus.
+///
+/// The data folder is locked before anything in it is read, and before the name on the bus is owned: if the daemon
+/// cannot run, the bus then reports an error to the client whose call started it.
+final class SingleInstance {
+    /// The reason why the daemon cannot run.
+    enum Refusal: Error, CustomStringConvertible {
+        /// Another daemon owns the name on this bus.
+        case running
+        /// A daemon on another bus uses the data folder.
+        case inUse(folder: String, by: FolderLock.Holder)
+
+        var description: String {
+            switch self {
+            case .running: "another imagefeedd is running; --replace takes over from it"
+            case .inUse(let folder, let holder):
+                "the data folder \(folder) is in use by another imagefeedd"
+                    + (holder.processID.map { " (process \($0))" } ?? "")
+                    + (holder.host.map { " (on \($0))" } ?? "")
+            }
+        }
+    }
+
+    /// The time in which a process that was killed releases its locks.
+    private static let releaseTime = Duration.milliseconds(300)
+    /// The time in which a daemon that is replaced ends, see ``ExitDeadline``.
+    private static let replacementTime = Duration.seconds(5)
+    private static let interval = Duration.milliseconds(5)
+
+    private let connection: BusConnection
+    private let isReplacing: Bool
+    private let logger: Logger
+    /// The lock of the data folder.
+    let data: FolderLock
+    private var cache: FolderLock?
+
+    /// - Parameters:
+    ///   - connection: The connection to the session bus.
+    ///   - folders: The folders of the user.
+    ///   - isReplacing: True if a daemon on this bus is to be replaced.
+    ///   - logger: Receives the reason why a folder cannot be locked.
+    init(
+        _ connection: BusConnection, _ folders: UserFolders, isReplacing: Bool, logger: Logger
+    ) {
+        self.connection = connection
+        self.isReplacing = isReplacing
+        self.logger = logger
+        data = FolderLock(folder: folders.data)
+    }
+
+    /// Locks the data folder.
+    ///
+    /// - Parameter onLost: Called when another daemon takes the name on the bus over.
+    /// - Throws: ``Refusal``; `BusError`.
+    func lockData(onLost: @escaping () -> Void) async throws {
+        if isReplacing, let owner = try await connection.owner(of: BusService.name) {
+            // A holder that is not the owner of the name does not end when it loses the name.
+            if case .inUse(let holder) = data.attempt(), let id = holder.processID,
+                try await connection.processID(of: owner) != id
+            {
+                try await waitForData(Self.replacementTime)
+            }
+            try await ownName(onLost: onLost)
+            try await waitForData(Self.replacementTime)
+        } else {
+            if case .inUse = data.attempt(), !isReplacing,
+                try await connection.owner(of: BusService.name) != nil
+            {
+                throw Refusal.running
+            }
+            try await waitForData(isReplacing ? Self.replacementTime : Self.releaseTime)
+        }
+    }
+
+    /// Owns the name on the bus.
+    ///
+    /// - Parameter onLost: Called when another daemon takes the name over.
+    /// - Throws: ``Refusal/running``; `BusError`.
+    func ownName(onLost: @escaping () -> Void) async throws {
+        let request = try await connection.requestName(
+            BusService.name, replacing: isReplacing, onLost: onLost)
+        guard request == .owned else { throw Refusal.running }
+    }
+
+    /// Locks the cache folder.
+    ///
+    /// Two daemons with different data folders can have one `XDG_CACHE_HOME`. The files in the cache have one
+    /// writer, so the second daemon uses a folder beside it, named after its data folder.
+    ///
+    /// - Parameter folder: The cache folder.
+    /// - Returns: The folder to use.
+    /// - Throws: `CancellationError`.
+    func lockCache(_ folder: String) async throws -> String {
+        let lock = FolderLock(folder: folder)
+        cache = lock
+        guard case .inUse = try await wait(for: lock, Self.releaseTime) else { return folder }
+        var hash = StableHash()
+        hash.combine(data.folder.utf8)
+        let own = FolderLock(folder: "\(folder)-\(hash.value.hexDigits)")
+        cache = own
+        _ = own.attempt()
+        logger.notice(
+            "Another daemon uses the cache folder",
+            metadata: ["path": "\(folder)", "used": "\(own.folder)"])
+        return own.folder
+    }
+
+    /// Unlocks the folders, after the last file in them is closed.
+    func release() {
+        cache?.release()
+        data.release()
+    }
+
+    private func waitForData(_ limit: Duration) async throws {
+        switch try await wait(for: data, limit) {
+        case .held: return
+        case .inUse(let holder): throw Refusal.inUse(folder: data.folder, by: holder)
+        case .unavailable(let error):
+            logger.warning("The data folder cannot be locked", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    private func wait(for lock: FolderLock, _ limit: Duration) async throws -> FolderLock.Attempt {
+        let deadline = ContinuousClock.now + limit
+        var isFirst = true
+        while true {
+            let attempt = lock.attempt()
+            guard case .inUse = attempt, ContinuousClock.now < deadline else { return attempt }
+            if isFirst, lock === data { logger.info("Waiting for the data folder") }
+            isFirst = false
+            try await Task.sleep(for: Self.interval)
+        }
+    }
+}
+
+extension BusConnection {
+    /// Returns the process ID of a connection; nil if the bus does not know it.
+    fileprivate func processID(of name: BusName) async throws -> Int32? {
+        do {
+            let id: UInt32 = try await call(
+                .methodCall(
+                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                    "GetConnectionUnixProcessID"), name.text)
+            return Int32(exactly: id)
+        } catch BusError.reply {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import BusAPI
+import DBus
+import Glibc
+import ServiceSimulator
+import TestSupport
+import Testing
+import UnsplashSimulator
+
+/// Folders of the daemon that cannot be written: what can be read is served, and calls that write report the reason.
+@Suite(
+    .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
+    .enabled(if: Disk.canMount, "mounting takes root"))
+@MainActor
+struct ReadOnlyTests {
+    /// Expects a call to fail because a file cannot be written.
+    private func expectReadOnly(
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+    ) async {
+        let reply = await errorReply(sourceLocation: sourceLocation, body)
+        #expect(reply?.name == .ioError, sourceLocation: sourceLocation)
+        #expect(
+            reply?.message.contains("cannot be written: ") == true, "\(reply?.message ?? "")",
+            sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [false, true], ["home", "home/.local/share/imagefeed"])
+    func `a read-only folder is served after a start`(wasKilled: Bool, folder: String) async throws
+    {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        let image = try await ada.imagePath(ids[0], size: "thumb")
+        #expect(try await ada.like(ids[0]) == "done")
+        try await ada.setLabel("A")
+        try await wasKilled ? world.daemon.kill() : world.daemon.stop()
+        try await world.start(launcher: Disk.readOnly(folder))
+        #expect(try await world.ids(ada, count: 20) == ids)
+        #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
+        #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
+        #expect(try await world.property(ada, "Label") == .string("A"))
+        try await world.wait(ada, "ready")
+        await expectReadOnly { _ = try await ada.like(ids[1]) }
+        await expectReadOnly { try await ada.setLabel("B") }
+        await expectReadOnly { _ = try await world.client.logIn("bob") }
+        #expect(try await ada.photo(ids[1])["liked"] == .bool(false))
+        #expect(world.unsplash.likes(of: "ada") == [ids[0]])
+        #expect(try await world.property(ada, "Label") == .string("A"))
+        #expect(
+            world.daemon.process.standardError.value.text.contains(
+                "Accounts and likes cannot be changed"))
+        try await world.daemon.stop()
+    }
+
+    @Test func `a data folder that cannot be created leaves the daemon without accounts`()
+        async throws
+    {
+        try await Disk.remove("home/.local/share")
+        let daemon = try await RunningDaemon(launcher: Disk.readOnly("home/.local"))
+        let client = try TestClient()
+        #expect(try await client.service.objects().count > 1)
+        await expectReadOnly { _ = try await client.logIn("ada") }
+        try await daemon.stop()
+    }
+
+    @Test func `images in a read-only cache are served, and others report the reason`()
+        async throws
+    {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        let image = try await ada.imagePath(ids[0], size: "thumb")
+        try await world.daemon.stop()
+        try await world.start(launcher: Disk.readOnly(Disk.cache))
+        #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
+        let file = try await ada.openImage(ids[0], size: "thumb")
+        #expect(try Destination.read(file).count > 100)
+        await expectReadOnly { _ = try await ada.imagePath(ids[1], size: "thumb") }
+        #expect(try await ada.like(ids[1]) == "done")
+        try await world.wait(ada, "ready")
+        try await world.daemon.stop()
+    }
+
+    @Test(.enabled { try await Refusal.isPossible })
+    func `a store without permission to write is written again once there is`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada, count: 20)
+        try await world.daemon.stop()
+        let file = try PrivateBus.current.directory.appending("\(Disk.data)/accounts.sqlite")
+        chmod(file, 0o400)
+        try await world.start(launcher: Refusal.launcher)
+        #expect(try await world.ids(ada, count: 20) == ids)
+        await expectReadOnly { _ = try await ada.like(ids[0]) }
+        // SQLite gives the files beside it the same mode.
+        for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
+        #expect(try await ada.like(ids[0]) == "done")
+        try await ada.setLabel("A")
+        try await world.daemon.stop()
+        try await world.start()
+        #expect(try await world.property(ada, "Label") == .string("A"))
+        try await world.daemon.stop()
+    }
+
+    @Test(.enabled { try await Refusal.isPossible })
+    func `a data folder of another user leaves the daemon without accounts`() async throws {
+        let daemon = try await RunningDaemon()
+        try await TestClient().logIn("ada")
+        try await daemon.stop()
+        let folder = try PrivateBus.current.directory.appending(Disk.data)
+        #expect(chown(folder, 65_534, 65_534) == 0)
+        let second = try await RunningDaemon(launcher: Refusal.launcher)
+        let client = try TestClient()
+        await expectReadOnly { _ = try await client.logIn("ada") }
+        try await second.stop()
+    }
+}

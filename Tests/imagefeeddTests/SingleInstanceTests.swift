@@ -1,0 +1,134 @@
+import BusAPI
+import DBus
+import Glibc
+import TestSupport
+import Testing
+
+/// Daemons of one user on two session buses.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct SingleInstanceTests {
+    private let other: PrivateBus
+
+    init() async throws { other = try await PrivateBus() }
+
+    /// The environment of a daemon on the other bus, with the folders of the running test.
+    private func environment(_ changes: [String: String] = [:]) throws -> [String: String] {
+        var environment = try RunningDaemon.environment()
+        environment["DBUS_SESSION_BUS_ADDRESS"] = other.address
+        return environment.merging(changes) { $1 }
+    }
+
+    private func start(
+        _ arguments: [String] = [], _ changes: [String: String] = [:]
+    ) throws -> ChildProcess {
+        try ChildProcess(RunningDaemon.path, arguments, environment: environment(changes))
+    }
+
+    /// Waits until a daemon owns the name on the other bus, and serves.
+    private func waitForService() async throws -> (BusConnection, ServiceClient) {
+        let connection = try other.connect()
+        let owner = Observed<BusName?>(nil)
+        let watch = try await connection.watchOwner(of: ServiceName.bus) { name in
+            owner.update { $0 = name }
+        }
+        if try await connection.owner(of: ServiceName.bus) == nil {
+            try await owner.wait { $0 }
+        }
+        withExtendedLifetime(watch) {}
+        let service = ServiceClient(connection)
+        _ = try await service.objects()
+        return (connection, service)
+    }
+
+    @Test func `a second daemon reports that the data folder is in use`() async throws {
+        let daemon = try await RunningDaemon()
+        let result = try await start().result()
+        #expect(result.exit == .code(1))
+        let folder = try PrivateBus.current.directory.appending("home/.local/share/imagefeed")
+        #expect(
+            result.error
+                == "imagefeedd: the data folder \(folder) is in use by another imagefeedd "
+                + "(process \(daemon.process.id))\n")
+        #expect(try await TestClient().service.objects().isEmpty == false)
+        try await daemon.stop()
+    }
+
+    @Test func `activation of a second daemon fails at once`() async throws {
+        let daemon = try await RunningDaemon()
+        let variables = try environment().map { "\($0.key)=\($0.value)" }
+        try other.addService(
+            ServiceName.bus,
+            command: "/usr/bin/env \(variables.joined(separator: " ")) \(RunningDaemon.path)")
+        let client = try other.connect()
+        try await BusProxy(client, .bus, "/org/freedesktop/DBus")
+            .perform("org.freedesktop.DBus", "ReloadConfig")
+        let start = ContinuousClock.now
+        let reply = await errorReply { _ = try await ServiceClient(client).objects() }
+        #expect(reply?.name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
+        #expect(ContinuousClock.now - start < .seconds(5))
+        try await daemon.stop()
+        // Now it can run.
+        _ = try await ServiceClient(client).objects()
+        let id: UInt32 = try await BusProxy(client, .bus, "/org/freedesktop/DBus")
+            .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
+        Glibc.kill(Int32(id), SIGTERM)
+    }
+
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func `with --replace a daemon waits for the data folder`(signal: Int32) async throws {
+        let daemon = try await RunningDaemon()
+        let account = try await TestClient().logIn("ada").path
+        let second = try start(["--replace", "--log-level", "info"])
+        try await second.standardError.wait { output in
+            output.text.contains("Waiting for the data folder") ? true : nil
+        }
+        daemon.process.kill(signal)
+        let (_, service) = try await waitForService()
+        #expect(try await service.objects()[account] != nil)
+        second.terminate()
+        #expect(try await second.exitStatus() == .code(0))
+    }
+
+    @Test func `--replace does not end a daemon that another data folder belongs to`()
+        async throws
+    {
+        let daemon = try await RunningDaemon()
+        let folder = try PrivateBus.current.directory.appending("elsewhere")
+        let second = try start([], ["XDG_DATA_HOME": folder])
+        let (connection, _) = try await waitForService()
+        let owner = try await connection.owner(of: ServiceName.bus)
+        let third = try await start(["--replace"]).result()
+        #expect(third.exit == .code(1))
+        #expect(
+            third.error.contains("is in use by another imagefeedd (process \(daemon.process.id))"))
+        #expect(try await connection.owner(of: ServiceName.bus) == owner)
+        second.terminate()
+        #expect(try await second.exitStatus() == .code(0))
+        try await daemon.stop()
+    }
+
+    @Test func `daemons with two data folders and one cache folder do not share files`()
+        async throws
+    {
+        try Pictures.add(["a", "b"])
+        let daemon = try await RunningDaemon()
+        let client = try TestClient()
+        let ada = try await client.logIn("ada")
+        #expect(try await client.titles(ada) == ["a", "b"])
+        let folder = try PrivateBus.current.directory.appending("elsewhere")
+        let second = try start([], ["XDG_DATA_HOME": folder])
+        let (_, service) = try await waitForService()
+        let login = try await service.manager.login(
+            "local", [.username: .string("bob"), .register: .bool(true)])
+        let bob = service.account(try await service.login(login).wait())
+        #expect(try await bob.page("", cursor: "", count: 10).photos.count == 2)
+        #expect(try await client.service.objects()[bob.path] == nil)
+        try await second.standardError.wait { output in
+            output.text.contains("Another daemon uses the cache folder") ? true : nil
+        }
+        try Pictures.remove("a.png")
+        second.terminate()
+        #expect(try await second.exitStatus() == .code(0))
+        try await daemon.stop()
+    }
+}
