@@ -7,7 +7,8 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The daemon is killed at random moments while it likes, walks and downloads, and nothing is lost.
+/// The daemon is killed at random moments while it likes, walks and downloads, and nothing is lost. A watcher stays
+/// on the bus, and daemons start on a second bus with the same folders.
 ///
 /// `dist/soak` does it a thousand times, with the daemon as it is installed.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(60))) @MainActor
@@ -21,16 +22,20 @@ struct KillTests {
         world.unsplash.settings.requestsPerHour = 10_000_000
         let ada = try await world.logIn("ada")
         let load = try await LoadUnderKills(world, ada)
+        let watcher = try await WatcherUnderKills(ada.path)
+        let secondBus = try await SecondBusUnderKills(ada.path)
         var starts: [Duration] = []
         for kill in 1...Self.kills {
             load.makeTrouble()
             let work = load.start()
+            try await secondBus.start()
             // A random moment is what this is about.
             try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000)))
             load.isEnding = true
             try await world.daemon.kill()
             for worker in work { await worker.value }
             load.endTrouble()
+            try await secondBus.end()
             if kill % 10 == 0 || kill == Self.kills { try await checkFiles() }
             try await world.start()
             starts.append(world.daemon.startUp)
@@ -39,13 +44,14 @@ struct KillTests {
         try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         try await load.compare()
         load.checkService()
+        try await watcher.check(load.states)
         try await world.daemon.stop()
         try await checkFiles()
         starts.sort()
         let median = starts[starts.count / 2]
         print(
             """
-            \(Self.kills) kills: \(load.report); start-up after one: median \(median), \
+            \(Self.kills) kills: \(load.report); \(watcher.report); \(secondBus.report); start-up after one: median \(median), \
             of twenty the slowest \(starts[starts.count * 19 / 20]), slowest \(starts[starts.count - 1])
             """)
         if RunningDaemon.isInstalled { #expect(median <= Self.startLimit) }

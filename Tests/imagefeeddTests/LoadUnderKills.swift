@@ -36,6 +36,9 @@ final class LoadUnderKills {
         #expect(mkdir(try PrivateBus.current.directory.appending("downloads"), 0o700) == 0)
     }
 
+    /// The state of each photo that is liked and unliked, as it was confirmed.
+    var states: [String: Bool] { wishes }
+
     var report: String {
         """
         \(counts.likes) likes and \(counts.unanswered) without an answer, \(counts.pages) pages, \
