@@ -1,3 +1,5 @@
+internal import BusAPI
+internal import DBus
 internal import Dispatch
 internal import EventLoop
 internal import Glibc
@@ -33,10 +35,16 @@ enum BenchmarkMain {
         exit(status)
     }
 
+    private static let manyCalls = 100_000
+
     private static func run(_ options: Options) async throws {
         let folder = try ScratchFolder(photos: options.photos)
         complain("Making \(options.photos) photos")
         try folder.addPhotos()
+        try folder.addService(ServiceName.bus.text, program: options.daemon)
+        if let reference = options.reference {
+            try folder.addService("org.imagefeed.Reference", program: reference)
+        }
         let bus = try PrivateBus(environment: folder.environment)
         let fixture = try await DaemonFixture(options.daemon, bus)
         complain("Registering \(options.users) users and reading the photos")
@@ -46,6 +54,10 @@ enum BenchmarkMain {
         try await Idle.begins(ProcessFigures(fixture.id))
         complain("Measuring the start-up")
         let startUp = try await StartUp.measure(fixture)
+        try await fixture.stop()
+        let activation = try await Activation(fixture, hasReference: options.reference != nil)
+            .measure()
+        try await fixture.start()
         let process = ProcessFigures(fixture.id)
         try await Idle.begins(process)
         sync()
@@ -54,12 +66,16 @@ enum BenchmarkMain {
         let calls =
             try await Calls(fixture, process, account).measure()
             + ChangedPages(fixture, process, account, folder).measure()
+        complain("Making \(manyCalls) calls")
+        try await ManyCalls(fixture, account).make(manyCalls)
+        try await Idle.begins(process)
         sync()
         let used = try process.memory()
         complain("Measuring \(options.idleSeconds) s of rest")
         let idle = try await Idle.measure(process, seconds: options.idleSeconds)
         let rows =
-            startUp.rows + calls + fresh.rows("started") + used.rows("after the calls") + idle.rows
+            startUp.rows + activation + calls + fresh.rows("started") + used.rows("after the calls")
+            + idle.rows
         print(Table(rows: rows).text)
     }
 

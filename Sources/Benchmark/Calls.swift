@@ -29,6 +29,7 @@ final class Calls {
     func measure() async throws -> [Table.Row] {
         var kinds = [
             Kind(name: "Properties.Get, State", message: state),
+            Kind(name: "GetManagedObjects", message: { try .objects() }),
             Kind(name: "GetPage, 30 photos, kept", message: keptPage),
             Kind(name: "GetPage, 20-60 photos, not kept", message: otherPage),
         ]
@@ -71,11 +72,7 @@ final class Calls {
 
     // MARK: Kinds
 
-    private func state() throws -> BusMessage {
-        try BusMessage(
-            .methodCall(ServiceName.bus, account, "org.freedesktop.DBus.Properties", "Get"),
-            InterfaceName.account.text, "State")
-    }
+    private func state() throws -> BusMessage { try .state(of: account) }
 
     private func keptPage() throws -> BusMessage { try .page(30, of: account) }
 
@@ -102,6 +99,21 @@ extension BusMessage {
             .methodCall(
                 "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.Peer",
                 "Ping"))
+    }
+
+    /// Gets all objects with their properties.
+    static func objects() throws -> BusMessage {
+        try BusMessage(
+            .methodCall(
+                ServiceName.bus, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
+                "GetManagedObjects"))
+    }
+
+    /// Gets the state of an account.
+    static func state(of account: ObjectPath) throws -> BusMessage {
+        try BusMessage(
+            .methodCall(ServiceName.bus, account, "org.freedesktop.DBus.Properties", "Get"),
+            InterfaceName.account.text, "State")
     }
 
     /// Asks for the newest photos.

@@ -10,8 +10,8 @@ final class DaemonFixture {
     let service: ServiceClient
     private let path: String
     private let bus: PrivateBus
-    private let owners: AsyncStream<Bool>
-    private let watch: SignalSubscription
+    private var watch: SignalSubscription?
+    private var ownership: AsyncStream<Bool>.Continuation?
     private var process: ChildProcess?
 
     init(_ path: String, _ bus: PrivateBus) async throws {
@@ -19,10 +19,8 @@ final class DaemonFixture {
         self.bus = bus
         connection = try BusConnection(address: bus.address)
         service = ServiceClient(connection)
-        let (owners, continuation) = AsyncStream<Bool>.makeStream()
-        self.owners = owners
-        watch = try await connection.watchOwner(of: ServiceName.bus) { owner in
-            continuation.yield(owner != nil)
+        watch = try await connection.watchOwner(of: ServiceName.bus) { [unowned self] owner in
+            ownership?.yield(owner != nil)
         }
     }
 
@@ -30,18 +28,22 @@ final class DaemonFixture {
 
     /// Starts it, and waits for its first answer.
     func start() async throws {
-        process = try ChildProcess(path, environment: bus.environment)
-        await waitUntil(owned: true)
+        try await waitUntil(owned: true) {
+            process = try ChildProcess(path, environment: bus.environment)
+        }
         _ = try await service.objects()
     }
 
     /// Ends it as the session's end does.
-    func stop() async {
-        process?.end()
-        await waitUntil(owned: false)
+    func stop() async throws {
+        try await waitUntil(owned: false) { process?.end() }
     }
 
-    private func waitUntil(owned: Bool) async {
+    /// Waits for the change of the owner of the name that `action` causes.
+    private func waitUntil(owned: Bool, _ action: () throws -> Void) async throws {
+        let (owners, continuation) = AsyncStream<Bool>.makeStream()
+        ownership = continuation
+        try action()
         for await isOwned in owners where isOwned == owned { return }
     }
 

@@ -1,7 +1,10 @@
 /// The command line.
 struct Options {
     static let usage =
-        "Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT] [--plugins PROGRAM]"
+        """
+        Usage: Benchmark IMAGEFEEDD [--idle SECONDS] [--users COUNT] [--photos COUNT]
+            [--reference PROGRAM] [--plugins PROGRAM]
+        """
 
     let daemon: String
     private(set) var idleSeconds = 30
@@ -9,6 +12,9 @@ struct Options {
     private(set) var photos = 10_000
     /// The provider of Unsplash as a plugin, if plugins are to be measured, and nothing else.
     private(set) var plugin: String?
+
+    /// A bare service to compare the activation with; nil if it is not compared.
+    private(set) var reference: String?
 
     /// Reads the arguments, the program's name left out; nil when they are wrong.
     init?(_ arguments: some Sequence<String>) {
@@ -25,6 +31,9 @@ struct Options {
             } else if argument == "--plugins" {
                 guard let program = iterator.next() else { return nil }
                 plugin = program
+            } else if argument == "--reference" {
+                guard let program = iterator.next() else { return nil }
+                reference = program
             } else if daemon == nil, !argument.hasPrefix("-") {
                 daemon = argument
             } else {

@@ -22,6 +22,15 @@ final class ScratchFolder {
         }
     }
 
+    /// Makes a bus of this folder start a program for the first message to a name.
+    func addService(_ name: String, program: String) throws {
+        try? make("home/.local/share/dbus-1")
+        try? make("home/.local/share/dbus-1/services")
+        try write(
+            "[D-BUS Service]\nName=\(name)\nExec=\"\(program)\"\n",
+            to: "home/.local/share/dbus-1/services/\(name).service")
+    }
+
     static func removeAll() {
         all.forEach(removeTree)
         all = []

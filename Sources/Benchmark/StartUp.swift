@@ -8,7 +8,7 @@ struct StartUp {
     static func measure(_ fixture: DaemonFixture) async throws -> StartUp {
         var times: [Duration] = []
         for _ in 0..<runs {
-            await fixture.stop()
+            try await fixture.stop()
             let start = ContinuousClock.now
             try await fixture.start()
             times.append(ContinuousClock.now - start)
