@@ -71,7 +71,10 @@ package final class FolderLock: Sendable {
     /// Unlocks the folder.
     package func release() {
         descriptor.withLock { descriptor in
-            if descriptor >= 0 { close(descriptor) }
+            guard descriptor >= 0 else { return }
+            // A child process that was just forked, or a thread that a file system blocks, may keep the file open.
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
             descriptor = -1
         }
     }
