@@ -36,10 +36,10 @@ enum StandardInterface {
         [
             .preparedMethod(
                 "GetManagedObjects", out: ["objects"], returning: ManagedObjects.self,
-                kept: { object in
+                kept: { object, _ in
                     try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
                 },
-                { _ in try PreparedReply(ManagedObjects()) }),
+                { _, _ in try PreparedReply(ManagedObjects()) }),
             .signal(
                 "InterfacesAdded", ["object", "interfaces"], ObjectPath.self,
                 [String: [String: Variant]].self),
