@@ -18,7 +18,8 @@ struct FeedSimulation {
         var moves = false
         var pins = false
         var bounds = FeedTables.Bounds()
-        /// True if a walk misses nothing, and shows the order of the service.
+        /// True if a walk misses nothing. Pages that are counted from the top, and photos that are moved, may be missed by
+        /// a walk, but not by later ones.
         var isExact: Bool { kind != .counted && !moves }
         /// True if cursors may become stale.
         var mayBeStale: Bool { kind == .counted || bounds.source < 100 }
@@ -217,7 +218,7 @@ struct FeedSimulation {
         }
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: request.part, isExact: false,
-            generation: request.generation, now: now)
+            placesLast: profile.kind != .counted, generation: request.generation, now: now)
         let merge = try tables.store(arrival, in: source)
         if Self.isTraced { try trace(request, page, merge) }
         return merge
@@ -342,7 +343,8 @@ struct FeedSimulation {
                 throw Failure(description: "a walk shows photo \(photo) twice")
             }
             walk.found.append(photo)
-            guard profile.isExact, !profile.pins else { continue }
+            // Without keys, the place of a photo that was passed on is known once all is quiet.
+            guard profile.kind == .keyed else { continue }
             let keys = service.allKeys[photo] ?? []
             // Photos of one entry have its key.
             guard let key = keys.filter({ $0 <= walk.key }).max() else {
@@ -396,7 +398,8 @@ struct FeedSimulation {
             }
             if shown == service.shown { return }
             // A list that is longer than the cache may be cannot be shown.
-            if service.shown.count + profile.bounds.dead >= profile.bounds.walk { return }
+            let count = service.entries.reduce(0) { $0 + $1.photos.count }
+            if count + profile.bounds.dead >= profile.bounds.walk { return }
             // Without certain positions, another round may be necessary.
             if profile.kind == .keyed, round > 0 { break }
         }

@@ -62,7 +62,7 @@ extension CachedFeed {
         try checkWanted()
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: part, isExact: source == likesSource,
-            generation: generation, now: owner.now)
+            placesLast: session.placesLast, generation: generation, now: owner.now)
         let stored = stored(source)
         let merge = try await store.run { (tables) throws(StorageError) in
             try tables.store(arrival, in: stored)

@@ -220,10 +220,17 @@ nonisolated extension FeedTables {
             run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn, &change)
 
         guard let next else {
-            try removeMarks(of: source, above: anchors.keys.last ?? upper, below: upper)
+            if let lowest = anchors.keys.last {
+                try removeMarks(of: source, above: lowest, below: upper)
+            }
             if let bottom { try removeMark(of: source, at: bottom.key) }
-            // Gaps further down stay: a walk that began before them does not see what was found above.
-            try removeCoveredMarks(of: source, below: anchors.keys.last ?? upper)
+            let end = anchors.keys.last ?? upper
+            if change.arrival.placesLast {
+                // Gaps further down stay: a walk that began before them does not see what was found above.
+                try removeCoveredMarks(of: source, below: end)
+            } else {
+                try removeMarks(of: source, above: nil, below: end)
+            }
             return
         }
         let end = last ?? above

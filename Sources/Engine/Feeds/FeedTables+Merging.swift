@@ -34,6 +34,8 @@ nonisolated extension FeedTables {
         let part: Part?
         /// True for the photos that the user likes: a photo that is missing is not liked any more.
         let isExact: Bool
+        /// True if page tokens lead to the same position for good.
+        var placesLast = false
         /// The generation of the source when a part was requested again.
         var generation: Int64?
         let now: Timestamp
