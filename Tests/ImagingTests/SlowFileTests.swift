@@ -47,8 +47,12 @@ struct SlowFileTests {
         async throws
     {
         let folder = try TemporaryDirectory()
-        let program = try folder.write("#!/bin/sh\nexec sleep 1000\n", to: "helper")
-        chmod(program, 0o700)
+        let program = folder.appending("helper")
+        // A shell writes it: a file that a process of another test has open for writing cannot be executed.
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", "cat > \"$0\" && chmod 700 \"$0\"", program],
+            environment: ["PATH": "/usr/bin:/bin"], input: "#!/bin/sh\nexec sleep 1000\n")
+        #expect(try await shell.exitStatus() == .code(0))
         var limits = HelperLimits()
         limits.stalled = .seconds(1)
         let threads = FileThreads()
