@@ -96,8 +96,9 @@ package final class FolderLock: Sendable {
 
     /// Writes the holder into the file. Best effort: the lock holds without it.
     private func writeHolder(_ file: Int32) {
-        let text = Array("\(getpid()) \(Self.hostName)\n".utf8)
-        ftruncate(file, 0)
+        var text = Array("\(getpid()) \(Self.hostName)\n".utf8)
+        // As long as the text of the last holder: truncating a file takes longer than the rest.
+        text += repeatElement(UInt8(ascii: " "), count: max(0, 128 - text.count))
         pwrite(file, text, text.count, 0)
     }
 

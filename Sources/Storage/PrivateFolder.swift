@@ -7,6 +7,8 @@ package enum PrivateFolder {
     ///
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
     package static func create(_ path: String) throws(StorageError) {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & (S_IFMT | 0o077) == S_IFDIR { return }
         var built = ""
         var isReadOnly = false
         for element in path.split(separator: "/") {
@@ -23,7 +25,6 @@ package enum PrivateFolder {
                 throw .cannotOpen(path, String(cString: strerror(code)))
             }
         }
-        var status = stat()
         guard stat(path, &status) == 0 else {
             throw .cannotOpen(path, String(cString: strerror(isReadOnly ? EROFS : errno)))
         }
