@@ -9,6 +9,7 @@ package import ProviderKit
 package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree
+    private let builtInProviders: Set<String>
     private let openURL: (String) async throws -> Void
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
@@ -23,13 +24,15 @@ package final class BusService: EngineObserver {
     /// - Parameters:
     ///   - engine: Gets this as its observer.
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
+    ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
     ///   - openURL: Shows an address in the user's browser.
     package init(
-        _ engine: Engine, _ tree: ObjectTree, version: String,
+        _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
         openURL: @escaping (String) async throws -> Void
     ) {
         self.openURL = openURL
+        self.builtInProviders = builtInProviders
         self.engine = engine
         self.tree = tree
         watchers = WatchingClients(engine, tree.connection)
@@ -40,7 +43,7 @@ package final class BusService: EngineObserver {
         engine.observer = self
     }
 
-    /// Makes the tree that ``init(_:_:version:)`` fills.
+    /// Makes the tree that ``init(_:_:builtInProviders:version:openURL:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,
@@ -103,7 +106,10 @@ package final class BusService: EngineObserver {
 
     package func providerAdded(_ provider: any Provider) {
         let object = ExportedObject(provider.info.path)
-        object.add(ProviderObject.interface, on: ProviderObject(provider, engine, secrets))
+        object.add(
+            ProviderObject.interface,
+            on: ProviderObject(
+                provider, isBuiltIn: builtInProviders.contains(provider.info.id), engine, secrets))
         providers[provider.info.id] = object
         tree.export(object)
     }

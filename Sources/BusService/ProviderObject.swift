@@ -9,15 +9,22 @@ final class ProviderObject {
     private let engine: Engine
     private var info: ProviderInfo { provider.info }
     /// nil for one that comes with the program.
-    private var condition: ProviderCondition? { (provider as? any InstalledProvider)?.condition }
+    private var condition: ProviderCondition? {
+        isBuiltIn ? nil : (provider as? any InstalledProvider)?.condition
+    }
+    private let isBuiltIn: Bool
 
     private let secrets: SecretReader
 
     /// - Parameters:
     ///   - provider: The provider.
+    ///   - isBuiltIn: True if the provider is known to come with the program.
     ///   - engine: The engine.
     ///   - secrets: Reads client secrets.
-    init(_ provider: any Provider, _ engine: Engine, _ secrets: SecretReader) {
+    init(
+        _ provider: any Provider, isBuiltIn: Bool, _ engine: Engine, _ secrets: SecretReader
+    ) {
+        self.isBuiltIn = isBuiltIn
         self.secrets = secrets
         self.provider = provider
         self.engine = engine

@@ -13,10 +13,14 @@ package enum HelperProgram {
                 return max(0, readlink("/proc/self/exe", start, buffer.count))
             }
         }
-        let folder = String(decoding: own, as: UTF8.self).split(separator: "/").dropLast()
-        let beside = "/\(folder.joined(separator: "/"))/\(name)"
+        let folder = parent(of: String(decoding: own, as: UTF8.self))
+        let beside = "\(folder)/\(name)"
         if access(beside, X_OK) == 0 { return beside }
-        let installed = folder.dropLast() + ["libexec", "imagefeed", name[...]]
-        return "/\(installed.joined(separator: "/"))"
+        return "\(parent(of: folder))/libexec/imagefeed/\(name)"
+    }
+
+    /// The path without its last element, and without the slash before it.
+    private static func parent(of path: String) -> String {
+        String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 }

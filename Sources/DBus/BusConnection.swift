@@ -24,11 +24,11 @@ package final class BusConnection {
     private var isDraining = false
     private var isDrainScheduled = false
     /// The calls that wait for their reply, by serial.
-    private var waiters: [UInt32: ReplyWaiter] = [:]
+    private var waiters: [Int: ReplyWaiter] = [:]
     /// How many subscriptions want each rule; the bus is told of the first and the last one.
     private var matchRules: [String: Int] = [:]
     /// Subscriptions to the loss of the names we own.
-    var nameLossHandlers: [BusName: SignalSubscription] = [:]
+    var nameLossHandlers: [String: SignalSubscription] = [:]
     lazy var signals = SignalRouter(connection: self)
 
     /// Connects to the session bus of this process's environment.
@@ -156,8 +156,8 @@ package final class BusConnection {
     ) async throws -> BusMessage {
         let waiter = ReplyWaiter(for: message, onArrival: onArrival)
         guard let serial = queue(message) else { throw BusError.disconnected }
-        waiters[serial] = waiter
-        defer { waiters[serial] = nil }
+        waiters[Int(serial)] = waiter
+        defer { waiters[Int(serial)] = nil }
         scheduleDrain()
         let reply = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter.begin($0, timeout: timeout) }
@@ -267,8 +267,8 @@ package final class BusConnection {
             }
             return DBUS_HANDLER_RESULT_HANDLED
         case .methodReturn, .error:
-            if let waiter = waiters[message.replySerial], waiter.finish(message) {
-                waiters[message.replySerial] = nil
+            if let waiter = waiters[Int(message.replySerial)], waiter.finish(message) {
+                waiters[Int(message.replySerial)] = nil
             }
             return DBUS_HANDLER_RESULT_HANDLED
         case nil:

@@ -6,24 +6,47 @@ internal import Quoting
 /// `Object` is what the handlers are called on.
 package struct BusInterface<Object: AnyObject> {
     package let name: InterfaceName
-    let methods: [BusMethod<Object>]
-    let properties: [BusProperty<Object>]
+    /// The methods and properties of all objects with this interface; their functions take an `Object`.
+    let methods: [BusMethod<AnyObject>]
+    let properties: [BusProperty<AnyObject>]
     let signals: [SignalDescription]
 
     /// - Parameters:
     ///   - name: The name on the bus.
     ///   - members: In the order in which introspection shows them.
     package init(_ name: InterfaceName, _ members: [BusMember<Object>]) {
+        var methods: [BusMethod<AnyObject>] = []
+        var properties: [BusProperty<AnyObject>] = []
+        var signals: [SignalDescription] = []
+        // By index: an iterator over a generic element makes the runtime search all conformances at the start.
+        for index in 0..<members.count {
+            switch members[index].kind {
+            case .method(let method): methods.append(method.erased)
+            case .property(let property): properties.append(property.erased)
+            case .signal(let signal): signals.append(signal)
+            }
+        }
         self.name = name
-        methods = members.compactMap {
-            if case .method(let method) = $0.kind { method } else { nil }
+        self.methods = methods
+        self.properties = properties
+        self.signals = signals
+    }
+}
+
+extension BusMethod {
+    fileprivate var erased: BusMethod<AnyObject> {
+        BusMethod<AnyObject>(name: name, inputs: inputs, outputs: outputs) { [invoke] in
+            try invoke(unsafeDowncast($0, to: Object.self), $1)
         }
-        properties = members.compactMap {
-            if case .property(let property) = $0.kind { property } else { nil }
-        }
-        signals = members.compactMap {
-            if case .signal(let signal) = $0.kind { signal } else { nil }
-        }
+    }
+}
+
+extension BusProperty {
+    fileprivate var erased: BusProperty<AnyObject> {
+        BusProperty<AnyObject>(
+            name: name, type: type, emits: emits, isVolatile: isVolatile || emits == .never,
+            get: { [get] in get(unsafeDowncast($0, to: Object.self)) },
+            set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
     }
 }
 

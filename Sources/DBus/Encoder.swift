@@ -22,6 +22,13 @@ nonisolated package struct Encoder {
         bytes.reserveCapacity(capacity)
     }
 
+    /// Removes what was appended, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        descriptors = []
+        failure = nil
+    }
+
     /// Where the next byte goes.
     package var count: Int { bytes.count }
 

@@ -7,7 +7,7 @@ internal import Glibc
 /// A source is active only while libdbus has its watch enabled, so an idle connection waits for its
 /// socket and for nothing else. libdbus has no timeouts for us: its pending calls are not used.
 final class EventSources {
-    private var watches: [OpaquePointer: DescriptorSource] = [:]
+    private var watches: [Int: DescriptorSource] = [:]
     /// Called after libdbus has read or written something.
     private var afterEvent: () -> Void = {}
     /// Whether libdbus is reading or writing, and ``afterEvent`` comes next.
@@ -42,10 +42,11 @@ final class EventSources {
         let flags = dbus_watch_get_flags(watch)
         let reads = flags & DBUS_WATCH_READABLE.rawValue != 0
         let condition = reads ? DBUS_WATCH_READABLE.rawValue : DBUS_WATCH_WRITABLE.rawValue
-        watches[watch] = DescriptorSource(descriptor, reads ? .reading : .writing) {
+        watches[Int(bitPattern: watch)] = DescriptorSource(descriptor, reads ? .reading : .writing)
+        {
             [unowned self] in
             // An earlier event of this turn may have removed the watch.
-            guard watches[watch] != nil else { return }
+            guard watches[Int(bitPattern: watch)] != nil else { return }
             isInEvent = true
             dbus_watch_handle(watch, condition)
             isInEvent = false
@@ -56,12 +57,12 @@ final class EventSources {
     }
 
     private func updateWatch(_ watch: OpaquePointer) {
-        guard let source = watches[watch] else { return }
+        guard let source = watches[Int(bitPattern: watch)] else { return }
         if dbus_watch_get_enabled(watch) != 0 { source.resume() } else { source.suspend() }
     }
 
     private func removeWatch(_ watch: OpaquePointer) {
-        watches.removeValue(forKey: watch)?.cancel()
+        watches.removeValue(forKey: Int(bitPattern: watch))?.cancel()
     }
 
     /// Enters the main actor from a callback of libdbus, which calls back on the thread that called

@@ -5,28 +5,16 @@ final class ExportedInterface {
     let properties: [BusProperty<AnyObject>]
     let signals: [SignalDescription]
     private let object: AnyObject
-    /// What clients were last told of each property, as hashes of the marshalled values.
-    private var told: [MemberName: Int] = [:]
+    /// Hashes of the marshalled values that clients were last told, in the order of ``properties``.
+    private var told: [Int?]
 
     init<Object: AnyObject>(_ declaration: BusInterface<Object>, on object: Object) {
         name = declaration.name
         signals = declaration.signals
         self.object = object
-        // Only ever called with `object`, whose type is `Object`.
-        methods = declaration.methods.map { method in
-            BusMethod(
-                name: method.name, inputs: method.inputs, outputs: method.outputs,
-                invoke: { try method.invoke(unsafeDowncast($0, to: Object.self), $1) })
-        }
-        properties = declaration.properties.map { property in
-            BusProperty(
-                name: property.name, type: property.type, emits: property.emits,
-                isVolatile: property.isVolatile || property.emits == .never,
-                get: { property.get(unsafeDowncast($0, to: Object.self)) },
-                set: property.set.map { set in
-                    { try set(unsafeDowncast($0, to: Object.self), $1) }
-                })
-        }
+        methods = declaration.methods
+        properties = declaration.properties
+        told = Array(repeating: nil, count: declaration.properties.count)
     }
 
     func invoke(_ method: BusMethod<AnyObject>, _ call: BusMessage) throws -> Invocation {
@@ -56,13 +44,10 @@ final class ExportedInterface {
 
     /// Hashes of the values of volatile properties.
     var volatileHashes: [Int] {
-        properties.filter(\.isVolatile).map { property in
-            var encoder = Encoder()
+        var encoder = Encoder()
+        return properties.filter(\.isVolatile).map { property in
             // A value that cannot be marshalled equals no other.
-            guard (try? value(property).encode(into: &encoder)) != nil else {
-                return .random(in: .min ... .max)
-            }
-            return encoder.bytes.hashValue
+            hash(of: value(property), &encoder) ?? .random(in: .min ... .max)
         }
     }
 
@@ -70,15 +55,22 @@ final class ExportedInterface {
     /// on.
     func takeChanges() -> OrderedEntries<String, AnyVariant> {
         var changes = OrderedEntries<String, AnyVariant>()
-        for property in properties where property.emits == .value {
+        var encoder = Encoder()
+        for (index, property) in properties.enumerated() where property.emits == .value {
             let value = value(property)
-            var encoder = Encoder()
-            guard (try? value.encode(into: &encoder)) != nil,
-                told.updateValue(encoder.bytes.hashValue, forKey: property.name)
-                    != encoder.bytes.hashValue
-            else { continue }
+            guard let hash = hash(of: value, &encoder), told[index] != hash else { continue }
+            told[index] = hash
             changes.entries.append((property.name.text, value))
         }
         return changes
+    }
+
+    /// Returns the hash of a marshalled value; nil for a value that cannot be marshalled.
+    private func hash(of value: AnyVariant, _ encoder: inout Encoder) -> Int? {
+        encoder.removeAll()
+        guard (try? value.encode(into: &encoder)) != nil else { return nil }
+        var hasher = Hasher()
+        encoder.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
     }
 }

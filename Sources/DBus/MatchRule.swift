@@ -25,18 +25,19 @@ nonisolated package struct MatchRule: Hashable, Sendable {
     ///
     /// Source: D-Bus specification, "Match Rules".
     var text: String {
-        var parts = ["type='signal'"]
-        if let sender { parts.append("sender='\(sender)'") }
-        if let path { parts.append("path='\(path)'") }
-        if let pathNamespace { parts.append("path_namespace='\(pathNamespace)'") }
-        if let interface { parts.append("interface='\(interface)'") }
-        if let member { parts.append("member='\(member)'") }
-        if let argument0 {
+        var text = "type='signal'"
+        if let sender { text += ",sender='\(sender)'" }
+        if let path { text += ",path='\(path)'" }
+        if let pathNamespace { text += ",path_namespace='\(pathNamespace)'" }
+        if let interface { text += ",interface='\(interface)'" }
+        if let member { text += ",member='\(member)'" }
+        guard let argument0 else { return text }
+        text += ",arg0='"
+        for character in argument0.unicodeScalars {
             // An apostrophe cannot stand inside the quotes.
-            let pieces = argument0.split(separator: "'", omittingEmptySubsequences: false)
-            parts.append("arg0='\(pieces.joined(separator: #"'\''"#))'")
+            text += character == "'" ? #"'\''"# : String(character)
         }
-        return parts.joined(separator: ",")
+        return text + "'"
     }
 
     /// The sender, unless it is one whose name in a signal can only be its own.

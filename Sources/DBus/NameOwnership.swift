@@ -29,13 +29,13 @@ extension BusConnection {
             name.text, flags)
         // 1: owned now, 4: owned before.
         guard result == 1 || result == 4 else { return .taken }
-        nameLossHandlers[name] = loss
+        nameLossHandlers[name.text] = loss
         return .owned
     }
 
     /// Gives a name back, so that it can be owned, or activated, anew.
     package func releaseName(_ name: BusName) async throws {
-        nameLossHandlers[name] = nil
+        nameLossHandlers[name.text] = nil
         let _: UInt32 = try await call(
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReleaseName"),
             name.text)

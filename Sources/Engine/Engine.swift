@@ -26,7 +26,7 @@ package final class Engine {
     let ports: EnginePorts
     let redirects: RedirectListeners
     /// The application is made known at a server once, however many log in there.
-    let registrations = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
+    private(set) lazy var registrations = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
@@ -59,7 +59,7 @@ package final class Engine {
                 pendingLikes: contents.pendingLikes[record.id] ?? [], in: self)
         }
         defaultAccount = accounts.first { $0.id == contents.defaultAccount }
-        for provider in providers where Self.isRemote(provider) {
+        for provider in providers {
             knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
         }
     }

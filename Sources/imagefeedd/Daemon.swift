@@ -122,7 +122,9 @@ final class Daemon {
             ports: ports(version))
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
-        service = BusService(engine, tree, version: version) { [browser] in
+        service = BusService(
+            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: version
+        ) { [browser] in
             try await browser.open($0)
         }
         // Whoever had us started is answered before any other work.
