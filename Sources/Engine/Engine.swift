@@ -26,7 +26,8 @@ package final class Engine {
     let ports: EnginePorts
     let redirects: RedirectListeners
     /// The application is made known at a server once, however many log in there.
-    private(set) lazy var registrations = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
+    private(set) lazy var registrations = SingleFlight<SecretKey, RegisteredClient>(
+        whenAbandoned: .cancels)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
