@@ -8,25 +8,13 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct FeedSimulationTests {
     @Test func `no history shows a photo twice, or loses one`() async throws {
-        let seeds = Simulation.seeds(2_000)
-        let parts = 2
-        let failures = try await withThrowingTaskGroup(of: [String].self) { group in
-            for part in 0..<parts {
-                group.addTask {
-                    let database = try Database(path: ":memory:", durability: .process)
-                    try database.migrate(FeedStore.migrations)
-                    var failures: [String] = []
-                    for seed in seeds where Int(seed) % parts == part {
-                        guard let failure = FeedSimulation.run(seed: seed, database) else {
-                            continue
-                        }
-                        failures.append(failure)
-                        if failures.count == 3 { break }
-                    }
-                    return failures
-                }
-            }
-            return try await group.reduce(into: []) { $0 += $1 }
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate(FeedStore.migrations)
+        var failures: [String] = []
+        for seed in Simulation.seeds(2_000) where failures.count < 3 {
+            if let failure = FeedSimulation.run(seed: seed, database) { failures.append(failure) }
+            // Other tests run on the same threads.
+            await Task.yield()
         }
         #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
     }

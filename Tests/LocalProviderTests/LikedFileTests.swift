@@ -9,7 +9,7 @@ import Testing
 @testable import LocalProvider
 
 /// The rule by which likes follow files, see `LikedFile`.
-@Suite(.timeLimit(.minutes(1))) struct LikedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct LikedFileTests {
     private static let likes = SourceID("likes")
 
     private func fixture(

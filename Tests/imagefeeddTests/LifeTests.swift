@@ -101,7 +101,12 @@ struct LifeTests {
         }
         // What was told before the answer has come before it.
         #expect(try await account.properties(.account)["State"] == .string("ready"))
-        #expect(changes.messages.value.isEmpty)
+        let changed = try changes.messages.value.map { message in
+            let change: (String, [String: Variant], [String]) = try message.read()
+            return change.0
+        }
+        // The avatar is drawn in the background after the login.
+        #expect(changed.allSatisfy { $0 == InterfaceName.profile.text })
         try await daemon.stop()
     }
 
