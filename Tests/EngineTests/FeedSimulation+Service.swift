@@ -118,8 +118,8 @@ struct SimulatedList {
     /// A page, and what it covers.
     struct Response {
         var page: RemotePage
-        /// The photos that it shows.
-        let shown: Set<Int>
+        /// The photos that it shows, by the keys of their entries.
+        let shown: [Int: Set<Int>]
         /// The keys that it covers.
         let covered: ClosedRange<Int>
     }
@@ -153,7 +153,9 @@ struct SimulatedList {
         let lowest = hasMore ? part.last?.key ?? 0 : 0
         let highest = token.flatMap { Int($0) }.map { $0 - 1 } ?? highestKey
         return Response(
-            page: page, shown: Set(part.flatMap(\.photos)).subtracting(hidden),
+            page: page,
+            shown: Dictionary(
+                uniqueKeysWithValues: part.map { ($0.key, Set($0.photos).subtracting(hidden)) }),
             covered: lowest...max(lowest, kind == .counted ? highestKey : highest))
     }
 }

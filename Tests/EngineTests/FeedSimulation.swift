@@ -85,8 +85,8 @@ struct FeedSimulation {
     private var top: Request?
     private var part: Request?
     private var isNonsenseDue = false
-    /// The photos that the daemon was shown, and the keys that its pages covered.
-    private var shownOnce: Set<Int> = []
+    /// The photos that the daemon was shown, by the keys of their entries, and the keys that its pages covered.
+    private var shownOnce: [Int: Set<Int>] = [:]
     private var covered: [ClosedRange<Int>] = []
     private(set) var requests = 0
 
@@ -165,7 +165,7 @@ struct FeedSimulation {
         case .delete: service.delete(first)
         case .hide: service.hide(first)
         case .unhide:
-            shownOnce.subtract(service.hidden)
+            for key in shownOnce.keys { shownOnce[key]?.subtract(service.hidden) }
             service.unhide()
         case .move where profile.moves: service.move(first, to: second)
         case .nonsense where number == 7: isNonsenseDue = true
@@ -212,7 +212,7 @@ struct FeedSimulation {
             page = RemotePage([])
         } else {
             for response in request.responses {
-                shownOnce.formUnion(response.shown)
+                shownOnce.merge(response.shown) { $0.union($1) }
                 covered.append(response.covered)
             }
         }
@@ -374,7 +374,7 @@ struct FeedSimulation {
         let photos = service.entries.dropFirst(profile.pins ? 1 : 0).flatMap { entry in
             let isInGap =
                 entry.key < highest && !covered.contains { $0.contains(entry.key) }
-            return entry.photos.filter { isInGap || shownOnce.contains($0) }
+            return entry.photos.filter { isInGap || shownOnce[entry.key]?.contains($0) == true }
         }
         return Set(photos).subtracting(service.hidden)
     }
@@ -396,6 +396,9 @@ struct FeedSimulation {
                 shown = try walk()
                 if requests == before { break }
             }
+            // Where pages are counted from the top, it is not certain that a photo at the beginning of a page has left.
+            let wanted = Set(service.shown)
+            if profile.kind == .counted { shown.removeAll { !wanted.contains($0) } }
             if shown == service.shown { return }
             // A list that is longer than the cache may be cannot be shown.
             let count = service.entries.reduce(0) { $0 + $1.photos.count }

@@ -235,8 +235,9 @@ nonisolated extension FeedTables {
         }
         let end = last ?? above
         guard let end else { return }
-        // One photo alone may be pinned, or may have been moved.
-        let isJoined = run.isEmpty && anchors.keys.count > 1
+        // One photo alone may be pinned, or may have been moved. Where there was no gap, it is in its place.
+        let isAlone = items.count == 1 && part?.isGap == false
+        let isJoined = run.isEmpty && (anchors.keys.count > 1 || isAlone && !anchors.keys.isEmpty)
         let fetched = bottom?.fetched ?? change.fetched
         if let lowest = anchors.keys.last {
             try removeMarks(
