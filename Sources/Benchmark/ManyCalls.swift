@@ -16,16 +16,14 @@ final class ManyCalls {
 
     /// Makes calls of several kinds.
     func make(_ count: Int) async throws {
-        try await withThrowingTaskGroup { group in
-            for lane in 0..<Self.width {
-                group.addTask { @MainActor [self] in
-                    for number in 0..<count / Self.width {
-                        _ = try await connection.call(message(lane + number))
-                    }
+        let lanes = (0..<Self.width).map { lane in
+            Task {
+                for number in 0..<count / Self.width {
+                    _ = try await connection.call(message(lane + number))
                 }
             }
-            try await group.waitForAll()
         }
+        for lane in lanes { try await lane.value }
     }
 
     private func message(_ number: Int) throws -> BusMessage {
