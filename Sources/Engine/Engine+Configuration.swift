@@ -5,14 +5,17 @@ package import ProviderKit
 extension Engine {
     /// Whether a provider can be logged in to as it is.
     package func isConfigured(_ provider: any Provider) -> Bool {
-        guard provider is any OAuthLogin else { return true }
+        // First: a cast that fails makes the runtime search all conformances.
+        guard provider.info.authentication == .oauth2, provider is any OAuthLogin else {
+            return true
+        }
         return ports.settings.settings(of: provider.info.id)["ClientId"] != nil
     }
 
     /// What is to be registered with a provider's service as the address to come back to; empty where there
     /// is nothing to register.
     package func redirectAddress(of provider: any Provider) -> String {
-        guard let provider = provider as? any OAuthLogin,
+        guard provider.info.authentication == .oauth2, let provider = provider as? any OAuthLogin,
             let description = try? provider.oauth(ports.settings.settings(of: provider.info.id))
         else { return "" }
         return RedirectListeners.address(port: description.redirectPort)

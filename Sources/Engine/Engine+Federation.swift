@@ -116,6 +116,7 @@ extension Engine {
 
     /// Whether accounts of a provider have a token.
     static func isRemote(_ provider: any Provider) -> Bool {
-        provider is any OAuthLogin || provider is any FederatedLogin
+        provider.info.authentication == .oauth2
+            && (provider is any OAuthLogin || provider is any FederatedLogin)
     }
 }
