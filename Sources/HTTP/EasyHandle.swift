@@ -17,9 +17,9 @@ final class EasyHandle {
     var message: String { String(cString: complaint) }
 
     /// - Throws: ``HTTPError/failed(_:)``.
-    init(_ hop: Hop, userAgent: String, proxy: String?, limits: Limits, _ library: CurlLibrary)
-        throws(HTTPError)
-    {
+    init(
+        _ hop: Hop, userAgent: String, proxy: ProxyAddress?, limits: Limits, _ library: CurlLibrary
+    ) throws(HTTPError) {
         guard let pointer = library.functions.easy_init() else { throw .failed("out of memory") }
         self.pointer = pointer
         self.library = library
@@ -54,14 +54,16 @@ final class EasyHandle {
 
     // MARK: What is asked
 
-    private func restrict(_ proxy: String?, _ limits: Limits) {
+    private func restrict(_ proxy: ProxyAddress?, _ limits: Limits) {
         let takesNames = shim_curl_easy_set_string(
             library.table, pointer, SHIM_CURLOPT_PROTOCOLS_STR, "http,https")
         if takesNames != CURLE_OK {
             set(SHIM_CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         }
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_PROXY, proxy ?? "")
+        set(CURLOPT_PROXY, proxy?.text ?? "")
+        if let username = proxy?.username { set(CURLOPT_PROXYUSERNAME, username) }
+        if let password = proxy?.password { set(CURLOPT_PROXYPASSWORD, password) }
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))

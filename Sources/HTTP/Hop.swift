@@ -94,7 +94,18 @@ struct Hop {
     /// - Throws: ``HTTPError/invalidAddress(_:)``, ``HTTPError/forbiddenAddress(_:)``.
     func check(_ reach: Reach) throws(HTTPError) {
         guard let literal = address.literal else { return }
-        guard reach.permits(literal, address.origin.scheme) else { throw refusal(literal) }
+        guard reach.permits(literal, address.origin.scheme, isResolved: false) else {
+            throw refusal(literal)
+        }
+    }
+
+    /// Refuses a name of the local network that a proxy would resolve: the address that it stands for is not known
+    /// here.
+    ///
+    /// - Throws: ``HTTPError/forbiddenAddress(_:)``.
+    func checkProxied(_ reach: Reach) throws(HTTPError) {
+        guard reach != .anywhere, address.isLocalName else { return }
+        throw .forbiddenAddress("\(address.origin.host) is a name of the local network")
     }
 
     /// What to say of a connection that must not be.

@@ -53,6 +53,17 @@ nonisolated struct IPAddress: Hashable {
         return bytes[0] & 0xe0 == 0x20 && !Self.special6.contains { isWithin($0.0, bits: $0.1) }
     }
 
+    /// True if programs that tunnel all traffic ("fake IP") commonly stand for a name with the address.
+    ///
+    /// No device of a local network has such an address: 198.18.0.0/15 is reserved for benchmarks (RFC 2544), and
+    /// fc00::/8 is not assigned (RFC 4193 §3.1). The traffic goes to the tunnel, which connects to the name.
+    ///
+    /// Source: the defaults of sing-box (`dns.servers.fakeip`), mihomo (`dns.fake-ip-range`) and Xray (`fakedns`).
+    var isPlaceholder: Bool {
+        isWithin([198, 18], bits: 15) && bytes.count == 4
+            || isWithin([0xfc, 0], bits: 18) && bytes.count == 16
+    }
+
     /// Whether the first bits are those of another address of the same version.
     func isWithin(_ prefix: [UInt8], bits: Int) -> Bool {
         guard prefix.count <= bytes.count, bits <= bytes.count * 8 else { return false }

@@ -1,36 +1,67 @@
 internal import Glibc
+internal import ProviderKit
 
-/// The proxies of the user, as the environment has them.
+/// The proxy settings of the environment.
 ///
-/// Applied here, not by libcurl: who is connected to, the host or a proxy, has to be known to judge the
-/// address. Nothing on loopback goes through a proxy, and so no `http` at all.
+/// Applied here, not by libcurl: the address check needs to know if the host or a proxy is connected to. Nothing on
+/// loopback goes through a proxy, and so no `http` at all.
 ///
 /// Source: libcurl-env(3).
 nonisolated package struct ProxySettings: Sendable {
-    private let proxy: String?
+    private enum Choice {
+        case none
+        case proxy(ProxyAddress)
+        /// The name of the variable, and the fault, without any part of the value: it may hold a password.
+        case malformed(variable: String, fault: String)
+    }
+
+    private let choice: Choice
     private let exceptions: [String]
 
-    /// - Parameter environment: Asked for a variable; nil or nothing where it is not set.
+    /// - Parameter environment: Returns the value of a variable; nil or an empty text if it is not set.
     package init(_ environment: (String) -> String?) {
-        func value(_ names: String...) -> String? {
-            names.lazy.compactMap(environment).first { !$0.isEmpty }
+        func setting(_ names: [String]) -> (name: String, value: String)? {
+            for name in names {
+                if let value = environment(name), !value.isEmpty { return (name, value) }
+            }
+            return nil
         }
-        proxy = value("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
-        exceptions = (value("no_proxy", "NO_PROXY") ?? "").lowercased()
+        choice =
+            switch setting(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]) {
+            case nil: .none
+            case (let name, let value)?:
+                switch Result(catching: { () throws(ProxyAddress.Fault) in
+                    try ProxyAddress(parsing: value)
+                }) {
+                case .success(let address): .proxy(address)
+                case .failure(let fault): .malformed(variable: name, fault: fault.text)
+                }
+            }
+        exceptions = (setting(["no_proxy", "NO_PROXY"])?.value ?? "").lowercased()
             .split { $0 == "," || $0 == " " }.map(String.init)
     }
 
-    /// Those of this process.
+    /// The settings of this process.
     package static var ofProcess: ProxySettings {
         ProxySettings { name in getenv(name).map { String(cString: $0) } }
     }
 
-    /// The address of the proxy for a host; nil for none.
-    func proxy(for address: WebAddress) -> String? {
+    /// Returns the proxy for an address; nil for none.
+    ///
+    /// - Parameter address: The address of the request.
+    /// - Returns: The proxy.
+    /// - Throws: ``HTTPError/unreachable(_:)`` if the settings are malformed.
+    func proxy(for address: WebAddress) throws(HTTPError) -> ProxyAddress? {
         let host = address.origin.host
         let literal = address.literal
         if address.origin.scheme == .http || literal?.isLoopback == true { return nil }
-        return exceptions.contains { Self.matches($0, host, literal) } ? nil : proxy
+        if exceptions.contains(where: { Self.matches($0, host, literal) }) { return nil }
+        switch choice {
+        case .none: return nil
+        case .proxy(let address): return address
+        case .malformed(let variable, let fault):
+            throw .unreachable("the proxy address in \(variable) is malformed: \(fault)")
+        }
     }
 
     private static func matches(_ exception: String, _ host: String, _ literal: IPAddress?) -> Bool

@@ -17,14 +17,21 @@ nonisolated enum Reach: Hashable {
             }
     }
 
-    /// Whether a connection may lead there.
-    func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme) -> Bool {
-        // Nobody listens in on the way to oneself alone.
+    /// Returns true if a connection to an address is permitted.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - scheme: The scheme of the request. `http` is permitted on loopback only.
+    ///   - isResolved: True if the address is that of a name, not a part of the request. A tunnel may then stand
+    ///     for the name with an address of its own.
+    /// - Returns: True if the connection is permitted.
+    func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
         if scheme == .http && !address.isLoopback { return false }
+        let isPublic = address.isPublic || isResolved && address.isPlaceholder
         return switch self {
         case .anywhere: true
-        case .publicOnly: address.isPublic
-        case .publicOrLoopback: address.isPublic || address.isLoopback
+        case .publicOnly: isPublic
+        case .publicOrLoopback: isPublic || address.isLoopback
         }
     }
 }

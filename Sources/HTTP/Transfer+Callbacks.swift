@@ -72,7 +72,9 @@ extension Transfer {
             refusal = .forbiddenAddress("\(hop.address.origin.host) is in no network we know")
             return false
         }
-        if reach(of: hop).permits(address, hop.address.origin.scheme) { return true }
+        let isPermitted = reach(of: hop).permits(
+            address, hop.address.origin.scheme, isResolved: hop.address.literal == nil)
+        if isPermitted { return true }
         refusal = hop.refusal(address)
         return false
     }

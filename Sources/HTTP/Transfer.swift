@@ -119,8 +119,9 @@ final class Transfer {
 
     /// Hands the request to libcurl. The limit for connecting begins here.
     private func send(_ hop: Hop, _ reach: Reach) throws(HTTPError) {
-        let proxy = settings.proxies.proxy(for: hop.address)
+        let proxy = try settings.proxies.proxy(for: hop.address)
         isProxied = proxy != nil
+        if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(
             hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
             settings.library)

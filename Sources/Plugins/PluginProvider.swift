@@ -61,7 +61,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
         guard needsServer, !server.isEmpty else { return description }
         guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
-                "“\(server.excerpt)” is no server: photos.example.org, or with a port, photos.example.org:8443."
+                "“\(server.withoutUserInformation.excerpt)” is no server: photos.example.org, or with a port, photos.example.org:8443."
             )
         }
         if description.keyField != nil { description.keyOrigins = [address.origin] }

@@ -80,9 +80,11 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// Names no more than method and address: what follows the `?` may be secret, as may be the rest.
+/// Shows method and address only. The query may be secret, as may the user information and the rest.
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "\(method.rawValue) \(url.prefix { $0 != "?" && $0 != "#" })" }
+    public var description: String {
+        "\(method.rawValue) \(url.withoutUserInformation.prefix { $0 != "?" && $0 != "#" })"
+    }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

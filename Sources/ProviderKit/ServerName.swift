@@ -19,7 +19,8 @@ package struct ServerName: Hashable, Sendable {
         if let scheme = name.firstRange(of: "://") {
             guard name[..<scheme.lowerBound].lowercased() == "https" else {
                 throw .invalidArgument(
-                    "Servers are asked over https:// alone, not by \(shown.quoted).")
+                    "Servers are asked over https:// alone, not by \(shown.withoutUserInformation.quoted)."
+                )
             }
             name = name[scheme.upperBound...].prefix { !"/?#".contains($0) }
         }
@@ -27,7 +28,8 @@ package struct ServerName: Hashable, Sendable {
         while name.last == "/" || name.last == "." { name.removeLast() }
         guard let host = Self.host(name.lowercased()) else {
             throw .invalidArgument(
-                "\(shown.quoted) is not the name of a server, such as photos.example.")
+                "\(shown.withoutUserInformation.quoted) is not the name of a server, such as photos.example."
+            )
         }
         self.text = host
     }

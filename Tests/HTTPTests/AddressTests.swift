@@ -105,7 +105,7 @@ struct ProxyTests {
     func `exceptions are connected to directly`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["https_proxy": "http://p", "no_proxy": exceptions][$0] }
         let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
-        #expect(proxies.proxy(for: address) == nil)
+        #expect(try proxies.proxy(for: address) == nil)
     }
 
     @Test(arguments: [
@@ -116,6 +116,143 @@ struct ProxyTests {
     func `all else goes through the proxy`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["ALL_PROXY": "http://p", "NO_PROXY": exceptions][$0] }
         let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
-        #expect(proxies.proxy(for: address) == "http://p")
+        #expect(try proxies.proxy(for: address)?.text == "http://p")
+    }
+
+    @Test(arguments: [
+        "intranet", "printer.local", "nas.lan", "router.home.arpa", "wiki.corp", "db.internal",
+        "a.b.localdomain",
+    ])
+    func `a proxy receives no name of the local network from a stranger`(host: String) async throws
+    {
+        let proxy = try LoopbackServer(LoopbackResponse(403))
+        let client = makeClient(proxies: ["https_proxy": proxy.origin])
+        let url = "https://\(host)/a"
+        #expect(await client.failure(of: .stranger(url)) == .forbiddenAddress)
+        #expect(proxy.requests.value.isEmpty)
+        // The user may name a server of the local network.
+        #expect(await client.failure(of: HTTPRequest(.get, url)) == .failed)
+        #expect(proxy.requests.value.map(\.target) == ["\(host):443"])
+    }
+}
+
+/// Passwords in the settings of the proxy.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct ProxyPasswordTests {
+    private static let secrets = ["bob", "pa#ss", "pass", "pa%23ss", "pa", "ss@", "secret"]
+
+    private func thrownError(_ setting: (String, String)) async -> (any Error)? {
+        let client = makeClient(
+            makeLimits { $0.connecting = .seconds(5) }, proxies: [setting.0: setting.1])
+        do {
+            _ = try await client.send(HTTPRequest(.get, "https://photos.test/"))
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"],
+        [
+            "http://bob:pa#ss@proxy:8080", "http://bob:pa?ss@proxy:8080",
+            "http://bob:pa/ss@proxy:8080", "bob:pa#ss@proxy:8080", "socks5h://bob:pa#ss@proxy",
+            "http://bob:secret", "gopher://bob:secret@proxy:8080", "http://bob:secret@",
+            "http://bob:secret@proxy:99999", "http://bob:secret@pro xy:8080",
+            "http://bob:secret@proxy:0", "http://bob:secret@[::1", "http://bob:pa%ss@proxy:8080",
+            "http://bob:secret%0d%0aX@proxy:8080", "http://bob:secret@proxy:8080/path",
+            "bob:secret", "http://bob:\u{7}secret@\u{7}:8080",
+        ])
+    func `a malformed proxy address is named, and not repeated`(
+        variable: String, value: String
+    ) async throws {
+        let error = try #require(await thrownError((variable, value)))
+        #expect(Failure(error) == .unreachable)
+        let text = "\(error)"
+        #expect(
+            text.hasPrefix(
+                "The service cannot be reached: the proxy address in \(variable) is malformed: "))
+        // The explanation uses no word of the address.
+        #expect(!text.contains("bob") && !text.contains("secret") && !text.contains("ss@"))
+        #expect(!text.contains("pa#") && !text.contains("pa/") && !text.contains("pa?"))
+    }
+
+    @Test(arguments: [
+        "http://bob:secret@127.0.0.1:1", "bob:secret@127.0.0.1:1",
+        "socks5://bob:secret@127.0.0.1:1",
+        "http://bob:secret@proxy.invalid:8080", "https://bob:secret@127.0.0.1:1/",
+    ])
+    func `a proxy that cannot be reached is named without its password`(value: String) async throws
+    {
+        let error = try #require(await thrownError(("https_proxy", value)))
+        let text = "\(error)"
+        #expect(!text.contains("secret") && !text.contains("bob"), "\(text)")
+    }
+
+    @Test(arguments: [
+        ("bob:pa%23ss", "Ym9iOnBhI3Nz"), ("bob:p@ss", "Ym9iOnBAc3M="), ("bob:", "Ym9iOg=="),
+        ("b%3Ab:pa:ss", "YjpiOnBhOnNz"),
+    ])
+    func `the proxy receives the decoded credentials`(
+        credentials: String, encoded: String
+    ) async throws {
+        let proxy = try LoopbackServer(LoopbackResponse(407))
+        let setting = "http://\(credentials)@127.0.0.1:\(proxy.port)/"
+        let error = try #require(await thrownError(("https_proxy", setting)))
+        #expect(Failure(error) == .failed)
+        let seen = try #require(proxy.requests.value.first)
+        #expect(seen["Proxy-Authorization"] == "Basic \(encoded)")
+        #expect(!"\(error)".contains("ss"), "\(error)")
+    }
+
+    @Test(arguments: [
+        ("proxy", "http://proxy"), ("proxy:8080", "http://proxy:8080"),
+        ("HTTPS://Proxy.test/", "https://Proxy.test"),
+        ("socks5h://[::1]:1080", "socks5h://[::1]:1080"),
+        ("http://[fe80::1%eth0]:3128", "http://[fe80::1%eth0]:3128"),
+        ("http://bob@proxy:8080", "http://proxy:8080"),
+    ])
+    func `addresses as curl takes them are accepted`(value: String, text: String) throws {
+        #expect(try ProxyAddress(parsing: value).text == text)
+        #expect("\(try ProxyAddress(parsing: value))" == text)
+    }
+}
+
+/// Addresses that programs which tunnel all traffic make up for names.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct PlaceholderAddressTests {
+    @Test(arguments: ["198.18.0.0", "198.19.255.255", "fc00::5", "fc00:3fff::1"])
+    func `the address of a name may be a placeholder of a tunnel`(text: String) throws {
+        let address = try #require(IPAddress(text))
+        for reach in [Reach.publicOnly, .publicOrLoopback] {
+            #expect(reach.permits(address, .https, isResolved: true))
+            #expect(!reach.permits(address, .https, isResolved: false))
+            #expect(!reach.permits(address, .http, isResolved: true))
+        }
+    }
+
+    @Test(arguments: [
+        "198.17.255.255", "198.20.0.0", "fc00:4000::1", "fd00::1", "10.0.0.1", "127.0.0.1",
+        "192.168.0.1", "169.254.169.254",
+    ])
+    func `other addresses count as before`(text: String) throws {
+        let address = try #require(IPAddress(text))
+        #expect(
+            Reach.publicOnly.permits(address, .https, isResolved: true)
+                == Reach.publicOnly.permits(address, .https, isResolved: false))
+    }
+
+    @Test func `a connection to a placeholder is attempted for a name only`() async throws {
+        let client = makeClient(
+            makeLimits {
+                $0.names = ["photos.test:443:198.18.0.5", "inner.test:443:10.0.0.5"]
+                $0.connecting = .milliseconds(200)
+            })
+        #expect(await client.failure(of: .stranger("https://198.18.0.5/")) == .forbiddenAddress)
+        #expect(await client.failure(of: .stranger("https://inner.test/")) == .forbiddenAddress)
+        // Nothing answers here.
+        #expect(await client.failure(of: .stranger("https://photos.test/")) != .forbiddenAddress)
     }
 }
