@@ -30,6 +30,8 @@ final class Transfer {
     /// The place in the queue, from the start of a hop to its end.
     private var ticket: Admission.Ticket?
     private var redirects = 0
+    /// True if a redirect left the origin of the request, and with it the credentials.
+    private var leftOrigin = false
     private var watchdog: Watchdog?
     /// What a download needs that breaks off, to go on where it was.
     private var resumption: Resumption?
@@ -100,6 +102,7 @@ final class Transfer {
             throw .forbiddenAddress("\(hop.address.origin.host) is no host that may be asked")
         }
         self.hop = hop
+        if hop.address.origin != origin { leftOrigin = true }
         head = ResponseHead()
         next = nil
         failure = nil
@@ -194,11 +197,10 @@ final class Transfer {
                 throw HTTPError.failed("it has \(received) bytes of \(length)")
             }
             let head = resumption?.head ?? head
-            end(
-                .success(
-                    HTTPResponse(
-                        status: head.status, headers: head.headers, body: body,
-                        url: hop.address.text)))
+            var response = HTTPResponse(
+                status: head.status, headers: head.headers, body: body, url: hop.address.text)
+            response.leftOrigin = leftOrigin
+            end(.success(response))
         } catch {
             end(.failure(error))
         }

@@ -97,6 +97,9 @@ public struct HTTPResponse: Sendable {
     public let body: [UInt8]
     /// Where it came from, after redirects.
     public let url: String
+    /// True if a redirect left the origin of the request: the credentials did not go along, and the response says
+    /// nothing about them.
+    package var leftOrigin = false
 
     public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], url: String) {
         self.status = status

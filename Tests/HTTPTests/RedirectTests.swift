@@ -61,6 +61,20 @@ struct RedirectTests {
         }
     }
 
+    @Test func `a response reports that a redirect left the origin`() async throws {
+        let home = try makeServer()
+        let away = try makeServer()
+        let client = makeClient()
+        for (target, isElsewhere) in [
+            ("/end", false), ("\(away.origin)/end", true),
+            ("\(away.origin)/302?\(home.origin)/end", true),
+        ] {
+            let response = try await client.send(loggedIn(.get, "\(home.origin)/302?\(target)"))
+            #expect(response.leftOrigin == isElsewhere, "\(target)")
+        }
+        #expect(try await !client.send(loggedIn(.get, "\(home.origin)/end")).leftOrigin)
+    }
+
     @Test(arguments: [301, 302, 303])
     func `a POST becomes a GET within its origin`(status: Int) async throws {
         let server = try makeServer()

@@ -43,7 +43,16 @@ nonisolated struct AuthorizedClient: HTTPClient {
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await authorized(request) { try await base.send($0) }
+        try await authorized(request) { request in
+            let response = try await base.send(request)
+            // A refusal of the token, a rate limit or a missing photo there is none at the service.
+            if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
+                let host = WebAddress(response.url)?.host ?? "another server"
+                throw HTTPError.failed(
+                    "it redirects to \(host), which sent status \(response.status)")
+            }
+            return response
+        }
     }
 
     func download(
@@ -75,17 +84,24 @@ nonisolated struct AuthorizedClient: HTTPClient {
         request.token = token
         shorten(&request)
         let response = try await ask(request)
-        guard isRefusal(response) else { return response }
+        guard isRefusal(response, request) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
         request.token = renewed
         shorten(&request)
         let second = try await ask(request)
-        if isRefusal(second) { await tokens.refused(renewed) }
+        if isRefusal(second, request) { await tokens.refused(renewed) }
         return second
     }
 
-    private func isRefusal(_ response: HTTPResponse) -> Bool {
-        refusals.contains { refusal in
+    /// Returns true if a response comes from another origin than that of the request, which alone receives the token.
+    private static func leftOrigin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        response.leftOrigin
+            || WebAddress(response.url)?.origin != WebAddress(request.url)?.origin
+    }
+
+    private func isRefusal(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        guard !Self.leftOrigin(response, request) else { return false }
+        return refusals.contains { refusal in
             guard response.status == refusal.status, let text = refusal.text else {
                 return response.status == refusal.status
             }

@@ -1,0 +1,93 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Responses to requests with a token, from the service and from other servers.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct AuthorizedClientTests {
+    private final class FakeTokens: AccessTokens {
+        nonisolated let events = Observed<[String]>()
+
+        func accessToken() async throws -> Secret { Secret("first") }
+        func renew(insteadOf refused: Secret) async throws -> Secret {
+            events.append("renew")
+            return Secret("second")
+        }
+        func refused(_ token: Secret) { events.append("refused") }
+    }
+
+    private let http = ScriptedHTTP()
+    private let tokens = FakeTokens()
+    private let client: AuthorizedClient
+    private let request = HTTPRequest(.get, "https://api.service.test/me")
+
+    init() {
+        let description = OAuthDescription(
+            authorizationURL: "https://service.test/authorize",
+            tokenURL: "https://service.test/token", scopes: [],
+            tokenOrigins: ["https://api.service.test", "https://other.service.test"])
+        client = AuthorizedClient(http, tokens, description)
+    }
+
+    private func answer(_ status: Int, from url: String, leftOrigin: Bool = false) {
+        http.answer.update {
+            $0 = { _ in
+                var response = HTTPResponse(status: status, url: url)
+                response.leftOrigin = leftOrigin
+                return response
+            }
+        }
+    }
+
+    @Test func `a 401 of the service renews the token, and a second one refuses it`() async throws {
+        answer(401, from: "https://api.service.test/me")
+        #expect(try await client.send(request).status == 401)
+        #expect(tokens.events.value == ["renew", "refused"])
+    }
+
+    @Test(arguments: [
+        "https://elsewhere.test/me", "https://api.service.test:8443/me",
+        "http://api.service.test/me", "https://other.service.test/me",
+    ])
+    func `a 401 of another origin after a redirect says nothing about the token`(
+        url: String
+    ) async throws {
+        answer(401, from: url)
+        await #expect(throws: HTTPError.self) { try await client.send(request) }
+        #expect(tokens.events.value.isEmpty)
+    }
+
+    @Test func `a 401 after a redirect there and back says nothing about the token`() async throws {
+        answer(401, from: "https://api.service.test/me", leftOrigin: true)
+        await #expect(throws: HTTPError.self) { try await client.send(request) }
+        #expect(tokens.events.value.isEmpty)
+    }
+
+    @Test(arguments: [400, 403, 404, 410, 422, 429, 500])
+    func `an error of another origin after a redirect is a failure of the service`(
+        status: Int
+    ) async throws {
+        answer(status, from: "https://elsewhere.test/me")
+        let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
+        #expect(
+            error
+                == .failed("it redirects to elsewhere.test, which sent status \(status)"))
+        #expect(tokens.events.value.isEmpty)
+    }
+
+    @Test func `a success of another origin after a redirect is the response`() async throws {
+        answer(200, from: "https://elsewhere.test/me")
+        #expect(try await client.send(request).status == 200)
+    }
+
+    @Test func `a download that another origin refuses says nothing about the token`() async throws
+    {
+        answer(401, from: "https://cdn.test/image")
+        let response = try await client.download(request, into: 1) { _ in }
+        #expect(response.status == 401)
+        #expect(tokens.events.value.isEmpty)
+    }
+}
