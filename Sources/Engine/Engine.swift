@@ -104,6 +104,11 @@ package final class Engine {
         for account in accounts { account.remote?.tryAgain() }
     }
 
+    /// Retries what failed, because the machine is on another network.
+    package func networkChanged() {
+        if isOnline { tryAgain() }
+    }
+
     /// Goes on after the machine has slept: pauses have slept, too.
     package func resumed() {
         for account in accounts {

@@ -12,6 +12,9 @@ final class ConnectionPool {
     private var timer: (any DispatchSourceTimer)?
     /// The transfers that run, with what to do at their end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
+    private var isClosed = false
+    /// Called when the last transfer of a retired pool has ended; nil if the pool is in use.
+    private var onDrain: (() -> Void)?
 
     /// - Throws: ``HTTPError/failed(_:)``.
     init(_ library: CurlLibrary, limits: Limits) throws(HTTPError) {
@@ -37,8 +40,12 @@ final class ConnectionPool {
             library.table, multi, CURLMOPT_MAXCONNECTS, limits.connections)
     }
 
-    /// Breaks off what runs, without a word, and closes the connections. Has to be the last call.
+    /// Ends the transfers without a call of their ends, and closes the connections. Must be the last call, and not
+    /// be made from a callback of libcurl.
     func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        onDrain = nil
         for easy in ends.keys { _ = library.functions.multi_remove_handle(multi, easy) }
         ends = [:]
         _ = library.functions.multi_cleanup(multi)
@@ -66,6 +73,28 @@ final class ConnectionPool {
     func remove(_ easy: EasyHandle) {
         guard ends.removeValue(forKey: easy.pointer) != nil else { return }
         _ = library.functions.multi_remove_handle(multi, easy.pointer)
+        closeIfDrained()
+    }
+
+    // MARK: Retirement
+
+    /// Closes the pool when its last transfer has ended. No transfer may be added from now on.
+    ///
+    /// - Parameter onDrain: Called when the pool is closed; not within this call.
+    func retire(onDrain: @escaping () -> Void) {
+        guard !isClosed, self.onDrain == nil else { return }
+        self.onDrain = onDrain
+        closeIfDrained()
+    }
+
+    private func closeIfDrained() {
+        guard onDrain != nil, ends.isEmpty else { return }
+        // libcurl may be the caller.
+        Task {
+            guard let onDrain, ends.isEmpty else { return }
+            close()
+            onDrain()
+        }
     }
 
     // MARK: What libcurl waits for
@@ -129,6 +158,7 @@ final class ConnectionPool {
             _ = library.functions.multi_remove_handle(multi, easy)
             ends.removeValue(forKey: easy)?(code)
         }
+        closeIfDrained()
     }
 
     /// Enters the main actor from a callback of libcurl, which calls back on the thread that called it.

@@ -8,6 +8,10 @@ package import ProviderKit
 /// kept for the next one, at most eight to a host, and closed a minute after the last; then nothing wakes the
 /// process.
 ///
+/// No request uses a connection from before a timeout on a connection, a suspend, or a call of
+/// ``replaceConnections()``: such a connection may be dead without a notice. The transfers on older connections end
+/// there if their server is alive. Otherwise they continue on a new connection if that has no side effect.
+///
 /// The program has to ignore SIGPIPE.
 @MainActor
 package final class CurlClient: nonisolated HTTPClient {
@@ -16,6 +20,9 @@ package final class CurlClient: nonisolated HTTPClient {
     private let limits: Limits
     private let onRest: () -> Void
     private var pools: [Reach: ConnectionPool] = [:]
+    /// The pools that were replaced and still have transfers.
+    private var retiredPools: [ConnectionPool] = []
+    private var suspendDetector: SuspendDetector
     private var transfers: [ObjectIdentifier: Transfer] = [:]
     private var idleTimer: (any DispatchSourceTimer)?
     private var isClosed = false
@@ -33,8 +40,10 @@ package final class CurlClient: nonisolated HTTPClient {
     }
 
     init(
-        userAgent: String, proxies: ProxySettings, limits: Limits, onRest: @escaping () -> Void = {}
+        userAgent: String, proxies: ProxySettings, limits: Limits,
+        suspendDetector: SuspendDetector = SuspendDetector(), onRest: @escaping () -> Void = {}
     ) {
+        self.suspendDetector = suspendDetector
         self.userAgent = userAgent
         self.proxies = proxies
         self.limits = limits
@@ -45,7 +54,7 @@ package final class CurlClient: nonisolated HTTPClient {
     isolated deinit { close() }
 
     /// Whether there are connections, or what they need.
-    var isResting: Bool { pools.isEmpty }
+    var isResting: Bool { pools.isEmpty && retiredPools.isEmpty }
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await run(request) { _ in }
@@ -70,6 +79,16 @@ package final class CurlClient: nonisolated HTTPClient {
         rest()
     }
 
+    /// Sends new requests on new connections, after a change of the network.
+    ///
+    /// Transfers in progress continue on their connections if data arrives there soon. Otherwise they are repeated
+    /// or continued on a new connection, except those that may have had an effect at the server.
+    package func replaceConnections() {
+        for reach in Array(pools.keys) { retirePool(reach) }
+        // A transfer may end within the call.
+        for transfer in Array(transfers.values) { transfer.networkChanged() }
+    }
+
     private func run(
         _ request: HTTPRequest, _ prepare: @MainActor (Transfer) -> Void
     ) async throws -> HTTPResponse {
@@ -92,11 +111,13 @@ package final class CurlClient: nonisolated HTTPClient {
             continuation.resume(throwing: HTTPError.failed("the client has been closed"))
             return nil
         }
+        if suspendDetector.detectSuspend() { replaceConnections() }
         do {
             let settings = TransferSettings(
                 library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
-                limits: limits, admission: admission
-            ) { [unowned self] reach throws(HTTPError) in try pool(reach) }
+                limits: limits, admission: admission,
+                pool: { [unowned self] reach throws(HTTPError) in try pool(reach) },
+                retire: { [weak self] pool in self?.retire(pool) })
             idleTimer?.cancel()
             idleTimer = nil
             let transfer = Transfer(request, settings, continuation) { [weak self] transfer in
@@ -119,6 +140,20 @@ package final class CurlClient: nonisolated HTTPClient {
         return pool
     }
 
+    /// Replaces a pool, if it is in use, because a connection in it is dead or may be dead.
+    private func retire(_ pool: ConnectionPool) {
+        guard let reach = pools.first(where: { $0.value === pool })?.key else { return }
+        retirePool(reach)
+    }
+
+    private func retirePool(_ reach: Reach) {
+        guard let pool = pools.removeValue(forKey: reach) else { return }
+        retiredPools.append(pool)
+        pool.retire { [weak self, unowned pool] in
+            self?.retiredPools.removeAll { $0 === pool }
+        }
+    }
+
     private func ended(_ transfer: Transfer) {
         transfers[ObjectIdentifier(transfer)] = nil
         guard transfers.isEmpty, !isClosed else { return }
@@ -135,9 +170,10 @@ package final class CurlClient: nonisolated HTTPClient {
     private func rest() {
         idleTimer?.cancel()
         idleTimer = nil
-        guard !pools.isEmpty else { return }
-        for pool in pools.values { pool.close() }
+        guard !isResting else { return }
+        for pool in retiredPools + pools.values { pool.close() }
         pools = [:]
+        retiredPools = []
         onRest()
     }
 }

@@ -4,6 +4,13 @@ nonisolated struct Limits {
     var connecting = Duration.seconds(10)
     /// How long a connected server may send nothing.
     var silence = Duration.seconds(15)
+    /// The time limit for the next data of a server after a change of the network. Afterwards a transfer that can be
+    /// repeated or continued uses a new connection.
+    var silenceAfterChange = Duration.seconds(3)
+    /// The silence after which the connection of a cancelled transfer is not used any more.
+    var suspiciousSilence = Duration.seconds(5)
+    /// The time limit for the acknowledgement of sent data by the host of the server.
+    var acknowledgement = Duration.seconds(10)
     /// How long connections, and what they need in memory, outlive the last request.
     var idling = Duration.seconds(60)
     var redirects = 5

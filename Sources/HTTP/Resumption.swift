@@ -31,6 +31,9 @@ struct Resumption {
         validator = isPlain && isAllowed ? tag ?? head.headers["Last-Modified"] : nil
     }
 
+    /// True if the server can send the rest of the file.
+    var canContinue: Bool { validator != nil }
+
     /// Takes note that it has broken off.
     ///
     /// - Parameters:

@@ -44,9 +44,17 @@ extension Transfer {
             isProxied || isPermitted(IPAddress(family: address.pointee.family, pointer))
         }
         guard isAllowed == true else { return -1 }
-        return socket(
+        opensConnection = true
+        let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue),
             address.pointee.protocol)
+        // The kernel ends a connection whose path is gone: sooner than the limit for a silent server, which may only
+        // be slow.
+        var milliseconds = UInt32(settings.limits.acknowledgement / .milliseconds(1))
+        setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds,
+            socklen_t(MemoryLayout<UInt32>.size))
+        return descriptor
     }
 
     /// Looks at a connection, new or old, before the request goes out on it.

@@ -9,8 +9,10 @@ struct TransferSettings {
     let proxies: ProxySettings
     let limits: Limits
     let admission: Admission
-    /// Where connections of that reach are kept.
+    /// Returns the pool for new connections of a reach.
     let pool: (Reach) throws(HTTPError) -> ConnectionPool
+    /// Replaces a pool that has a dead connection.
+    let retire: (ConnectionPool) -> Void
 }
 
 /// One request on its way through redirects to its answer: ended by that, by a limit, or by ``end(_:)``,
@@ -51,6 +53,12 @@ final class Transfer {
     var received = 0
     /// How often the request went out.
     var sendings = 0
+    /// True if a connection was opened for this hop.
+    var opensConnection = false
+    /// True if the hop was repeated on a new connection after a silence.
+    private var isRepeated = false
+    /// True if the network has changed since the hop began.
+    private var isNetworkChanged = false
     var body: [UInt8] = []
     var download: Download?
 
@@ -83,7 +91,7 @@ final class Transfer {
             request.timeLimit, silence: settings.limits.silence,
             queueing: download == nil ? nil : settings.limits.queueing
         ) { [unowned self] error, mayResume in
-            if mayResume { breakOff(error) } else { end(.failure(error)) }
+            limitExpired(error, mayResume: mayResume)
         }
         self.watchdog = watchdog
         do {
@@ -103,13 +111,7 @@ final class Transfer {
         }
         self.hop = hop
         if hop.address.origin != origin { leftOrigin = true }
-        head = ResponseHead()
-        next = nil
-        failure = nil
-        refusal = nil
-        sendings = 0
-        isPaused = false
-        if resumption == nil { received = 0 }
+        resetHop()
         let ticket = settings.admission.makeTicket()
         self.ticket = ticket
         watchdog?.state = .queued
@@ -118,6 +120,20 @@ final class Transfer {
         ) { [self] in
             do { try send(hop, reach) } catch { end(.failure(error)) }
         }
+    }
+
+    /// Resets the results of the last hop, or of the last attempt.
+    private func resetHop() {
+        head = ResponseHead()
+        next = nil
+        failure = nil
+        refusal = nil
+        sendings = 0
+        opensConnection = false
+        isNetworkChanged = false
+        isPaused = false
+        body = []
+        if resumption == nil { received = 0 }
     }
 
     /// Hands the request to libcurl. The limit for connecting begins here.
@@ -179,6 +195,50 @@ final class Transfer {
 
     /// Bytes of the downloaded body arrived.
     func bodyStirred() { watchdog?.bodyStirred() }
+
+    private func limitExpired(_ error: HTTPError, mayResume: Bool) {
+        retireConnection(after: .zero)
+        guard mayResume else { return end(.failure(error)) }
+        guard canRepeat, !isRepeated, isNetworkChanged || !opensConnection else {
+            return breakOff(error)
+        }
+        isRepeated = true
+        sendAgain()
+    }
+
+    // MARK: Dead connections
+
+    /// Retires the pool if the transfer waits for a server that has sent nothing for `silence`.
+    ///
+    /// The end of a transfer alone does not close its connection if that has HTTP/2.
+    private func retireConnection(after silence: Duration) {
+        if let pool, watchdog?.isSilent(for: silence) == true { settings.retire(pool) }
+    }
+
+    /// True if the current hop can be sent a second time, from its beginning.
+    private var canRepeat: Bool { hop?.method == .get && resumption == nil }
+
+    /// Handles a change of the network: the connection may be dead. Not to be called from a callback of libcurl.
+    func networkChanged() {
+        guard result == nil, easy != nil else { return }
+        isNetworkChanged = true
+        if watchdog?.state == .connecting, sendings == 0 {
+            // The server has not received the request, and the connection or the look-up of the name may fail.
+            sendAgain()
+        } else if canRepeat && !isRepeated || resumption?.canContinue == true {
+            watchdog?.doubtConnection(for: settings.limits.silenceAfterChange)
+        }
+    }
+
+    /// Sends the current hop again, on a new connection if the pool was retired. Keeps the place in the queue.
+    private func sendAgain() {
+        guard let hop, result == nil else { return }
+        if let easy { pool?.remove(easy) }
+        easy = nil
+        pool = nil
+        resetHop()
+        do { try send(hop, reach(of: hop)) } catch { end(.failure(error)) }
+    }
 
     // MARK: The end
 
@@ -294,6 +354,7 @@ final class Transfer {
             return
         }
         self.result = result
+        retireConnection(after: settings.limits.suspiciousSilence)
         watchdog?.cancel()
         watchdog = nil
         pause?.cancel()

@@ -30,6 +30,9 @@ final class Watchdog {
     /// The beginning of the current state.
     private var stateBegan = SuspendingClock.now
     private var hasBody = false
+    /// The time at which the connection became doubtful, and the limit for the next sign of life since then; nil if
+    /// the connection is not doubtful.
+    private var doubt: (start: SuspendingClock.Instant, limit: Duration)?
     private let timer = DispatchSource.makeTimerSource(queue: .main)
 
     /// The current phase.
@@ -45,6 +48,7 @@ final class Watchdog {
             stateBegan = now
             wasConnected = wasConnected || state == .connected
             lastSign = now
+            doubt = nil
             schedule()
         }
     }
@@ -85,6 +89,18 @@ final class Watchdog {
 
     func cancel() { timer.cancel() }
 
+    /// Shortens the limit for the next sign of life of a connected server, once.
+    func doubtConnection(for limit: Duration) {
+        guard state == .connected else { return }
+        doubt = (.now, limit)
+        schedule()
+    }
+
+    /// Returns true if a connected server has sent nothing for `duration`.
+    func isSilent(for duration: Duration) -> Bool {
+        state == .connected && SuspendingClock.now - lastSign >= duration
+    }
+
     private var currentDeadline: SuspendingClock.Instant? {
         switch state {
         case .queued: queueing.map { stateBegan + $0 } ?? deadline
@@ -94,7 +110,14 @@ final class Watchdog {
     }
 
     private var silenceEnd: SuspendingClock.Instant? {
-        state == .connected ? lastSign + silence : nil
+        guard state == .connected else { return nil }
+        let end = lastSign + silence
+        return activeDoubt.map { min($0.start + $0.limit, end) } ?? end
+    }
+
+    /// The doubt, unless the server has shown a sign of life since then.
+    private var activeDoubt: (start: SuspendingClock.Instant, limit: Duration)? {
+        doubt.flatMap { lastSign > $0.start ? nil : $0 }
     }
 
     private func check() {
@@ -102,7 +125,7 @@ final class Watchdog {
         if let currentDeadline, currentDeadline <= now {
             onExpiry(error, false)
         } else if let silenceEnd, silenceEnd <= now {
-            onExpiry(.failed("silence for \(silence)"), true)
+            onExpiry(.failed("silence for \(activeDoubt?.limit ?? silence)"), true)
         } else {
             schedule()
         }

@@ -118,7 +118,7 @@ private final class State: Sendable {
     }
 }
 
-private func startListening(_ listener: Int32, _ port: UInt16) throws -> UInt16 {
+func startListening(_ listener: Int32, _ port: UInt16) throws -> UInt16 {
     var isOn: Int32 = 1
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()

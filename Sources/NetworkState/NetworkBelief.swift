@@ -12,11 +12,17 @@ nonisolated package struct NetworkBelief: Hashable, Sendable {
         package var state: UInt32 = 0
         package var connectivity: UInt32 = 0
         package var metered: UInt32 = 0
+        /// The object path of the primary connection; empty if it is unknown, `/` if there is none.
+        package var primaryConnection = ""
 
-        package init(state: UInt32 = 0, connectivity: UInt32 = 0, metered: UInt32 = 0) {
+        package init(
+            state: UInt32 = 0, connectivity: UInt32 = 0, metered: UInt32 = 0,
+            primaryConnection: String = ""
+        ) {
             self.state = state
             self.connectivity = connectivity
             self.metered = metered
+            self.primaryConnection = primaryConnection
         }
 
         /// nil where it does not know.

@@ -60,6 +60,9 @@ final class NetworkManagerWatch {
             word.connectivity = connectivity
         }
         if let metered = properties["Metered"]?.uint32 { word.metered = metered }
+        if case .objectPath(let path) = properties["PrimaryConnection"] {
+            word.primaryConnection = path.text
+        }
         guard word != self.word else { return }
         self.word = word
         onChange(word)

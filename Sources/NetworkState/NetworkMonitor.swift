@@ -10,6 +10,9 @@ internal import Glibc
 /// Source: rtnetlink(7).
 package final class NetworkMonitor {
     private let onChange: (Bool) -> Void
+    private let onNetworkChange: (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void
+    /// True if an address was removed since the last evaluation.
+    private var isRemoved = false
     private var source: (any DispatchSourceRead)?
     private var isEvaluationScheduled = false
     private var isOnline: Bool
@@ -17,10 +20,17 @@ package final class NetworkMonitor {
     /// Interfaces come up in steps; one answer for all of them.
     private static let settling = DispatchTimeInterval.milliseconds(300)
 
-    /// - Parameter onChange: Called with each new answer, the first one included.
-    package init(onChange: @escaping (Bool) -> Void) {
+    /// - Parameters:
+    ///   - onNetworkChange: Called with the addresses when they may have changed, and with true if an address was
+    ///     removed.
+    ///   - onChange: Called with each new answer, the first one included.
+    init(
+        onNetworkChange: @escaping (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void,
+        onChange: @escaping (Bool) -> Void
+    ) {
         self.onChange = onChange
-        isOnline = Self.hasAddress
+        self.onNetworkChange = onNetworkChange
+        isOnline = Self.addresses?.isEmpty != true
         onChange(isOnline)
         source = makeSource()
     }
@@ -46,18 +56,30 @@ package final class NetworkMonitor {
         }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
         source.setEventHandler { [weak self] in
-            // What has changed is not worth parsing: the addresses are looked at anew.
-            withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
-                while recv(descriptor, buffer.baseAddress, buffer.count, 0) > 0 {}
+            // The addresses are read anew. Only an address that returns on another network shows in the messages alone.
+            let isRemoved = withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) {
+                buffer in
+                var isRemoved = false
+                while true {
+                    let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                    // The kernel has dropped messages.
+                    if count < 0 && errno == ENOBUFS { isRemoved = true }
+                    guard count > 0 || count < 0 && (errno == ENOBUFS || errno == EINTR) else {
+                        return isRemoved
+                    }
+                    let messages = UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
+                    if AddressMessages.reportRemoval(messages) { isRemoved = true }
+                }
             }
-            self?.scheduleEvaluation()
+            self?.scheduleEvaluation(isRemoved: isRemoved)
         }
         source.setCancelHandler { close(descriptor) }
         source.activate()
         return source
     }
 
-    private func scheduleEvaluation() {
+    private func scheduleEvaluation(isRemoved: Bool) {
+        self.isRemoved = self.isRemoved || isRemoved
         guard !isEvaluationScheduled else { return }
         isEvaluationScheduled = true
         DispatchQueue.main.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
@@ -67,17 +89,22 @@ package final class NetworkMonitor {
 
     private func evaluate() {
         isEvaluationScheduled = false
-        let isOnline = Self.hasAddress
+        let addresses = Self.addresses
+        if let addresses { onNetworkChange(addresses, isRemoved) }
+        isRemoved = false
+        let isOnline = addresses?.isEmpty != true
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
         onChange(isOnline)
     }
 
-    /// Whether an interface other than the loopback is running and has an address that leads somewhere.
-    private static var hasAddress: Bool {
+    /// The addresses of running interfaces, without the loopback and without link-local addresses, which exist
+    /// without a network; nil if they cannot be read.
+    static var addresses: Set<NetworkIdentity.Address>? {
         var first: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&first) == 0 else { return true }
+        guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
+        var addresses: Set<NetworkIdentity.Address> = []
         var next = first
         while let interface = next?.pointee {
             next = interface.ifa_next
@@ -85,20 +112,22 @@ package final class NetworkMonitor {
             guard flags & UInt32(IFF_RUNNING) != 0,
                 flags & UInt32(IFF_LOOPBACK) == 0, let address = interface.ifa_addr
             else { continue }
+            let bytes: [UInt8]
             switch Int32(address.pointee.sa_family) {
-            case AF_INET: return true
-            case AF_INET6:
-                // A link-local address is there without any network.
-                let isLinkLocal = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-                    v6 in
-                    withUnsafeBytes(of: v6.pointee.sin6_addr) {
-                        $0[0] == 0xfe && $0[1] & 0xc0 == 0x80
-                    }
+            case AF_INET:
+                bytes = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { v4 in
+                    withUnsafeBytes(of: v4.pointee.sin_addr) { Array($0) }
                 }
-                if !isLinkLocal { return true }
+            case AF_INET6:
+                bytes = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { v6 in
+                    withUnsafeBytes(of: v6.pointee.sin6_addr) { Array($0) }
+                }
+                guard bytes[0] != 0xfe || bytes[1] & 0xc0 != 0x80 else { continue }
             default: continue
             }
+            let name = interface.ifa_name.map { String(cString: $0) } ?? ""
+            addresses.insert(NetworkIdentity.Address(interface: name, bytes: bytes))
         }
-        return false
+        return addresses
     }
 }

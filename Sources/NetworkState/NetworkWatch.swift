@@ -8,6 +8,8 @@ package import Logging
 package final class NetworkWatch {
     private let onChange: (NetworkBelief) -> Void
     private let onResume: () -> Void
+    private let onNetworkChange: () -> Void
+    private var identity = NetworkIdentity(addresses: [])
     private let logger: Logger
     private var belief = NetworkBelief()
     private var kernel: NetworkMonitor?
@@ -20,14 +22,19 @@ package final class NetworkWatch {
     ///   - logger: Told of what is not there.
     ///   - onChange: Called with each new belief. The first is that the network is there.
     ///   - onResume: Called when the machine has slept.
+    ///   - onNetworkChange: Called when the machine is on another network, or has another address there.
     package init(
         logger: Logger, onChange: @escaping (NetworkBelief) -> Void,
-        onResume: @escaping () -> Void
+        onResume: @escaping () -> Void, onNetworkChange: @escaping () -> Void
     ) {
         self.onChange = onChange
         self.onResume = onResume
+        self.onNetworkChange = onNetworkChange
         self.logger = logger
-        kernel = NetworkMonitor { [unowned self] hasAddress in
+        identity = NetworkIdentity(addresses: NetworkMonitor.addresses ?? [])
+        kernel = NetworkMonitor { [unowned self] addresses, isRemoved in
+            if identity.update(addresses: addresses, isRemoved: isRemoved) { onNetworkChange() }
+        } onChange: { [unowned self] hasAddress in
             change { $0.hasAddress = hasAddress }
         }
     }
@@ -52,8 +59,14 @@ package final class NetworkWatch {
         self.bus = bus
         sleep = try await SleepWatch(bus) { [weak self] in self?.onResume() }
         networkManager = try await NetworkManagerWatch(bus) { [weak self] word in
-            self?.change { $0.manager = word }
+            self?.update(word)
         }
+    }
+
+    private func update(_ word: NetworkBelief.ManagerWord?) {
+        // First: the connections are replaced before anything is requested again.
+        if let word, identity.update(connection: word.primaryConnection) { onNetworkChange() }
+        change { $0.manager = word }
     }
 
     private func busIsGone() {

@@ -9,6 +9,8 @@ package final class FakeNetworkManager {
     package var state: UInt32 = 70 { didSet { object.noteChange() } }
     package var connectivity: UInt32 = 4 { didSet { object.noteChange() } }
     package var metered: UInt32 = 4 { didSet { object.noteChange() } }
+    /// The object path of the primary connection.
+    package var primaryConnection: ObjectPath = "/" { didSet { object.noteChange() } }
 
     package static let name: BusName = "org.freedesktop.NetworkManager"
 
@@ -31,5 +33,6 @@ package final class FakeNetworkManager {
             .property("State") { $0.state },
             .property("Connectivity") { $0.connectivity },
             .property("Metered") { $0.metered },
+            .property("PrimaryConnection") { $0.primaryConnection },
         ])
 }

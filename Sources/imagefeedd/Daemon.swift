@@ -34,6 +34,7 @@ final class Daemon {
     private var engine: Engine?
     private var service: BusService?
     private var network: NetworkWatch?
+    private var http: CurlClient?
     private let plugins: PluginHost
     private var keyring: KeyringWatch?
     private var watchesKeyring = false
@@ -132,8 +133,12 @@ final class Daemon {
         let network = NetworkWatch(logger: logger) { belief in
             engine.isMetered = belief.isMetered
             engine.setOnline(belief.isOnline)
-        } onResume: {
+        } onResume: { [unowned self] in
+            http?.replaceConnections()
             engine.resumed()
+        } onNetworkChange: { [unowned self] in
+            http?.replaceConnections()
+            engine.networkChanged()
         }
         self.network = network
         engine.onRemoteSession = { [unowned self] in
@@ -165,8 +170,10 @@ final class Daemon {
     }
 
     private func ports(_ version: String) -> EnginePorts {
-        EnginePorts(
-            http: CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in rest() },
+        let http = CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in rest() }
+        self.http = http
+        return EnginePorts(
+            http: http,
             secrets: KeyringStore(),
             settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,

@@ -60,15 +60,7 @@ private struct SecureServer {
         directory = try TemporaryDirectory()
         certificate = directory.appending("certificate.pem")
         let key = directory.appending("key.pem")
-        let maker = try ChildProcess(
-            "/usr/bin/openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                "-nodes",
-                "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-                "-keyout", key, "-out", certificate,
-            ], environment: directory.environment)
-        try #require(try await maker.result().exit == .code(0))
+        try await HTTP2Frontend.makeCertificate(certificate, key, in: directory)
         process = try ChildProcess(
             "/usr/bin/python3", ["-c", script, certificate, key, redirect],
             environment: directory.environment

@@ -19,11 +19,25 @@ struct NetworkManagerWatchTests {
     @Test func `what is there at the beginning is asked, and what changes is heard`() async throws {
         let manager = try await FakeNetworkManager(state: 20)
         let watch = try await watch()
-        #expect(words.value == [.init(state: 20, connectivity: 4, metered: 4)])
+        #expect(
+            words.value == [.init(state: 20, connectivity: 4, metered: 4, primaryConnection: "/")])
         manager.state = 70
         manager.metered = 1
         _ = try await words.elements(2)
-        #expect(words.value.last == .init(state: 70, connectivity: 4, metered: 1))
+        #expect(
+            words.value.last
+                == .init(state: 70, connectivity: 4, metered: 1, primaryConnection: "/"))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `the primary connection is reported`() async throws {
+        let manager = try await FakeNetworkManager()
+        let watch = try await watch()
+        #expect(words.value.last??.primaryConnection == "/")
+        manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/2"
+        _ = try await words.elements(2)
+        let path = "/org/freedesktop/NetworkManager/ActiveConnection/2"
+        #expect(words.value.last??.primaryConnection == path)
         withExtendedLifetime(watch) {}
     }
 
@@ -31,7 +45,10 @@ struct NetworkManagerWatchTests {
         let watch = try await watch()
         #expect(words.value.isEmpty)
         let manager = try await FakeNetworkManager(state: 60)
-        #expect(try await words.elements(1) == [.init(state: 60, connectivity: 4, metered: 4)])
+        #expect(
+            try await words.elements(1) == [
+                .init(state: 60, connectivity: 4, metered: 4, primaryConnection: "/")
+            ])
         try await manager.stop()
         #expect(try await words.elements(2).last == .some(nil))
         withExtendedLifetime(watch) {}

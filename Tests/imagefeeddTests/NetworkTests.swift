@@ -75,6 +75,73 @@ struct NetworkTests {
         try await world.daemon.stop()
     }
 
+    enum Event: CaseIterable {
+        case resume
+        case otherConnection
+    }
+
+    @Test(arguments: Event.allCases)
+    func `connections of another network are not used any more`(event: Event) async throws {
+        let logind = try PrivateBus.current.connect()
+        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let manager = try await FakeNetworkManager()
+        manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/1"
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        // The API is behind a relay from now on.
+        let api = try #require(
+            UInt16(world.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
+        let relay = try LoopbackRelay(to: api)
+        let path = try PrivateBus.current.directory.appending(
+            "home/.config/imagefeed/imagefeed.conf")
+        let configuration = try String(contentsOfFile: path, encoding: .utf8)
+        try PrivateBus.current.directory.write(
+            configuration.replacingOccurrences(of: ":\(api)", with: ":\(relay.port)"),
+            to: "home/.config/imagefeed/imagefeed.conf")
+        world.daemon.process.kill(SIGHUP)
+        try await relay.accepted.wait { $0 > 0 ? true : nil }
+        try await world.wait(ada, "ready")
+        _ = try await ada.refresh("")
+        let before = relay.accepted.value
+        relay.freeze()
+        let start = ContinuousClock.now
+        switch event {
+        case .resume:
+            logind.send(
+                try BusMessage(
+                    .signal(
+                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+                        "PrepareForSleep"), false))
+            _ = try await logind.owner(of: "org.freedesktop.login1")
+        case .otherConnection:
+            manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/2"
+        }
+        // A request that is faster than the signal is repeated when the signal arrives.
+        _ = try await ada.refresh("")
+        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(relay.accepted.value > before)
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: ["https_proxy", "ALL_PROXY"])
+    func `the password of a malformed proxy address appears nowhere`(variable: String) async throws
+    {
+        let recording = try await BusRecording()
+        let daemon = try await RunningDaemon(
+            [], launcher: ["/usr/bin/env", "\(variable)=http://bob:pa#ss@proxy:8080"])
+        let login = try await Terminal.run(
+            "login", "mastodon", "--server", "photos.example", "--no-browser")
+        #expect(login.exit == .code(75), "\(login.error)")
+        #expect(login.error.contains("the proxy address in \(variable) is malformed"))
+        try await daemon.stop()
+        let texts = [
+            login.output, login.error, daemon.process.standardError.value.text,
+            daemon.process.standardOutput.value.text, try await recording.text(),
+        ]
+        for text in texts { #expect(!text.contains("pa#ss") && !text.contains("ss@proxy")) }
+        #expect(try await files(holding: ["pa#ss"]).isEmpty)
+    }
+
     @Test func `photos of one's own need nobody on the system bus`() async throws {
         _ = try await FakeNetworkManager(state: 20)
         let daemon = try await RunningDaemon()

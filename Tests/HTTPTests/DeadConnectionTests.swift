@@ -1,0 +1,360 @@
+import Glibc
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// Connections whose path through the network goes away without a notice, as after a suspend or a change of the Wi-Fi.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct DeadConnectionTests {
+    enum Version: CaseIterable {
+        case http1
+        case http2
+    }
+
+    private static let fast = makeLimits { $0.silence = .milliseconds(500) }
+    /// Limits with which only a notice of a change ends the silence of a test.
+    private static let patient = makeLimits {
+        $0.silence = .seconds(50)
+        $0.silenceAfterChange = .milliseconds(300)
+    }
+
+    private func silentPost(_ service: RelayedService) -> HTTPRequest {
+        HTTPRequest(.post, service.origin).with { $0.body = [1] }
+    }
+
+    private func request(_ service: RelayedService) -> HTTPRequest {
+        HTTPRequest(.get, service.origin).with { $0.timeLimit = .seconds(50) }
+    }
+
+    // MARK: Timeouts
+
+    @Test(arguments: Version.allCases)
+    func `a timeout retires the connection, and the request is repeated on a new one`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.fast)
+        #expect(try await client.text(service.origin) == "ok")
+        service.relay.freeze()
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a request with effects fails at a timeout, and the next one uses a new connection`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.fast)
+        #expect(try await client.text(service.origin) == "ok")
+        service.relay.freeze()
+        let post = silentPost(service)
+        #expect(await client.failure(of: post) == .failed)
+        #expect(service.relay.accepted.value == 1)
+        #expect(try await client.send(post).status == 200)
+        #expect(service.relay.accepted.value == 2)
+        // The request on the dead connection did not arrive.
+        #expect(service.server.requests.value.count { $0.method == "POST" } == 1)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `the time limit of a request retires the connection`(version: Version) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.patient)
+        #expect(try await client.text(service.origin) == "ok")
+        service.relay.freeze()
+        let limited = request(service).with { $0.timeLimit = .milliseconds(500) }
+        #expect(await client.failure(of: limited) == .failed)
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test func `all requests on a dead connection are repeated`() async throws {
+        let service = try await RelayedService(.http2)
+        let client = service.makeClient(Self.fast)
+        #expect(try await client.text(service.origin) == "ok")
+        service.relay.freeze()
+        let texts = try await client.texts([String](repeating: service.origin, count: 5))
+        #expect(texts == ["ok"])
+        #expect(service.server.requests.value.count == 6)
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a cancelled request on a silent connection retires it`(version: Version) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(makeLimits { $0.suspiciousSilence = .zero })
+        #expect(try await client.text(service.origin) == "ok")
+        service.isHeld.update { $0 = true }
+        let request = request(service)
+        let call = Task { await client.failure(of: request) }
+        _ = try await service.server.requests.elements(2)
+        service.relay.freeze()
+        call.cancel()
+        #expect(await call.value == .cancelled)
+        service.isHeld.update { $0 = false }
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test func `a request that was quick to be cancelled keeps the connection`() async throws {
+        let service = try await RelayedService(.http2)
+        let client = service.makeClient(Limits())
+        #expect(try await client.text(service.origin) == "ok")
+        let isHeld = service.isHeld
+        isHeld.update { $0 = true }
+        let request = request(service)
+        let call = Task { await client.failure(of: request) }
+        _ = try await service.server.requests.elements(2)
+        call.cancel()
+        #expect(await call.value == .cancelled)
+        isHeld.update { $0 = false }
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 1)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a silent server gets a request twice at most`(version: Version) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.fast)
+        #expect(try await client.text(service.origin) == "ok")
+        service.isHeld.update { $0 = true }
+        #expect(await client.failure(of: request(service)) == .failed)
+        #expect(service.server.requests.value.count == 3)
+        // On a new connection, a silence is not the fault of the connection.
+        let other = service.makeClient(Self.fast)
+        #expect(await other.failure(of: request(service)) == .failed)
+        #expect(service.server.requests.value.count == 4)
+    }
+
+    // MARK: Changes of the network
+
+    @Test(arguments: Version.allCases)
+    func `after a change of the network a request uses a new connection at once`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.patient)
+        #expect(try await client.text(service.origin) == "ok")
+        service.relay.freeze()
+        client.replaceConnections()
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(try await client.send(silentPost(service)).status == 200)
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a request in progress is repeated after a change of the network`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.patient)
+        #expect(try await client.text(service.origin) == "ok")
+        service.isHeld.update { $0 = true }
+        let request = request(service)
+        let call = Task { try await client.send(request).status }
+        _ = try await service.server.requests.elements(2)
+        service.relay.freeze()
+        service.isHeld.update { $0 = false }
+        client.replaceConnections()
+        #expect(try await call.value == 200)
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a request in progress ends on its connection if that is alive`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(makeLimits { $0.silenceAfterChange = .seconds(30) })
+        #expect(try await client.text(service.origin) == "ok")
+        service.isHeld.update { $0 = true }
+        let request = request(service)
+        let call = Task { try await client.send(request).status }
+        _ = try await service.server.requests.elements(2)
+        client.replaceConnections()
+        service.isHeld.update { $0 = false }
+        #expect(try await call.value == 200)
+        #expect(service.server.requests.value.count == 2)
+        #expect(service.relay.accepted.value == 1)
+        // The connection closes when its last request has ended.
+        try await service.server.connections.wait { $0.open == 0 ? true : nil }
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a request with effects in progress is not repeated after a change of the network`(
+        version: Version
+    ) async throws {
+        let service = try await RelayedService(version)
+        let limits = makeLimits {
+            $0.silence = .seconds(2)
+            $0.silenceAfterChange = .milliseconds(100)
+        }
+        let client = service.makeClient(limits)
+        service.isHeld.update { $0 = true }
+        let post = silentPost(service)
+        let call = Task { await client.failure(of: post) }
+        _ = try await service.server.requests.elements(1)
+        service.relay.freeze()
+        client.replaceConnections()
+        #expect(await call.value == .failed)
+        #expect(service.server.requests.value.count == 1)
+        #expect(service.relay.accepted.value == 1)
+    }
+
+    @Test func `a request that has no connection yet starts anew after a change of the network`()
+        async throws
+    {
+        // The first server accepts connections and never answers to TLS.
+        let silent = try LoopbackServer(LoopbackResponse())
+        let client = makeClient(makeLimits { $0.connecting = .seconds(50) })
+        var request = HTTPRequest(.post, "https://127.0.0.1:\(silent.port)/")
+        request.timeLimit = .seconds(50)
+        let call = Task { [request] in await client.failure(of: request) }
+        try await silent.connections.wait { $0.accepted == 1 ? true : nil }
+        client.replaceConnections()
+        try await silent.connections.wait { $0.accepted == 2 && $0.open == 1 ? true : nil }
+        call.cancel()
+        #expect(await call.value == .cancelled)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a download continues after a change of the network`(version: Version) async throws {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(Self.patient)
+        let directory = try TemporaryDirectory()
+        let file = open(directory.appending("image"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        let received = Observed(0)
+        let request = HTTPRequest(.get, "\(service.origin)image").with {
+            $0.timeLimit = .seconds(50)
+        }
+        let call = Task {
+            try await client.download(request, into: file) { progress in
+                received.update { $0 = progress.received }
+            }.status
+        }
+        try await received.wait { $0 == 1000 ? true : nil }
+        service.relay.freeze()
+        client.replaceConnections()
+        #expect(try await call.value == 200)
+        #expect(received.value == 3000)
+        #expect(service.server.requests.value.last?["Range"] == "bytes=1000-")
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test func `after a suspend a request uses a new connection`() async throws {
+        let service = try await RelayedService(.http2)
+        let suspended = Observed(Duration.seconds(100))
+        let client = service.makeClient(
+            Self.patient, suspendDetector: SuspendDetector { suspended.value })
+        #expect(try await client.text(service.origin) == "ok")
+        // The two clocks are not read at the same instant.
+        suspended.update { $0 += .milliseconds(1) }
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 1)
+        suspended.update { $0 += .seconds(60) }
+        service.relay.freeze()
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+        #expect(try await client.text(service.origin) == "ok")
+        #expect(service.relay.accepted.value == 2)
+    }
+
+    @Test func `the clocks of this machine detect no suspend in a test`() {
+        var detector = SuspendDetector()
+        let isDetected = detector.detectSuspend()
+        #expect(!isDetected)
+    }
+
+    @Test func `the kernel ends a connection whose data is not acknowledged`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        let client = makeClient(makeLimits { $0.acknowledgement = .milliseconds(12_345) })
+        #expect(try await client.text(server.origin) == "ok")
+        let timeouts = (0..<1024).compactMap { socket -> UInt32? in
+            var (address, addressLength) = (
+                sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size)
+            )
+            let isPeer = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    getpeername(Int32(socket), $0, &addressLength) == 0
+                }
+            }
+            guard isPeer, address.sin_port == server.port.bigEndian else { return nil }
+            var (value, length) = (UInt32(0), socklen_t(MemoryLayout<UInt32>.size))
+            getsockopt(Int32(socket), Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &length)
+            return value
+        }
+        #expect(timeouts.contains(12_345))
+    }
+
+    @Test func `a client with retired connections rests when they are closed`() async throws {
+        let service = try await RelayedService(.http1)
+        let rests = Observed(0)
+        let client = makeClient(makeLimits { $0.idling = .milliseconds(100) }) {
+            rests.update { $0 += 1 }
+        }
+        #expect(try await client.text(service.origin) == "ok")
+        client.replaceConnections()
+        #expect(try await client.text(service.origin) == "ok")
+        try await rests.wait { $0 == 1 ? true : nil }
+        #expect(client.isResting)
+        try await service.server.connections.wait { $0.open == 0 ? true : nil }
+    }
+}
+
+/// A service behind a relay: over HTTP/1.1 without TLS, or over HTTP/2 with TLS by nghttpx.
+private final class RelayedService {
+    let server: LoopbackServer
+    let relay: LoopbackRelay
+    /// True if the server holds its responses back.
+    let isHeld: Observed<Bool>
+    /// The address, with a slash at its end.
+    let origin: String
+    private let frontend: HTTP2Frontend?
+
+    init(_ version: DeadConnectionTests.Version) async throws {
+        let isHeld = Observed(false)
+        self.isHeld = isHeld
+        server = try LoopbackServer { request in
+            while isHeld.value { usleep(10_000) }
+            guard request.path == "/image" else { return LoopbackResponse(text: "ok") }
+            let headers = [("ETag", "\"a\"")]
+            guard request["Range"] == nil else {
+                return LoopbackResponse(
+                    206, headers: headers + [("Content-Range", "bytes 1000-2999/3000")],
+                    body: [UInt8](repeating: 2, count: 2000))
+            }
+            return .truncated(
+                200, headers: headers, body: [UInt8](repeating: 1, count: 1000), promised: 3000,
+                end: .silence)
+        }
+        switch version {
+        case .http1:
+            frontend = nil
+            relay = try LoopbackRelay(to: server.port)
+            origin = "http://127.0.0.1:\(relay.port)/"
+        case .http2:
+            let frontend = try await HTTP2Frontend(to: server.port)
+            self.frontend = frontend
+            relay = try LoopbackRelay(to: frontend.port)
+            origin = "https://127.0.0.1:\(relay.port)/"
+        }
+    }
+
+    @MainActor func makeClient(
+        _ limits: Limits, suspendDetector: SuspendDetector = SuspendDetector()
+    ) -> CurlClient {
+        signal(SIGPIPE, SIG_IGN)
+        var limits = limits
+        limits.certificates = frontend?.certificate
+        return CurlClient(
+            userAgent: "ImageFeed/0 (+https://imagefeed.org)", proxies: ProxySettings { _ in nil },
+            limits: limits, suspendDetector: suspendDetector)
+    }
+}
