@@ -40,6 +40,8 @@ final class FakeService: OAuthLogin {
         var isHeld = false
         /// Requests whose answers are held back.
         var held: Set<String> = []
+        /// Held requests whose task was cancelled.
+        var cancelled: [String] = []
     }
 
     let state = Observed(State())
@@ -172,7 +174,12 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
 
     private func ask(_ request: String) async throws {
         state.update { $0.requests.append(request) }
-        _ = try await state.wait { $0.isHeld || $0.held.contains(request) ? nil : true }
+        do {
+            _ = try await state.wait { $0.isHeld || $0.held.contains(request) ? nil : true }
+        } catch {
+            state.update { $0.cancelled.append(request) }
+            throw error
+        }
         if let error = state.value.error { throw error }
     }
 

@@ -54,6 +54,15 @@ final class CachedFeed {
         self.owner = owner
     }
 
+    /// Cancels the requests in progress, because the account is logged out.
+    func cancelRequests() {
+        isForgotten = true
+        tops.cancelAll()
+        fills.cancelAll()
+        photos.cancelAll()
+        listings.cancelAll()
+    }
+
     /// Deletes what is kept for the account, and keeps nothing from now on.
     func forget() async throws {
         isForgotten = true
@@ -62,7 +71,7 @@ final class CachedFeed {
 
     /// Fails once the account is logged out; asked right before something is written.
     func checkWanted() throws {
-        if isForgotten { throw EngineError.needsLogin("The account was logged out meanwhile.") }
+        if isForgotten { throw RemoteService.loggedOutError }
     }
 
     // MARK: Pages

@@ -52,6 +52,9 @@ final class ImageFetch {
         }
     }
 
+    /// Cancels the fetch. ``cancel()`` waits for its end.
+    func beginCancellation() { work?.cancel() }
+
     /// Ends the fetch, and returns when nothing of it is written any more.
     func cancel() async {
         work?.cancel()

@@ -123,13 +123,12 @@ final class ImageStore {
     /// Deletes what is kept for an account.
     func forget(_ account: AccountID) async {
         // What is on its way would come after all is deleted.
-        for (key, fetch) in fetches where key.account == account {
-            await fetch.cancel()
-        }
-        for (key, task) in revalidating where key.account == account {
-            task.cancel()
-            await task.value
-        }
+        let fetches = fetches.filter { $0.key.account == account }.values
+        let tasks = revalidating.filter { $0.key.account == account }.values
+        for task in tasks { task.cancel() }
+        for fetch in fetches { fetch.beginCancellation() }
+        for fetch in fetches { await fetch.cancel() }
+        for task in tasks { await task.value }
         await onFiles { $0.removeAll(of: account) }
     }
 

@@ -83,8 +83,19 @@ extension RemoteService {
         _ key: ImageStore.Key, limit: Duration = ImageStore.timeLimit
     ) async throws -> String {
         try checkWanted()
-        return try await stores.images.path(
-            key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit)
+        return try await untilLogout { [self] in
+            try await stores.images.path(
+                key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit)
+        }
+    }
+
+    /// Fetches an image. A logout cancels the fetch; that is no cancellation by the caller.
+    private func untilLogout<Value>(_ fetch: () async throws -> Value) async throws -> Value {
+        do {
+            return try await fetch()
+        } catch is CancellationError where isForgotten {
+            throw Self.loggedOutError
+        }
     }
 
     private func open(
@@ -92,14 +103,14 @@ extension RemoteService {
         progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
         try checkWanted()
-        return try await stores.images.open(
-            key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit,
-            progress: progress)
+        return try await untilLogout { [self] in
+            try await stores.images.open(
+                key, through: imageClient, allowsLoopback: allowsLoopback, limit: limit,
+                progress: progress)
+        }
     }
 
     private func checkWanted() throws {
-        guard !isForgotten else {
-            throw EngineError.needsLogin("The account was logged out meanwhile.")
-        }
+        guard !isForgotten else { throw Self.loggedOutError }
     }
 }

@@ -57,7 +57,7 @@ extension RemoteService {
     func patiently<Value: Sendable>(
         _ body: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {
-        try await withTimeLimit(Self.patience, clock, body) {
+        try await withTimeLimit(Self.patience, clock, in: calls, body) {
             throw ProviderError.failed("The service takes too long to answer; try again later.")
         }
     }

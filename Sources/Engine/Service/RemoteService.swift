@@ -47,6 +47,8 @@ final class RemoteService: PhotoService {
     let profileRequests = SingleFlight<AccountID, Profile>()
     /// Waits for the day on which a service without likes is asked again.
     private var daily: (due: Timestamp, task: Task<Void, Never>)?
+    /// The calls in progress. A logout ends them.
+    let calls = CallGroup()
     private(set) var feed: CachedFeed?
     private(set) var likes: Likes?
 
@@ -304,10 +306,16 @@ final class RemoteService: PhotoService {
     /// - Throws: ``SecretStoreError`` when it cannot be deleted. Then nothing has changed.
     func discardToken() async throws { try await credentials.discard() }
 
+    /// The error of the calls that a logout ends.
+    static let loggedOutError = EngineError.needsLogin("The account was logged out meanwhile.")
+
     /// Deletes all else that is kept; the service is of no use afterwards.
     func forget() async throws {
         // What still comes in must not be kept after what there is was deleted.
         isForgotten = true
+        calls.end(Self.loggedOutError)
+        feed?.cancelRequests()
+        profileRequests.cancelAll()
         try await likes?.clear()
         await stores.images.forget(account)
         try await feed?.forget()

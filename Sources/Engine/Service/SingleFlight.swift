@@ -45,6 +45,11 @@ final class SingleFlight<Key: Hashable, Value: Sendable> {
         }
         return try await flight.wait()
     }
+
+    /// Cancels all work in progress.
+    func cancelAll() {
+        for flight in running.values { flight.task?.cancel() }
+    }
 }
 
 /// The work for one key, and its callers.

@@ -6,12 +6,13 @@
 /// - Parameters:
 ///   - limit: The time limit.
 ///   - clock: The clock that measures the limit.
+///   - calls: The group whose end ends the call, too; nil for none.
 ///   - body: Runs in a task of its own.
 ///   - onTimeout: Returns the result at the end of the limit. The caller does not wait for `body` then.
 /// - Returns: The result of `body` or `onTimeout`.
-/// - Throws: The error of `body` or `onTimeout`.
+/// - Throws: The error of `body` or `onTimeout`, or that of the end of the group.
 func withTimeLimit<Value: Sendable>(
-    _ limit: Duration, _ clock: any Clock<Duration>,
+    _ limit: Duration, _ clock: any Clock<Duration>, in calls: CallGroup? = nil,
     _ body: @escaping @MainActor () async throws -> Value,
     onTimeout: @escaping @MainActor () throws -> Value
 ) async throws -> Value {
@@ -23,7 +24,9 @@ func withTimeLimit<Value: Sendable>(
         do { try await clock.sleep(for: limit) } catch { return }
         race.end(Result { try onTimeout() })
     }
+    let call = calls?.add { race.end(.failure($0)) }
     defer {
+        if let call { calls?.remove(call) }
         timer.cancel()
         work.cancel()
     }
@@ -49,5 +52,33 @@ private final class Race<Value: Sendable> {
     func winner() async throws -> Value {
         if let result { return try result.get() }
         return try await withCheckedThrowingContinuation { waiter = $0 }
+    }
+}
+
+/// The calls in progress that end together.
+final class CallGroup {
+    private var ends: [Int: (any Error) -> Void] = [:]
+    private var lastID = 0
+
+    /// Adds a call.
+    ///
+    /// - Parameter end: Ends the call with an error.
+    /// - Returns: The identifier for ``remove(_:)``.
+    func add(end: @escaping (any Error) -> Void) -> Int {
+        lastID += 1
+        ends[lastID] = end
+        return lastID
+    }
+
+    /// Removes a call that ended.
+    func remove(_ id: Int) { ends[id] = nil }
+
+    /// Ends all calls in progress.
+    ///
+    /// - Parameter error: The error of the calls.
+    func end(_ error: any Error) {
+        let ends = ends.values
+        self.ends = [:]
+        for end in ends { end(error) }
     }
 }
