@@ -19,6 +19,8 @@ final class FakeAccount {
     weak var tree: ObjectTree?
     var profileState = "ready"
     var sourceID = "all"
+    /// The photos of every page, in place of the 250.
+    var page: [[String: Variant]]?
 
     init(_ id: String, _ provider: String) {
         self.id = id
@@ -48,8 +50,10 @@ final class FakeAccount {
             .method(
                 "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"]
             ) {
-                (_, source: String, cursor: String, count: UInt32) -> ([[String: Variant]], String)
+                (account, source: String, cursor: String, count: UInt32)
+                    -> ([[String: Variant]], String)
                 in
+                if let page = account.page { return (page, "") }
                 if let error = failure(source) { throw error }
                 guard 1...100 ~= count else { throw ErrorReply(.invalidArgs, "1 to 100") }
                 if source == "empty" { return ([], "") }
