@@ -7,6 +7,13 @@ protocol Answer {
 
     /// For people, or for programs that read fields; ends with a line feed, unless it is empty.
     func text(for medium: Medium) -> String
+
+    /// The bytes that are written; those of ``text(for:)``, unless the answer has bytes that are not UTF-8.
+    func bytes(for medium: Medium) -> [UInt8]
+}
+
+extension Answer {
+    func bytes(for medium: Medium) -> [UInt8] { Array(text(for: medium).utf8) }
 }
 
 /// The options that every command has.
@@ -19,6 +26,10 @@ struct OutputOptions: ParsableArguments {
     /// - Parameter answer: What the command found out.
     /// - Throws: ``CommandFailure`` when it cannot be written.
     @MainActor func show(_ answer: some Answer) throws(CommandFailure) {
-        try Console.write(json ? answer.json.text + "\n" : answer.text(for: .standardOutput))
+        if json {
+            try Console.write(answer.json.text + "\n")
+        } else {
+            try Console.write(answer.bytes(for: .standardOutput))
+        }
     }
 }

@@ -3,6 +3,7 @@ internal import BusAPI
 internal import DBus
 internal import EventLoop
 internal import Glibc
+internal import Quoting
 
 /// `imagefeedctl`, the command line of the daemon.
 package struct ImageFeedControl: AsyncParsableCommand {
@@ -39,12 +40,16 @@ package struct ImageFeedControl: AsyncParsableCommand {
         // A reader that went away is then seen by who writes: see `Console.write`.
         signal(SIGPIPE, SIG_IGN)
         MainLoop.use()
-        Task { Glibc.exit(await status(of: Array(CommandLine.arguments.dropFirst())).rawValue) }
+        let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+            CommandLine.unsafeArgv[index].map { RawText.text(of: PathBytes.bytes($0)) }
+        }
+        Task { Glibc.exit(await status(of: words).rawValue) }
         MainLoop.run()
     }
 
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
+            let words = try ArgumentList.decoding(words)
             var command = try await asyncParseAsRoot(ArgumentList.shieldingPhotos(words))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

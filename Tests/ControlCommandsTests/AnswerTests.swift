@@ -134,9 +134,17 @@ struct AnswerTests {
     }
 
     @Test func `a path is left as it is for a program`() {
-        let path = FilePath(path: "/a\u{1B}b\nc")
+        let path = FilePath(path: PathBytes("/a\u{1B}b\nc"))
         #expect(path.text(for: .pipe) == "/a\u{1B}b\nc\n")
         #expect(path.text(for: terminal(80)) == "/ab c\n")
+    }
+
+    @Test func `JSON has the address of a file whose path is not UTF-8`() {
+        let path = FilePath(path: PathBytes(bytes: Array("/a b/caf".utf8) + [0xE9]))
+        #expect(path.bytes(for: .pipe) == Array("/a b/caf".utf8) + [0xE9, 0x0A])
+        #expect(
+            path.json.text == "{\"path\":\"/a b/caf\u{FFFD}\",\"uri\":\"file:///a%20b/caf%E9\"}")
+        #expect(FilePath(path: PathBytes("/ä")).json.text == #"{"path":"/ä"}"#)
     }
 
     @Test func `the question before logging out counts unsent likes`() throws {

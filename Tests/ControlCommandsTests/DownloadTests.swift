@@ -73,6 +73,82 @@ struct DownloadTests {
         }
     }
 
+    /// Runs a line of a shell in the folder; `$e` is a byte that is not UTF-8.
+    private func shell(
+        _ line: String
+    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+        try await Control.shell(
+            "cd '\(try folder())' && e=$(printf '\\351') && set -e && LC_ALL=C && \(line)")
+    }
+
+    @Test(arguments: ["-o \"caf$e.jpg\"", "--output \"caf$e.jpg\"", "\"--output=./caf$e.jpg\""])
+    func `a path that is not UTF-8 keeps its bytes`(words: String) async throws {
+        try await FakeService.run { _ in
+            let result = try await shell(
+                "test \"$(\"$CTL\" download 7 \(words))\" -ef \"caf$e.jpg\"; ls | od -An -c")
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
+        }
+    }
+
+    @Test func `a folder whose name is not UTF-8 is written to`() async throws {
+        try await FakeService.run { _ in
+            let result = try await shell(
+                """
+                mkdir "d$e"
+                test "$("$CTL" download 7 -o "d$e")" = "d$e/7.jpg"
+                cat "d$e/7.jpg"
+                """)
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(result.output == FakeTransfer.bytes)
+        }
+    }
+
+    @Test(arguments: ["photo \"$e\"", "feed --source=\"$e\"", "like -- -o \"$e\""])
+    func `an argument that is not UTF-8 and no path is refused`(words: String) async throws {
+        try await FakeService.run { _ in
+            let result = try await shell("\"$CTL\" \(words)")
+            #expect(result.exit == .code(64))
+            #expect(result.error.contains("is not valid UTF-8."), "\(result.error)")
+        }
+    }
+
+    @Test func `--force replaces the file that a symbolic link leads to`() async throws {
+        try await FakeService.run { _ in
+            let result = try await shell(
+                """
+                mkdir a b; echo mine >b/photo; chmod 604 b/photo
+                ln -s ../b/photo a/second; ln -s a/second link
+                "$CTL" download 7 -o link --force
+                readlink link a/second; cat b/photo; stat -c ' %a' b/photo; find * | sort
+                """)
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(
+                result.output
+                    == "link\na/second\n../b/photo\nthe photo 604\na\na/second\nb\nb/photo\nlink\n")
+        }
+    }
+
+    @Test func `--force creates the file that a symbolic link names`() async throws {
+        try await FakeService.run { _ in
+            let result = try await shell(
+                "ln -s new link; \"$CTL\" download 7 -o link --force; readlink link; cat new")
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(result.output == "link\nnew\nthe photo")
+        }
+    }
+
+    @Test(arguments: ["mkfifo x", "ln -s x x", "ln -s /dev/null x"])
+    func `--force replaces nothing but files`(setup: String) async throws {
+        try await FakeService.run { service in
+            let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force")
+            #expect(result.exit == .code(1))
+            #expect(result.error.hasPrefix("imagefeedctl: x cannot be "), "\(result.error)")
+            #expect(service.account.transfers.value.isEmpty)
+            #expect(try files() == ["x"])
+        }
+    }
+
     @Test func `what comes meanwhile is not replaced either`() async throws {
         try await FakeService.run { service in
             let path = try folder() + "/slow.jpg"

@@ -85,6 +85,19 @@ struct PasswordTests {
         }
     }
 
+    @Test func `a password file may have a name that is not UTF-8`() async throws {
+        try await FakeService.run { service in
+            let folder = try PrivateBus.current.directory.appending("")
+            let result = try await Control.shell(
+                """
+                cd '\(folder)' && file=$(printf '\\351') && echo geheim >"$file" &&
+                    "$CTL" login local --username grace --password-file "$file" && rm "$file"
+                """)
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(service.logins.value.map(\.password) == ["geheim"])
+        }
+    }
+
     @Test func `where nobody can be asked, what is missing is said`() async throws {
         try await FakeService.run { service in
             let nobody = try await Control.run(["login", "local", "--register"])

@@ -1,11 +1,22 @@
 /// The path of a file.
 struct FilePath: Answer {
-    let path: String
+    let path: PathBytes
 
-    var json: JSON { .object([.init("path", .string(path))]) }
+    /// JSON is UTF-8. A path that is not has the address of the file too, in which its bytes are percent-encoded.
+    var json: JSON {
+        var members = [JSON.Member("path", .string(path.text))]
+        if !path.isUTF8, let address = path.address {
+            members.append(.init("uri", .string(address)))
+        }
+        return .object(members)
+    }
 
-    /// A program gets the path as it is, whatever is in it.
     func text(for medium: Medium) -> String {
-        (medium == .pipe ? path : PlainText.line(path)) + "\n"
+        (medium == .pipe ? path.text : PlainText.line(path.text)) + "\n"
+    }
+
+    /// Returns, for a program, the bytes of the path, whatever they are.
+    func bytes(for medium: Medium) -> [UInt8] {
+        medium == .pipe ? path.bytes + [UInt8(ascii: "\n")] : Array(text(for: medium).utf8)
     }
 }

@@ -17,7 +17,7 @@ struct ConfigureCommand: AsyncParsableCommand {
         help: "The name under which the service knows the application.")
     var clientID: String?
     @Option(help: "Read the client secret from this file; - is standard input.")
-    var clientSecretFile: String?
+    var clientSecretFile: PathBytes?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

@@ -13,8 +13,8 @@ struct DownloadCommand: AsyncParsableCommand {
         help: .init(
             "A file, or a folder for a file that is named after the photo's ID.",
             valueName: "path"))
-    var output = "."
-    @Flag(help: "Replace a file that exists.")
+    var output = PathBytes(".")
+    @Flag(help: "Replace a file that exists; of a symbolic link, the file it leads to.")
     var force = false
     @OptionGroup var format: OutputOptions
 
@@ -27,7 +27,8 @@ struct DownloadCommand: AsyncParsableCommand {
         let client = try await session.feed(photo.reference.account).client
         let id = photo.reference.id
         let type = try await client.photo(id)[photo: .mediaType]?.string
-        let path = PartFile.target(output, name: FileName.photo(id, mediaType: type))
+        let path = PartFile.target(
+            output, name: FileName.photo(id, mediaType: type))
         let part = try PartFile(beside: path, replaces: force)
         defer { part.discard() }
         try await PhotoDownload(session.client, to: part).run(id, of: client)

@@ -15,7 +15,7 @@ struct ImageCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let (client, _) = try await ServiceSession().feed(photo.reference.account)
         let path = try await client.imagePath(photo.reference.id, size: size.rawValue)
-        try output.show(FilePath(path: path))
+        try output.show(FilePath(path: PathBytes(path)))
     }
 }
 

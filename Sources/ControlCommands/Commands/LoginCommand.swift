@@ -21,7 +21,7 @@ struct LoginCommand: AsyncParsableCommand {
     @Option(help: "The server of a federated service.")
     var server: String?
     @Option(help: "Read the password from this file; - is standard input.")
-    var passwordFile: String?
+    var passwordFile: PathBytes?
     @Flag(help: "Do not open the browser.")
     var noBrowser = false
     @Flag(help: "Ask for the code that the service shows.")

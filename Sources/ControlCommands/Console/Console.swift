@@ -7,8 +7,11 @@ enum Console {
     /// Ends the program, quietly, when nobody reads any more: `imagefeedctl feed | head`.
     ///
     /// - Throws: ``CommandFailure`` when the text cannot be written, to a full disk for example.
-    static func write(_ text: String) throws(CommandFailure) {
-        let number = write(text, to: STDOUT_FILENO)
+    static func write(_ text: String) throws(CommandFailure) { try write(Array(text.utf8)) }
+
+    /// Writes bytes to standard output at once, as ``write(_:)-(String)`` does.
+    static func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        let number = write(bytes, to: STDOUT_FILENO)
         if number == EPIPE { exit(ProgramStatus.done.rawValue) }
         guard number == 0 else {
             throw CommandFailure(
@@ -18,18 +21,18 @@ enum Console {
 
     /// Says something on standard error.
     static func note(_ message: String) {
-        _ = write(PlainText.line(message) + "\n", to: STDERR_FILENO)
+        _ = write(Array((PlainText.line(message) + "\n").utf8), to: STDERR_FILENO)
     }
 
     /// Asks on standard error; the cursor stays on the line.
     static func ask(_ question: String) {
-        _ = write(PlainText.line(question) + " ", to: STDERR_FILENO)
+        _ = write(Array((PlainText.line(question) + " ").utf8), to: STDERR_FILENO)
     }
 
     /// Replaces the line of standard error that the cursor is on.
     static func redraw(_ line: String) {
         // Source: ECMA-48, 8.3.41: erases the line.
-        _ = write("\r\u{1B}[2K" + PlainText.line(line), to: STDERR_FILENO)
+        _ = write(Array(("\r\u{1B}[2K" + PlainText.line(line)).utf8), to: STDERR_FILENO)
     }
 
     /// Says on standard error why the program ends.
@@ -39,10 +42,9 @@ enum Console {
     static var canAsk: Bool { isatty(STDIN_FILENO) != 0 }
 
     /// - Returns: 0, or the number of the error.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
-        var text = text
-        return text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes
             while !rest.isEmpty {
                 let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
                 if count >= 0 {

@@ -3,56 +3,70 @@ internal import Glibc
 
 /// A file that gets its name only once it is complete.
 ///
-/// Until then it has none, so that nothing of it stays however we end. On a file system without such files it lies
-/// beside its place under another name; ``discard()`` removes it unless it was finished.
+/// Until then it has none, so that nothing of it stays if the program is killed. On a file system without such files it
+/// has another name in the same folder; ``discard()`` removes it unless it was finished.
 struct PartFile {
     let descriptor: FileDescriptor
-    /// Its name until then, if it has one.
-    private let part: String?
-    private let path: String
+    /// The name until the file is complete, if it has one.
+    private let part: PathBytes?
+    private let path: PathBytes
     private let replaces: Bool
 
     /// The path of a file that is to be called `name` if `path` is a folder, and `path` otherwise.
-    static func target(_ path: String, name: String) -> String {
-        guard isFolder(path) || path.hasSuffix("/") else { return path }
-        return path == "." ? name : path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+    static func target(_ path: PathBytes, name: String) -> PathBytes {
+        guard isFolder(path) || path.hasSlashAtEnd else { return path }
+        return path == PathBytes(".") ? PathBytes(name) : path.appending(PathBytes(name))
     }
 
-    /// Creates the file beside `path`.
+    /// Creates the file in the folder of `path`.
     ///
     /// - Parameters:
-    ///   - path: The name that it gets at the end.
-    ///   - replaces: Whether that name may be in use.
+    ///   - path: The name that the file gets at the end. Of a symbolic link, the file that it leads to is replaced, and the
+    ///     link stays.
+    ///   - replaces: True if a file of that name is to be replaced.
     /// - Throws: ``CommandFailure`` when the name is in use, or there can be no file.
-    init(beside path: String, replaces: Bool) throws(CommandFailure) {
-        self.path = path
+    init(beside path: PathBytes, replaces: Bool) throws(CommandFailure) {
         self.replaces = replaces
         var status = stat()
-        if !replaces, lstat(path, &status) == 0 { throw Self.inUse(path) }
+        if !replaces, path.withCString({ lstat($0, &status) }) == 0 { throw Self.inUse(path) }
         guard !Self.isFolder(path) else {
-            throw CommandFailure(.failed, "\(path) is a folder.")
+            throw CommandFailure(.failed, "\(path.text) is a folder.")
         }
-        let folder = Self.folder(of: path)
-        let nameless = open(
-            folder.isEmpty ? "." : folder, O_WRONLY | O_CLOEXEC | Self.withoutName, 0o666)
-        guard nameless < 0 else {
-            descriptor = FileDescriptor(owning: nameless)
-            part = nil
-            return
+        guard let target = replaces ? path.followingLinks() : path else {
+            throw Self.failure(path, errno)
         }
-        let ending = ".part"
-        var template = Array("\(folder).imagefeed-XXXXXX\(ending)".utf8CString)
-        let number = mkstemps(&template, Int32(ending.utf8.count))
-        guard number >= 0 else { throw Self.failure(path, errno) }
-        descriptor = FileDescriptor(owning: number)
-        part = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // As any file that a program saves, not as a secret one.
+        self.path = target
+        // As any file that a program saves, not as a secret one; or as the file that it replaces.
         let mask = umask(0)
         umask(mask)
-        fchmod(number, 0o666 & ~mask)
+        var mode = 0o666 & ~mask
+        if replaces, target.withCString({ stat($0, &status) }) == 0 {
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw CommandFailure(
+                    .failed, "\(path.text) cannot be replaced: it is not a regular file.")
+            }
+            mode = status.st_mode & 0o777
+        }
+        let folder = target.folder
+        let nameless = (folder.isEmpty ? PathBytes(".") : folder).withCString {
+            open($0, O_WRONLY | O_CLOEXEC | Self.withoutName, 0o666)
+        }
+        if nameless >= 0 {
+            descriptor = FileDescriptor(owning: nameless)
+            part = nil
+        } else {
+            let ending = ".part"
+            let name = folder.appending(PathBytes(".imagefeed-XXXXXX\(ending)"))
+            var template = name.bytes.map(CChar.init(bitPattern:)) + [0]
+            let number = mkstemps(&template, Int32(ending.utf8.count))
+            guard number >= 0 else { throw Self.failure(path, errno) }
+            descriptor = FileDescriptor(owning: number)
+            part = PathBytes(bytes: template.dropLast().map(UInt8.init(bitPattern:)))
+        }
+        fchmod(descriptor.rawValue, mode)
     }
 
-    /// Gives the file its name; what was complete before stays if that fails.
+    /// Gives the file its name. If that fails, a file that was complete before stays.
     ///
     /// - Throws: ``CommandFailure``: the disk is full, or the name came into use meanwhile.
     func finish() throws(CommandFailure) {
@@ -62,61 +76,64 @@ struct PartFile {
         if !replaces {
             // Unlike `rename`, it does not replace what came meanwhile.
             if link(to: path) {
-                // Who watches the folder waits until somebody has written the file, which a link does not tell.
-                let written = open(path, O_WRONLY | O_CLOEXEC)
+                // File system watchers wait for the close of a descriptor for writing, which a link does not report.
+                let written = path.withCString { open($0, O_WRONLY | O_CLOEXEC) }
                 if written >= 0 { close(written) }
                 return
             }
             if errno == EEXIST { throw Self.inUse(path) }
             // Some file systems have no links.
             var status = stat()
-            if lstat(path, &status) == 0 { throw Self.inUse(path) }
+            if path.withCString({ lstat($0, &status) }) == 0 { throw Self.inUse(path) }
         }
         let part = if let part { part } else { try named() }
-        guard rename(part, path) == 0 else {
+        guard Self.rename(part, path) == 0 else {
             let number = errno
-            unlink(part)
+            Self.unlink(part)
             throw Self.failure(path, number)
         }
     }
 
-    /// Removes what is left.
-    func discard() { if let part { unlink(part) } }
+    /// Removes a file that has a name and is not finished.
+    func discard() { if let part { Self.unlink(part) } }
 
-    /// Gives a name to what has none, for a moment: a link replaces no file, `rename` does.
-    private func named() throws(CommandFailure) -> String {
-        let name = "\(Self.folder(of: path)).imagefeed-\(getpid()).part"
-        unlink(name)
+    /// Gives a temporary name to a file that has none: a link replaces no file, `rename` does.
+    private func named() throws(CommandFailure) -> PathBytes {
+        let name = path.folder.appending(PathBytes(".imagefeed-\(getpid()).part"))
+        Self.unlink(name)
         guard link(to: name) else { throw Self.failure(path, errno) }
         return name
     }
 
     /// Source: open(2), under `O_TMPFILE`.
-    private func link(to name: String) -> Bool {
-        if let part { return Glibc.link(part, name) == 0 }
-        let own = "/proc/self/fd/\(descriptor.rawValue)"
-        return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+    private func link(to name: PathBytes) -> Bool {
+        name.withCString { name in
+            if let part { return part.withCString { Glibc.link($0, name) } == 0 }
+            let own = "/proc/self/fd/\(descriptor.rawValue)"
+            return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+        }
     }
 
     /// `O_TMPFILE`, which Swift does not see.
     private static let withoutName = 0o20_000_000 | O_DIRECTORY
 
-    /// With the slash at its end; empty for the current one.
-    private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    private static func rename(_ old: PathBytes, _ new: PathBytes) -> Int32 {
+        old.withCString { old in new.withCString { Glibc.rename(old, $0) } }
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    private static func unlink(_ path: PathBytes) { _ = path.withCString { Glibc.unlink($0) } }
+
+    private static func isFolder(_ path: PathBytes) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    private static func inUse(_ path: String) -> CommandFailure {
-        CommandFailure(.failed, "\(path) exists already; add --force to replace it.")
+    private static func inUse(_ path: PathBytes) -> CommandFailure {
+        CommandFailure(.failed, "\(path.text) exists already; add --force to replace it.")
     }
 
-    private static func failure(_ path: String, _ number: Int32) -> CommandFailure {
+    private static func failure(_ path: PathBytes, _ number: Int32) -> CommandFailure {
         CommandFailure(
-            .failed, "\(path) cannot be written: \(String(cString: strerror(number))).")
+            .failed, "\(path.text) cannot be written: \(String(cString: strerror(number))).")
     }
 }

@@ -6,14 +6,14 @@ struct SecretFile {
     /// As much as the daemon reads.
     static let limitBytes = 65536
 
-    let path: String
+    let path: PathBytes
     /// What is in it: "password".
     let noun: String
 
     /// - Parameters:
     ///   - path: `-` is standard input.
     ///   - noun: What is in it, for people.
-    init(_ path: String, _ noun: String) {
+    init(_ path: PathBytes, _ noun: String) {
         self.path = path
         self.noun = noun
     }
@@ -24,7 +24,7 @@ struct SecretFile {
     ///
     /// - Throws: ``CommandFailure`` when the file cannot be read or is too long.
     @MainActor func descriptor() async throws(CommandFailure) -> FileDescriptor {
-        try piped(path == "-" && Console.canAsk ? await ask() : read())
+        try piped(isStandardInput && Console.canAsk ? await ask() : read())
     }
 
     /// Asks a person at the terminal.
@@ -33,7 +33,7 @@ struct SecretFile {
     @MainActor static func ask(
         for noun: String
     ) async throws(CommandFailure) -> FileDescriptor? {
-        let file = SecretFile("-", noun)
+        let file = SecretFile(PathBytes("-"), noun)
         let bytes = try await file.ask()
         return bytes.isEmpty ? nil : try file.piped(bytes)
     }
@@ -45,7 +45,7 @@ struct SecretFile {
     @MainActor static func askForNew(
         _ noun: String
     ) async throws(CommandFailure) -> FileDescriptor? {
-        let file = SecretFile("-", noun)
+        let file = SecretFile(PathBytes("-"), noun)
         var first = try await file.ask(" (empty for none)")
         defer { UnseenInput.erase(&first) }
         guard !first.isEmpty else { return nil }
@@ -74,11 +74,14 @@ struct SecretFile {
         return pipe
     }
 
-    private var name: String { path == "-" ? "standard input" : path }
+    private var isStandardInput: Bool { path == PathBytes("-") }
+    private var name: String { isStandardInput ? "standard input" : path.text }
 
     /// All bytes, or enough of them to see that they are too many.
     private func read() throws(CommandFailure) -> [UInt8] {
-        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor =
+            isStandardInput
+            ? dup(STDIN_FILENO) : path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         // Never grows: a copy of the secret would stay behind.
