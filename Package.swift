@@ -55,7 +55,7 @@ let package = Package(
 
         // MARK: Configuration
 
-        .target(name: "Configuration", dependencies: ["CGLib"]),
+        .target(name: "Configuration", dependencies: ["CGLib", "Quoting"]),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "TestSupport"]),
 
         // MARK: ControlCommands

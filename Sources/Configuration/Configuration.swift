@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Quoting
 
 /// What the user and the system have configured.
 ///
@@ -18,6 +19,8 @@ package struct Configuration: Sendable {
 
     package private(set) var problems: [Problem] = []
     private(set) var groups: [String: [String: String]] = [:]
+    /// The values that are not UTF-8, as bytes.
+    private var rawValues: [String: [String: [UInt8]]] = [:]
 
     /// Reads the files that exist; a later one overrides the earlier ones, key by key.
     package init(paths: [String]) {
@@ -39,6 +42,11 @@ package struct Configuration: Sendable {
     /// The value of a key; nil where it is not set, or set to nothing.
     package func string(_ group: String, _ key: String) -> String? {
         groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The value of a key that is a path, which need not be UTF-8; nil if it is not set, or set to nothing.
+    package func path(_ group: String, _ key: String) -> [UInt8]? {
+        rawValues[group]?[key] ?? string(group, key).map { Array($0.utf8) }
     }
 
     /// The value of a key that is `true` or `false`; nil where it is not set, or something else.
@@ -81,7 +89,12 @@ package struct Configuration: Sendable {
     private mutating func merge(_ file: KeyFile, from path: String) {
         problems += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
         for (group, values) in file.groups {
-            groups[group, default: [:]].merge(values) { $1 }
+            for (key, value) in values {
+                let bytes = RawText.bytes(of: value)
+                let text = String(validating: bytes, as: UTF8.self)
+                groups[group, default: [:]][key] = text ?? String(decoding: bytes, as: UTF8.self)
+                rawValues[group, default: [:]][key] = text == nil ? bytes : nil
+            }
         }
     }
 
@@ -94,7 +107,7 @@ package struct Configuration: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(SystemError(code: errno)) }
         defer { close(descriptor) }
-        return read(descriptor).map { String(decoding: $0, as: UTF8.self) }
+        return read(descriptor).map(RawText.text)
     }
 
     /// Reads an open configuration file to its end.

@@ -45,11 +45,13 @@ package struct UserFolders: Sendable {
     /// The user's pictures folder: what `user-dirs.dirs` says, else `Pictures` at home.
     ///
     /// A folder that is the home itself means "none", as xdg-user-dirs writes it.
-    package var pictures: String {
+    ///
+    /// The path need not be UTF-8.
+    package var pictures: [UInt8] {
         if let folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES) {
-            let path = String(cString: folder)
-            if path != home, path != "\(home)/" { return path }
+            let path = (0..<strlen(folder)).map { UInt8(bitPattern: folder[$0]) }
+            if path != Array(home.utf8), path != Array("\(home)/".utf8) { return path }
         }
-        return "\(home)/Pictures"
+        return Array("\(home)/Pictures".utf8)
     }
 }

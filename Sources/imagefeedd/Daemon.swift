@@ -56,7 +56,7 @@ final class Daemon {
         _ connection: BusConnection, replacing: Bool, signals: SignalHandlers, version: String,
         logger: Logger
     ) async throws {
-        var folders = UserFolders(environment: environmentVariables())
+        var folders = UserFolders(environment: try environmentVariables())
         let instance = SingleInstance(connection, folders, isReplacing: replacing, logger: logger)
         // It holds the calls that arrive once the name is owned.
         let tree = BusService.makeTree(connection)
@@ -235,23 +235,45 @@ final class Daemon {
 
     private static func picturesFolder(
         _ configuration: Configuration, _ folders: UserFolders
-    ) -> String {
-        guard let directory = configuration.string("Provider local", "Directory") else {
+    ) -> [UInt8] {
+        guard let directory = configuration.path("Provider local", "Directory") else {
             return folders.pictures
         }
-        if directory.hasPrefix("/") { return directory }
-        return
-            "\(folders.home)/\(directory.hasPrefix("~/") ? String(directory.dropFirst(2)) : directory)"
+        if directory.starts(with: "/".utf8) { return directory }
+        return Array("\(folders.home)/".utf8)
+            + directory.dropFirst(directory.starts(with: "~/".utf8) ? 2 : 0)
     }
 }
 
-private func environmentVariables() -> [String: String] {
+/// Returns the variables that name folders.
+///
+/// Paths of images are strings of D-Bus, and these are UTF-8. A folder of the daemon itself therefore has to be, too;
+/// another folder in its place would not be where the user looks for it. A shared folder that is not is left out.
+///
+/// - Throws: ``UnusableFolder``.
+private func environmentVariables() throws(UnusableFolder) -> [String: String] {
     var variables: [String: String] = [:]
-    for name in [
-        "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS",
-        "XDG_CACHE_HOME",
-    ] {
-        if let value = getenv(name) { variables[name] = String(cString: value) }
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+        guard let value = getenv(name) else { continue }
+        guard let text = String(validatingCString: value) else {
+            throw UnusableFolder(variable: name)
+        }
+        variables[name] = text
+    }
+    for name in ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
+        guard let value = getenv(name) else { continue }
+        let bytes = (0..<strlen(value)).map { UInt8(bitPattern: value[$0]) }
+        variables[name] = bytes.split(separator: UInt8(ascii: ":"))
+            .compactMap { String(validating: $0, as: UTF8.self) }.joined(separator: ":")
     }
     return variables
+}
+
+/// A folder of the daemon whose path cannot be sent over D-Bus.
+private struct UnusableFolder: Error, CustomStringConvertible {
+    let variable: String
+
+    var description: String {
+        "\(variable) is not valid UTF-8, as paths on D-Bus have to be; set it to another folder."
+    }
 }

@@ -20,7 +20,8 @@ import Testing
         _ directory: TemporaryDirectory, _ workshop: FakeWorkshop
     ) -> LocalProvider {
         LocalProvider(
-            pictures: directory.appending("home/Pictures"), data: directory.appending("data"),
+            pictures: Array(directory.appending("home/Pictures").utf8),
+            data: directory.appending("data"),
             cache: directory.appending("cache"), images: workshop,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
     }

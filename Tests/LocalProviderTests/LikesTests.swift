@@ -200,14 +200,14 @@ import Testing
         PhotosFixture.makeFolder(other)
         try PhotosFixture.write(
             PhotosFixture.jpeg + [1, 2, 3], to: Array("\(other)/a.jpg".utf8))
-        #expect(folder.provider.setPicturesFolder(other))
+        #expect(folder.provider.setPicturesFolder(Array(other.utf8)))
         let there = try PhotosFixture.session("ada", of: folder.provider)
         _ = try await there.refresh(PhotosFixture.all)
         let marks = try await there.page(PhotosFixture.all, after: nil, count: 9).photos
             .map(\.isLiked)
         #expect(marks == [false])
         there.close()
-        #expect(folder.provider.setPicturesFolder(folder.root))
+        #expect(folder.provider.setPicturesFolder(Array(folder.root.utf8)))
         let back = try PhotosFixture.session("ada", of: folder.provider)
         _ = try await back.refresh(PhotosFixture.all)
         while try await !back.page(PhotosFixture.all, after: nil, count: 9).photos.allSatisfy(

@@ -15,7 +15,8 @@ import Testing
     init() throws {
         directory = try TemporaryDirectory()
         provider = LocalProvider(
-            pictures: directory.appending("home/Pictures"), data: directory.appending("data"),
+            pictures: Array(directory.appending("home/Pictures").utf8),
+            data: directory.appending("data"),
             cache: directory.appending("cache"),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }

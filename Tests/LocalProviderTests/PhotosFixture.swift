@@ -46,7 +46,7 @@ final class PhotosFixture: Sendable {
             try Self.add(name, seconds: 1_000_000 + index, below: root, directory)
         }
         let provider = LocalProvider(
-            pictures: root, data: directory.appending("data"), cache: self.cache,
+            pictures: Array(root.utf8), data: directory.appending("data"), cache: self.cache,
             images: images, files: files,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: clock)

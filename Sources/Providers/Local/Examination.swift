@@ -44,10 +44,10 @@ final class Examination: Sendable {
     ///   - images: Who looks into files.
     ///   - clock: Measures the pauses.
     init(
-        root: String, _ database: PictureDatabase, images: any ImageWorkshop,
+        root: [UInt8], _ database: PictureDatabase, images: any ImageWorkshop,
         clock: any Clock<Duration>
     ) {
-        self.root = Array(root.utf8)
+        self.root = root
         self.database = database
         self.images = images
         self.clock = clock

@@ -14,7 +14,7 @@ package final class LocalProvider: Provider {
         defaultSource: LocalSource.all.id)
 
     private struct State {
-        var picturesFolder: String
+        var picturesFolder: [UInt8]
         /// There while somebody is logged in.
         var folder: PictureFolder?
     }
@@ -34,7 +34,7 @@ package final class LocalProvider: Provider {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - pictures: The pictures folder, an absolute path.
+    ///   - pictures: The pictures folder, an absolute path, which need not be UTF-8.
     ///   - data: The folder for what must not be lost.
     ///   - cache: The folder for what can be made anew.
     ///   - images: Who looks into photos and makes images of them.
@@ -44,7 +44,7 @@ package final class LocalProvider: Provider {
     ///     in the background.
     ///   - version: Our own version.
     package init(
-        pictures: String, data: String, cache: String,
+        pictures: [UInt8], data: String, cache: String,
         images: any ImageWorkshop = NoImageWorkshop(), files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, version: String = "0"
     ) {
@@ -69,7 +69,7 @@ package final class LocalProvider: Provider {
     /// Changes the pictures folder. Sessions that are made from now on see it.
     ///
     /// - Returns: Whether it is another one than before.
-    package func setPicturesFolder(_ path: String) -> Bool {
+    package func setPicturesFolder(_ path: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.picturesFolder != path else { return false }
             state.picturesFolder = path

@@ -48,7 +48,7 @@ extension PictureFolder: PictureSearch {
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         guard !isStopped else { throw CancellationError() }
-        let root = Array(root.utf8)
+        let root = root
         return try await database.reader.run { database in
             let result = try database.snapshot { () throws(StorageError) in
                 Result {
@@ -63,7 +63,7 @@ extension PictureFolder: PictureSearch {
     }
 
     func store(_ contents: [Int64: FileDigest]) async {
-        let root = Array(root.utf8)
+        let root = root
         // Contents that cannot be stored are read again some time.
         try? await database.writer.run { database in
             let index = PictureIndex(database)
@@ -79,7 +79,7 @@ extension PictureFolder: PictureSearch {
     }
 
     func absolute(_ path: RelativePath) -> [UInt8] {
-        Array(root.utf8) + [UInt8(ascii: "/")] + path.bytes
+        root + [UInt8(ascii: "/")] + path.bytes
     }
 }
 

@@ -78,7 +78,7 @@ final class PictureFolder: Sendable {
     private static let firstRetryDelay = Duration.seconds(30)
     private static let longestRetryDelay = Duration.seconds(480)
 
-    let root: String
+    let root: [UInt8]
     private let state = Mutex(State())
     let database: PictureDatabase
     private let files: FileThreads
@@ -103,7 +103,7 @@ final class PictureFolder: Sendable {
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Where to report to.
     init(
-        root: String, _ database: PictureDatabase, _ files: FileThreads,
+        root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
         clock: any Clock<Duration>, _ examination: Examination, _ favourites: LocalLikes,
         cache: String, logger: Logger
     ) {
@@ -122,7 +122,7 @@ final class PictureFolder: Sendable {
 
     /// Begins to read and to watch the folder.
     func start() {
-        files.setRoot(Array(root.utf8))
+        files.setRoot(root)
         files.setRecoveryHandler { [weak self] in self?.retrySoon() }
         Task { @MainActor in try? await scan(nil) }
     }
@@ -135,7 +135,7 @@ final class PictureFolder: Sendable {
     }
 
     private func openFirst() async throws {
-        let root = Array(root.utf8)
+        let root = root
         let former = try await database.writer.run { try PictureIndex($0).root }
         if former != root { await moveLikes(from: former) }
         let (known, isComplete) = try await database.writer.run { [links] database in
@@ -459,8 +459,7 @@ final class PictureFolder: Sendable {
             examination.examineRest()
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
-            let root = Array(root.utf8)
-            let isThere = await files.run(root) { [watcher] progress in
+            let isThere = await files.run(root) { [watcher, root] progress in
                 watcher.watchAncestor(of: root)
                 // It may have come just before it was waited for.
                 return FileStatus.look(root, progress).status?.kind == .folder
@@ -598,7 +597,7 @@ final class PictureFolder: Sendable {
         var total = IndexChanges()
         defer { found.withLock { $0 = total } }
         let scan = FolderScan(
-            root: Array(root.utf8), database.writer, PictureFiles(files), watcher,
+            root: root, database.writer, PictureFiles(files), watcher,
             isStopped: { [self] in state.withLock(\.isStopped) }
         ) { [self] changes in
             total.merge(changes)
@@ -671,7 +670,8 @@ final class PictureFolder: Sendable {
     private func tellStatus() { tell(.status(state.withLock(\.status))) }
 
     private func reason(_ error: FolderScan.RootUnreadable) -> String {
-        switch error.code {
+        let root = String(decoding: root, as: UTF8.self)
+        return switch error.code {
         case ENOENT:
             "There is no folder \(root); create it, or set Directory= in imagefeed.conf."
         case FolderScan.RootUnreadable.notMounted:
