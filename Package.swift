@@ -311,7 +311,7 @@ let package = Package(
                 "BusAPI", "BusService", "CLinux", "ChildProcesses", "Configuration",
                 "DBus", "Engine", "EventLoop", "FileAccess", "HTTP", "Imaging", "LocalProvider",
                 "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
-                "Secrets", "Storage", "UnsplashProvider",
+                "Sandbox", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -26,9 +26,11 @@ package final class BusService: EngineObserver {
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
+    ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads them.
     ///   - openURL: Shows an address in the user's browser.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
+        missingLimits: @escaping () -> [String] = { [] },
         openURL: @escaping (String) async throws -> Void
     ) {
         self.openURL = openURL
@@ -36,14 +38,16 @@ package final class BusService: EngineObserver {
         self.engine = engine
         self.tree = tree
         watchers = WatchingClients(engine, tree.connection)
-        manager.add(ManagerObject.interface, on: ManagerObject(engine, version: version, secrets))
+        manager.add(
+            ManagerObject.interface,
+            on: ManagerObject(engine, version: version, missingLimits: missingLimits, secrets))
         tree.export(manager)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
         engine.observer = self
     }
 
-    /// Makes the tree that ``init(_:_:builtInProviders:version:openURL:)`` fills.
+    /// Makes the tree that ``init(_:_:builtInProviders:version:missingLimits:openURL:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,

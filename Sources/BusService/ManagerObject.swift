@@ -8,6 +8,7 @@ internal import Quoting
 final class ManagerObject {
     private let engine: Engine
     private let version: String
+    private let missingLimits: () -> [String]
     private let secrets: SecretReader
     /// More logins than a person or a script starts over one connection.
     private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
@@ -15,8 +16,13 @@ final class ManagerObject {
     /// - Parameters:
     ///   - engine: The engine.
     ///   - version: The version of the program.
+    ///   - missingLimits: Returns the limits of the systemd unit that are not in force.
     ///   - secrets: Reads passwords.
-    init(_ engine: Engine, version: String, _ secrets: SecretReader) {
+    init(
+        _ engine: Engine, version: String, missingLimits: @escaping () -> [String],
+        _ secrets: SecretReader
+    ) {
+        self.missingLimits = missingLimits
         self.engine = engine
         self.version = version
         self.secrets = secrets
@@ -37,6 +43,7 @@ final class ManagerObject {
                 try await $0.setDefaultAccount($1)
             },
             .property("Online") { $0.engine.isOnline },
+            .property("MissingLimits", emits: .constant) { $0.missingLimits() },
         ])
 
     private func logIn(

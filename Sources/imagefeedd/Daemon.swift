@@ -16,6 +16,7 @@ internal import NetworkState
 internal import Notifications
 internal import Plugins
 internal import ProviderKit
+internal import Sandbox
 internal import Secrets
 internal import Storage
 internal import UnsplashProvider
@@ -124,7 +125,8 @@ final class Daemon {
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(
-            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: version
+            engine, tree, builtInProviders: Set(providers.map(\.info.id)), version: version,
+            missingLimits: { [unowned self] in missingLimits }
         ) { [browser] in
             try await browser.open($0)
         }
@@ -159,6 +161,10 @@ final class Daemon {
         engine.start()
         reportProblems()
     }
+
+    /// The limits of the systemd unit that are not in force; none if another program started the daemon.
+    private lazy var missingLimits: [String] =
+        Supervision.isService ? UnitLimits.ofThisProcess(home: folders.home)?.missing ?? [] : []
 
     /// Lets accounts go on that wait for the keyring. Without one whose token is there, nobody listens.
     private func watchKeyring() {

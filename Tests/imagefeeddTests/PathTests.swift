@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Folders whose names are not UTF-8.
+/// Folders whose names are not UTF-8, and the limits of the unit.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct PathTests {
     private func shell(_ script: String) async throws {
@@ -67,6 +67,24 @@ struct PathTests {
         let ada = try await client.logIn("ada")
         try await client.waitUntilReady(ada)
         #expect(try await ada.page("", cursor: "", count: 9).photos.count == 1)
+        try await daemon.stop()
+    }
+
+    @Test func `a daemon that systemd started reports limits that are not in force`() async throws {
+        // The variable is proof only with the number of the process itself.
+        let daemon = try await RunningDaemon(launcher: [
+            "/bin/sh", "-c", "SYSTEMD_EXEC_PID=$$ exec \"$0\" \"$@\"",
+        ])
+        let manager = try TestClient().proxy(ServiceName.root)
+        let limits = try await manager.property(.manager, "MissingLimits").strings
+        #expect(limits?.contains("NoNewPrivileges") == true, "\(String(describing: limits))")
+        try await daemon.stop()
+    }
+
+    @Test func `a daemon that was started by hand reports no limits`() async throws {
+        let daemon = try await RunningDaemon(launcher: ["/usr/bin/env", "SYSTEMD_EXEC_PID=1"])
+        let manager = try TestClient().proxy(ServiceName.root)
+        #expect(try await manager.property(.manager, "MissingLimits").strings == [])
         try await daemon.stop()
     }
 }

@@ -46,6 +46,11 @@ struct StatusScreen: Answer {
                 "This program is \(installedVersion): the daemon is still the one from before an upgrade. “systemctl --user restart imagefeedd” starts the new one; nothing is lost."
             )
         }
+        if !snapshot.missingLimits.isEmpty {
+            remarks.append(
+                "Limits of the daemon's systemd unit are not in force: \(snapshot.missingLimits.joined(separator: ", ")). imagefeedd(1) explains why."
+            )
+        }
         return remarks
     }
 
@@ -55,6 +60,9 @@ struct StatusScreen: Answer {
     /// One line a thing, its kind first.
     private var fields: String {
         let daemon = ["daemon", snapshot.version, snapshot.isOnline ? "online" : "offline"]
+        let limits =
+            snapshot.missingLimits.isEmpty
+            ? [] : [["missing-limits", snapshot.missingLimits.joined(separator: " ")]]
         let accounts = snapshot.accounts.map { account in
             [
                 "account", account.id, account.label, account.providerID, account.state,
@@ -65,7 +73,7 @@ struct StatusScreen: Answer {
         let providers = snapshot.providers.map { provider in
             ["provider", provider.id, provider.isConfigured ? "ready" : "not configured"]
         }
-        return ([daemon] + accounts + providers).map { fields in
+        return ([daemon] + limits + accounts + providers).map { fields in
             fields.map(PlainText.line).joined(separator: "\t") + "\n"
         }.joined()
     }

@@ -2,7 +2,7 @@ internal import BusAPI
 
 /// The order in which the properties of our interfaces stand in JSON: that of their documentation.
 enum ContractOrder {
-    static let manager = ["Version", "DefaultAccount", "Online"]
+    static let manager = ["Version", "DefaultAccount", "Online", "MissingLimits"]
     static let provider = [
         "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
         "StateReason", "Sandbox", "RedirectUri",

@@ -23,6 +23,8 @@ struct ServiceSnapshot {
 
     var version: String { manager["Version"]?.string ?? "" }
     var isOnline: Bool { manager["Online"]?.bool ?? false }
+    /// The limits of the daemon's systemd unit that are not in force.
+    var missingLimits: [String] { manager["MissingLimits"]?.strings ?? [] }
     /// nil when no account is logged in.
     var defaultAccount: ObjectPath? {
         manager["DefaultAccount"]?.objectPath.flatMap { $0 == .root ? nil : $0 }

@@ -1,0 +1,120 @@
+internal import Glibc
+
+/// The limits of the daemon's systemd unit, compared with what holds for a process.
+///
+/// A user's service manager drops a limit without a message if the kernel, AppArmor or the control groups do not allow it.
+///
+/// Sources: systemd.exec(5), `PrivateUsers=`; proc_pid_status(5), user_namespaces(7), proc_pid_mountinfo(5), cgroups(7).
+package struct UnitLimits: Sendable {
+    /// The options of the unit that are not in force, of those that can be checked. Empty if all are.
+    package let missing: [String]
+
+    /// Compares the limits with the files of a process.
+    ///
+    /// - Parameters:
+    ///   - status: `/proc/self/status`.
+    ///   - identities: `/proc/self/uid_map`.
+    ///   - mounts: `/proc/self/mountinfo`.
+    ///   - home: The user's home.
+    ///   - groupLimits: `memory.max` and `pids.max` of the control group; nil for a file that does not exist.
+    package init(
+        status: String, identities: String, mounts: String, home: String,
+        groupLimits: (memory: String?, tasks: String?)
+    ) {
+        let values = Dictionary(
+            status.split(separator: "\n").map { line in
+                let name = line.prefix { $0 != ":" }
+                return (name, line.dropFirst(name.count + 1).filter { !$0.isWhitespace })
+            }, uniquingKeysWith: { first, _ in first })
+        let mounts = mounts.split(separator: "\n").compactMap(Mount.init)
+        let isReadOnly = { (path: String) in Mount.containing(path, in: mounts)?.isReadOnly ?? true
+        }
+        // A namespace without limits maps all identities to themselves.
+        let isOwnNamespace =
+            identities.split { $0.isWhitespace }.elementsEqual(["0", "0", "4294967295"]) == false
+        let isLimited = { (value: String?) in
+            value.map { !$0.isEmpty && !$0.hasPrefix("max") } ?? false
+        }
+        missing = [
+            ("PrivateUsers", isOwnNamespace),
+            ("ProtectSystem", isReadOnly("/usr") && isReadOnly("/var")),
+            ("ProtectHome", isReadOnly(home)),
+            ("NoNewPrivileges", values["NoNewPrivs"] == "1"),
+            ("SystemCallFilter", values["Seccomp"] == "2"),
+            ("MemoryMax", isLimited(groupLimits.memory)),
+            ("TasksMax", isLimited(groupLimits.tasks)),
+        ].filter { !$0.1 }.map(\.0)
+    }
+
+    /// Compares the limits with those of this process. Reads a few small files of the kernel.
+    ///
+    /// - Parameter home: The user's home.
+    /// - Returns: nil if the kernel's files cannot be read.
+    package static func ofThisProcess(home: String) -> UnitLimits? {
+        guard let status = text("/proc/self/status"), let mounts = text("/proc/self/mountinfo"),
+            let identities = text("/proc/self/uid_map")
+        else { return nil }
+        // Source: cgroups(7): the unified hierarchy has the number 0.
+        let group = text("/proc/self/cgroup")?.split(separator: "\n")
+            .first { $0.hasPrefix("0::") }?.dropFirst(3)
+        let limit = { (name: String) in
+            group.flatMap { text("/sys/fs/cgroup\($0)/\(name)") }
+        }
+        return UnitLimits(
+            status: status, identities: identities, mounts: mounts, home: home,
+            groupLimits: (limit("memory.max"), limit("pids.max")))
+    }
+
+    private static func text(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 14)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// One line of `mountinfo`.
+    private struct Mount {
+        let path: String
+        let isReadOnly: Bool
+
+        init?(_ line: Substring) {
+            let fields = line.split(separator: " ", maxSplits: 6)
+            guard fields.count > 5 else { return nil }
+            path = Self.unescaped(fields[4])
+            isReadOnly = fields[5].split(separator: ",").contains("ro")
+        }
+
+        /// The mount that a path is on: the last one of the deepest mount point, which hides those before it.
+        static func containing(_ path: String, in mounts: [Mount]) -> Mount? {
+            mounts.filter { $0.path == "/" || path == $0.path || path.hasPrefix($0.path + "/") }
+                .reduce(nil) { deepest, mount in
+                    (deepest?.path.utf8.count ?? 0) > mount.path.utf8.count ? deepest : mount
+                }
+        }
+
+        /// Replaces `\040` and the like by the characters.
+        private static func unescaped(_ field: Substring) -> String {
+            guard field.contains("\\") else { return String(field) }
+            var bytes: [UInt8] = []
+            var rest = Array(field.utf8)[...]
+            while let byte = rest.popFirst() {
+                let digits = String(decoding: rest.prefix(3), as: UTF8.self)
+                if byte == UInt8(ascii: "\\"), let value = UInt8(digits, radix: 8) {
+                    bytes.append(value)
+                    rest = rest.dropFirst(3)
+                } else {
+                    bytes.append(byte)
+                }
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+}
