@@ -62,8 +62,10 @@ package final class Account {
     package var label: String { record.label }
     /// What is shown first: what the user has chosen, as long as it is there.
     package var defaultSource: SourceID {
-        isChosenSourceGone
-            ? provider.info.defaultSource : record.defaultSource ?? provider.info.defaultSource
+        if !isChosenSourceGone, let chosen = record.defaultSource { return chosen }
+        let source = provider.info.defaultSource
+        // What is left of a provider that is gone or invalid has none.
+        return source.text.isEmpty ? engine.defaultSources[provider.info.id] ?? source : source
     }
 
     package var state: AccountState {

@@ -29,6 +29,17 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
 
     package var description: String { text }
 
+    /// The name of the account's folder in the cache.
+    ///
+    /// It is the ID itself, unless that is too long for a file system, which accepts 255 bytes. A name that is made in its
+    /// place has a `-`, which no ID has.
+    var folderName: String {
+        guard text.utf8.count > 200 else { return text }
+        var hash = StableHash()
+        hash.combine(text.utf8)
+        return "\(text.prefix(150))-\(hash.value.hexDigits)"
+    }
+
     private static func escape(_ name: String) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var escaped: [UInt8] = []

@@ -21,6 +21,8 @@ nonisolated package struct AccountStore: Sendable {
         package var defaultAccount: AccountID?
         /// Photos whose like or unlike was not confirmed yet.
         package var pendingLikes: [AccountID: [PhotoID]] = [:]
+        /// The default sources of providers, by their IDs, as they were when the providers were used last.
+        package var defaultSources: [String: SourceID] = [:]
         /// What the file is called now that was damaged; nil if it was sound.
         package var damagedFile: String?
         /// The reason why nothing can be stored; nil if the store can be written.
@@ -108,6 +110,22 @@ nonisolated package struct AccountStore: Sendable {
         try await database.run { try Self.write(id, to: $0) }
     }
 
+    /// Stores the default source of a provider, for the time when the provider is not installed.
+    func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
+        try await database.run { database in
+            try Self.write(source, forKey: Self.defaultSourcePrefix + provider, to: database)
+        }
+    }
+
+    private static func write(
+        _ source: SourceID, forKey key: String, to database: Database
+    ) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(source.text)])
+    }
+
+    private static let defaultSourcePrefix = "default_source:"
+
     /// Where the likes of an account are kept: they go with it.
     func likes(of account: AccountID) -> LikeStore {
         LikeStore(database: database, account: account)
@@ -158,6 +176,13 @@ nonisolated package struct AccountStore: Sendable {
             row throws(StorageError) in
             contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
                 PhotoID(row.text(1)))
+        }
+        try database.query(
+            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
+            [.text(defaultSourcePrefix)]
+        ) { row throws(StorageError) in
+            let provider = String(row.text(0).dropFirst(defaultSourcePrefix.count))
+            contents.defaultSources[provider] = SourceID(row.text(1))
         }
         contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
         return contents

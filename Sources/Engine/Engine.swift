@@ -36,6 +36,8 @@ package final class Engine {
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
     private var knownSettings: [String: ProviderSettings] = [:]
+    /// The default sources of providers whose photos are cached, also of those that are not installed any more.
+    private(set) var defaultSources: [String: SourceID]
     /// What the file of accounts is called now, if it was damaged.
     private let damagedFile: String?
 
@@ -52,6 +54,7 @@ package final class Engine {
         self.store = store
         self.ports = ports
         damagedFile = contents.damagedFile
+        defaultSources = contents.defaultSources
         stores = RemoteStores(ports, store)
         redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.map { record in
@@ -299,8 +302,18 @@ package final class Engine {
             account.id, session, credentials, ports, stores, host: host,
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
+        rememberDefaultSource(of: account.provider.info)
         onRemoteSession?()
         return service
+    }
+
+    /// Stores the default source of a provider unless it is known, so that its accounts show it when it is gone.
+    private func rememberDefaultSource(of info: ProviderInfo) {
+        let source = info.defaultSource
+        guard !source.text.isEmpty, defaultSources[info.id] != source else { return }
+        defaultSources[info.id] = source
+        // If this fails, an account without its provider has no default source.
+        Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
     }
 
     // MARK: Logging out

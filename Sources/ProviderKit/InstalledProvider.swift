@@ -68,6 +68,8 @@ final class UnusableSession: RemoteFeed {
         continuation.yield(.status(.failed(reason: reason)))
     }
 
+    var showsEveryView: Bool { true }
+
     func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { true }
     func sources() async throws -> [Source] { throw ProviderError.failed(reason) }

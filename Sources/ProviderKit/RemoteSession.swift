@@ -22,6 +22,9 @@ public protocol RemoteFeed: Session {
     /// What its settings let through, in words of its own: what was kept with other settings is not shown.
     var view: String { get }
 
+    /// True if photos that were kept with other settings are shown, the latest ones, because none can be fetched.
+    var showsEveryView: Bool { get }
+
     /// The sources that the account can show, the most natural one first.
     func sources() async throws -> [Source]
 
@@ -51,6 +54,7 @@ public protocol RemoteFeed: Session {
 
 extension RemoteFeed {
     public var view: String { "" }
+    public var showsEveryView: Bool { false }
     public var placesLast: Bool { false }
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }

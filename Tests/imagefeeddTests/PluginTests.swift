@@ -24,8 +24,40 @@ struct PluginTests {
         try await daemon.stop()
     }
 
-    @Test func `plugins come and go while the daemon runs, and accounts stay`() async throws {
+    @Test func `an account with a long ID has images and downloads`() async throws {
         let world = try PluginWorld()
+        try world.installRSS()
+        let daemon = try await RunningDaemon()
+        // Each `%` takes three bytes in the ID.
+        let accounts = [
+            try await world.logIn(query: "?" + String(repeating: "%", count: 200) + "1"),
+            try await world.logIn(query: "?" + String(repeating: "%", count: 200) + "2"),
+        ]
+        var images: Set<String> = []
+        for account in accounts {
+            let photo = try #require(try await account.page("", cursor: "", count: 1).photos.first)
+            let id = try #require(photo["id"]?.string)
+            let path = try await account.imagePath(id, size: "full")
+            #expect(FileManager.default.contents(atPath: path) == Pictures.png)
+            images.insert(path)
+            let saved = "saved\(images.count)"
+            let transfer = try await account.download(id, to: try Destination.file(saved))
+            try await world.client.service.transfer(transfer).wait()
+            #expect(try Destination.content(saved) == Array(Pictures.png))
+        }
+        #expect(images.count == 2)
+        // What is cached of one account goes with it.
+        try await accounts[0].logout()
+        #expect(images.filter { access($0, F_OK) == 0 }.count == 1)
+        try await daemon.stop()
+    }
+
+    @Test(arguments: ["", "Title=short\n"])
+    func `plugins come and go while the daemon runs, and accounts stay`(
+        settings: String
+    ) async throws {
+        var world = try PluginWorld()
+        world.settings = settings
         try world.configure()
         let daemon = try await RunningDaemon()
         let added = try await world.signals("InterfacesAdded")
@@ -45,8 +77,13 @@ struct PluginTests {
         // Neither does it forget them while it does not run.
         let next = try await RunningDaemon()
         try await world.client.wait(account.path, .account, "State", .string("failed"))
-        #expect(
-            try await world.client.titles(account, source: "feed") == ["Second & last", "First"])
+        #expect(try await account.properties(.feed)["DefaultSource"] == .string("feed"))
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
+        let listed = try await world.signals("InterfacesAdded")
+        try world.installInvalidManifest()
+        try await world.waitForProvider(listed)
+        try await world.client.wait(account.path, .account, "State", .string("failed"))
+        #expect(try await world.client.titles(account) == ["Second & last", "First"])
         try world.installRSS()
         try await world.client.waitUntilReady(account)
         #expect(try await account.refresh("") == 0)
@@ -166,11 +203,13 @@ struct PluginTests {
 struct PluginWorld {
     let server: LoopbackServer
     let client: TestClient
+    /// Further lines of the configuration of the example.
+    var settings = ""
 
     init() throws {
         let png = Array(Pictures.png)
         server = try LoopbackServer { request in
-            switch request.target {
+            switch request.target.split(separator: "?").first {
             case "/feed.xml": LoopbackResponse(text: Self.feed(request.origin))
             case "/1.png", "/2.png":
                 LoopbackResponse(
@@ -202,7 +241,8 @@ struct PluginWorld {
     /// Lets manifests name hosts on loopback.
     func configure() throws {
         try PrivateBus.current.directory.write(
-            "[Provider rss]\nAllowLoopback=true\n", to: "home/.config/imagefeed/imagefeed.conf")
+            "[Provider rss]\nAllowLoopback=true\n\(settings)",
+            to: "home/.config/imagefeed/imagefeed.conf")
     }
 
     /// Puts the example where a user would, with a host on loopback.
@@ -220,6 +260,11 @@ struct PluginWorld {
         try PrivateBus.current.directory.write(
             manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);") + "# \(comment)\n",
             to: "\(Self.folder)/rss.provider")
+    }
+
+    func installInvalidManifest() throws {
+        try PrivateBus.current.directory.write(
+            "[Provider]\nId=rss\n", to: "\(Self.folder)/rss.provider")
     }
 
     func uninstallRSS() throws {
@@ -247,9 +292,9 @@ struct PluginWorld {
         }
     }
 
-    func logIn() async throws -> AccountClient {
+    func logIn(query: String = "") async throws -> AccountClient {
         let login = try await client.service.manager.login(
-            "rss", [.username: .string("\(server.origin)/feed.xml")])
+            "rss", [.username: .string("\(server.origin)/feed.xml\(query)")])
         return client.service.account(try await client.service.login(login).wait())
     }
 }

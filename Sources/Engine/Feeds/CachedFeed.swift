@@ -143,20 +143,25 @@ final class CachedFeed {
 
     /// What a source is kept as: what other settings have let through is another one.
     func stored(_ source: SourceID) -> SourceID {
-        session.view.isEmpty ? source : SourceID("\(source)\n\(session.view)")
+        session.view.isEmpty
+            ? source : SourceID("\(source)\(FeedTables.viewSeparator)\(session.view)")
     }
 
     /// Reads a page from the cache, with one read transaction.
     private func look(
         _ source: SourceID, _ place: FeedPlace?, _ count: Int
     ) async throws -> Lookup {
-        let source = stored(source)
+        let stored = stored(source)
+        let showsEveryView = session.showsEveryView
         let now = owner.now
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
             secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
         return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
-            guard let state = try tables.source(account, source) else { return .unknown }
+            let state =
+                showsEveryView
+                ? try tables.latestView(account, source) : try tables.source(account, stored)
+            guard let state else { return .unknown }
             if let place, !state.holds(place) { return .stale }
             return .slice(
                 state,

@@ -57,6 +57,24 @@ nonisolated struct FeedTables {
         }
     }
 
+    /// Separates a source from the settings with which it was fetched. No source has it.
+    static let viewSeparator = "\n"
+
+    /// The source as it was fetched last, with whatever settings; nil if it was never fetched.
+    func latestView(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+        let prefix = id.text + Self.viewSeparator
+        let latest = try database.first(
+            """
+            SELECT id FROM source WHERE account = ?1
+                AND (id = ?2 OR substr(id, 1, length(?3)) = ?3) AND fetched NOT NULL
+            ORDER BY fetched DESC LIMIT 1
+            """,
+            [.text(account.text), .text(id.text), .text(prefix)]
+        ) { $0.text(0) }
+        guard let latest else { return nil }
+        return try source(account, SourceID(latest))
+    }
+
     /// Creates the source if necessary, and records that its top was fetched.
     func touchSource(
         _ account: AccountID, _ id: SourceID, fetched: Timestamp, total: Int?

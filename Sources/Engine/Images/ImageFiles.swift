@@ -33,7 +33,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         self.limitBytes = limitBytes
     }
 
-    private func folder(of key: ImageStore.Key) -> String { "\(folder)/\(key.account.text)" }
+    private func folder(of key: ImageStore.Key) -> String { "\(folder)/\(key.account.folderName)" }
 
     private func path(_ key: ImageStore.Key, _ ending: String) -> String {
         "\(folder(of: key))/\(key.name).\(ending)"
@@ -181,7 +181,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
 
     /// Deletes what is kept for an account.
     func removeAll(of account: AccountID) {
-        let folder = "\(folder)/\(account.text)"
+        let folder = "\(folder)/\(account.folderName)"
         for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
         rmdir(folder)
         totalBytes = nil
