@@ -19,6 +19,7 @@ final class Plugin: PluginConnection.Owner {
     private var stamp: FileStamps
     private nonisolated let lastAccount = Atomic<Int>(0)
     private var isRetired = false
+    private var unnamedSources: Set<String> = []
     /// Told when it is disabled, or enabled again.
     var onChange: (() -> Void)?
 
@@ -206,6 +207,20 @@ final class Plugin: PluginConnection.Owner {
     func retire() {
         isRetired = true
         connection?.end()
+    }
+
+    /// Logs the sources that are left out because the manifest does not name them, each once.
+    ///
+    /// - Parameter sources: Sources that the plugin reported.
+    func reportUnnamedSources(_ sources: [SourceID]) {
+        // A plugin that reports ever other ones is not logged for ever.
+        guard unnamedSources.count < 64 else { return }
+        let new = Set(sources.prefix(64).map(\.text.excerpt)).subtracting(unnamedSources)
+        guard !new.isEmpty else { return }
+        unnamedSources.formUnion(new)
+        logger.warning(
+            "Sources of a plugin that Sources in its manifest does not name are left out",
+            metadata: ["sources": "\(new.sorted().prefix(10).joined(separator: ", "))"])
     }
 
     // MARK: PluginConnection.Owner

@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 
 /// An account as a plugin knows it: by a name that lasts as long as its session.
 nonisolated final class PluginAccount: Sendable {
@@ -38,7 +39,8 @@ nonisolated final class PluginAccount: Sendable {
         _ request: HTTPRequest, timeLimit: Duration? = nil
     ) throws -> HTTPRequest {
         guard let address = WebAddress(request.url) else {
-            throw HTTPError.invalidAddress("a plugin asks for what is no address")
+            throw HTTPError.invalidAddress(
+                "the plugin requests “\(request.url.excerpt)”, which is not an address of the web")
         }
         guard hosts.permits(address) else {
             throw HTTPError.forbiddenAddress(

@@ -1,6 +1,7 @@
 internal import ChildProcesses
 internal import Logging
 internal import ProviderKit
+internal import Quoting
 
 /// A plugin that runs, and the calls that it has not answered yet.
 ///
@@ -171,7 +172,9 @@ final class PluginConnection {
         do {
             message = try PluginMessage(parsing: line)
         } catch {
-            return fail("it does not speak the protocol: \(error)")
+            // Enough bytes for what is repeated of them, and no more: the line may be long.
+            let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
+            return fail("it does not speak the protocol: \(error), in “\(beginning)”")
         }
         switch message {
         case .answer(let id, let result): settle(id, .success(result))

@@ -52,7 +52,9 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
             }
             return sources
         }
-        // What could not be shown is not offered.
+        // Sources that cannot be shown are not offered.
+        let unnamed = sources.map(\.id).filter { !accepts($0) }
+        if !unnamed.isEmpty { await plugin.reportUnnamedSources(unnamed) }
         return sources.filter { accepts($0.id) }
     }
 

@@ -8,6 +8,29 @@ import Testing
 struct ConfigureTests {
     private let configure = ["configure", "unsplash"]
 
+    @Test func `a provider that cannot be used has nothing to configure`() async throws {
+        try await FakeService.run { service in
+            service.unsplash.state = "invalid"
+            service.unsplash.stateReason = "Exec is missing."
+            let result = try await Control.run(["configure", "unsplash", "--client-id", "x"])
+            #expect(result.exit == .code(1))
+            #expect(
+                result.error
+                    == "imagefeedctl: There is nothing to configure for unsplash: Exec is missing.\n"
+            )
+            #expect(service.unsplash.settings.value.isEmpty)
+            let status = try await Control.run(["status"])
+            #expect(
+                status.output.contains("\nprovider\tunsplash\tinvalid\tExec is missing.\n"),
+                "\(status.output)")
+            let providers = try await Control.run(["providers"])
+            let line = try #require(
+                providers.output.split(separator: "\n").first { $0.hasPrefix("unsplash\t") })
+            #expect(line.contains("\tinvalid\t"))
+            #expect(line.hasSuffix("\tExec is missing."))
+        }
+    }
+
     @Test(arguments: [("geheim\n", "geheim"), ("geheim", "geheim"), ("a\nb\n\n", "a\nb\n")])
     func `id and secret are handed over, the secret without its last line feed`(
         input: String, secret: String

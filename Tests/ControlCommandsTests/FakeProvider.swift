@@ -13,6 +13,10 @@ final class FakeProvider {
     let id: String
     let name: String
     var isConfigured = true
+    /// True if users have names, and can register.
+    var hasNames = true
+    var state = "ready"
+    var stateReason = ""
     /// What it was configured with, the secret as the text that came out of the descriptor; nothing for a call
     /// without settings.
     let settings = Observed<[[String: String]]>([])
@@ -50,7 +54,12 @@ final class FakeProvider {
             .property("Name") { $0.name },
             .property("IconName") { _ in "image" },
             .property("Authentication") { $0.id == "local" ? "password" : "oauth2" },
-            .property("Capabilities") { ["feed", "like"] + ($0.id == "local" ? ["avatar"] : []) },
+            .property("Capabilities") {
+                ["feed", "like"] + ($0.id == "local" ? ["avatar"] : [])
+                    + ($0.id == "local" && $0.hasNames ? ["register"] : [])
+            },
+            .property("State") { $0.state },
+            .property("StateReason") { $0.stateReason },
             .property("Configured") { $0.isConfigured },
             .property("RedirectUri") { $0.id == "local" ? "" : FakeProvider.redirect },
         ])

@@ -42,6 +42,7 @@ final class FakeService {
 
     var logins: Observed<[FakeLogin]> { manager.logins }
     var unsplash: FakeProvider { manager.unsplash }
+    var local: FakeProvider { manager.local }
     /// The addresses that the next logins in a browser have, one after the other; the last one stays.
     var loginAddresses: [String] {
         get { manager.loginAddresses }

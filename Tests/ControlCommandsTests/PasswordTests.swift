@@ -98,6 +98,16 @@ struct PasswordTests {
         }
     }
 
+    @Test func `a key is enough for a provider whose users have no names`() async throws {
+        try await FakeService.run { service in
+            service.local.hasNames = false
+            let result = try await Control.run(
+                ["login", "local", "--password-file", "-"], input: "key\n")
+            #expect(result.exit == .code(0), "\(result.error)")
+            #expect(service.logins.value.map(\.password) == ["key"])
+        }
+    }
+
     @Test func `where nobody can be asked, what is missing is said`() async throws {
         try await FakeService.run { service in
             let nobody = try await Control.run(["login", "local", "--register"])

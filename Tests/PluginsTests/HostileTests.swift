@@ -81,6 +81,7 @@ struct HostileTests {
         #expect(shown.ranges(of: "invalid-address").count == 2, "\(shown)")
         #expect(http.requests.value.isEmpty)
         #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
+        #expect(plugin.log.value.contains { $0.contains("“file:///etc/passwd”, which is not an") })
         // Python itself tries nothing.
         #expect(!plugin.log.value.contains { $0.contains("may not do") })
     }
@@ -354,7 +355,11 @@ struct HostileTests {
     }
 
     @Test(arguments: [
-        ("sys.stdout.write('what?\\n'); sys.stdout.flush()", "does not speak the protocol"),
+        ("sys.stdout.write('what?\\n'); sys.stdout.flush()", "no value, in “what?”"),
+        (
+            "sys.stdout.write('x' * 9999 + '\\n'); sys.stdout.flush()",
+            "in “\(String(repeating: "x", count: 99))…”"
+        ),
         ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "does not speak the protocol"),
         ("write({'method': 'log', 'params': {}})", "does not speak the protocol"),
         ("answer([])", "makes no sense"), ("answer({'photos': [{'id': 7}]})", "makes no sense"),
@@ -369,6 +374,27 @@ struct HostileTests {
         let plugin = try PluginFixture(script, limits: limits)
         await plugin.expectFailure(reason)
         try await plugin.logged("plugin=odd")
+    }
+
+    @Test func `sources that the manifest does not name are left out, and logged once`()
+        async throws
+    {
+        let plugin = try PluginFixture(
+            opening: """
+                lines = sys.stdin
+                class Requests:
+                    def __iter__(self):
+                        for line in lines:
+                            request = json.loads(line)
+                            if request["method"] != "sources": yield line
+                            else: print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"sources": [
+                                {"id": id, "title": id, "kind": "feed"} for id in ("home", "other", "third")]}}), flush=True)
+                sys.stdin = Requests()
+                """)
+        for _ in 0..<2 { #expect(try await plugin.session.sources().map(\.id.text) == ["home"]) }
+        let lines = plugin.log.value.filter { $0.contains("are left out") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("sources=other, third") == true, "\(lines)")
     }
 
     @Test(arguments: confinements)

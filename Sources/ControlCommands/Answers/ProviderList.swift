@@ -17,17 +17,16 @@ struct ProviderList: Answer {
                 .init(title: "STATE"),
             ] + (showsSandbox ? [.init(title: "SANDBOX", dropped: 4)] : []) + [
                 .init(title: "OFFERS", minimum: 12, dropped: 3)
-            ],
+            ] + (medium == .pipe ? [.init(title: "REASON")] : []),
             rows: providers.map { provider in
                 [
                     Cell(provider.id), Cell(provider.name), Cell(provider.authentication),
                     Self.state(of: provider),
                 ] + (showsSandbox ? [Self.sandbox(of: provider)] : []) + [
                     Cell(provider.capabilities.joined(separator: " "), .faint)
-                ]
+                ] + (medium == .pipe ? [Cell(provider.stateReason)] : [])
             })
-        let reasons = providers.filter { !$0.stateReason.isEmpty }
-            .map { "\($0.id): \($0.stateReason)\n" }
+        let reasons = providers.compactMap(\.problem).map { $0 + "\n" }
         guard case .terminal = medium, !reasons.isEmpty else { return table.text(for: medium) }
         return table.text(for: medium) + "\n" + reasons.joined()
     }
@@ -37,9 +36,9 @@ struct ProviderList: Answer {
     }
 
     private static func state(of provider: ProviderRecord) -> Cell {
-        switch provider.state {
-        case "ready":
-            provider.isConfigured ? Cell("ready", .good) : Cell("not configured", .warning)
+        switch provider.shownState {
+        case "ready": Cell("ready", .good)
+        case "not configured": Cell("not configured", .warning)
         case let state: Cell(state, .bad)
         }
     }

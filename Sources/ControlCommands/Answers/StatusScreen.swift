@@ -30,7 +30,7 @@ struct StatusScreen: Answer {
                     "No account yet. Log in with “imagefeedctl login PROVIDER”: \(choice).", columns
                 )
         }
-        return head + accounts(medium, columns) + unconfigured(columns)
+        return head + accounts(medium, columns) + unconfigured(columns) + unusable(columns)
     }
 
     /// What concerns all accounts.
@@ -71,7 +71,8 @@ struct StatusScreen: Answer {
             ]
         }
         let providers = snapshot.providers.map { provider in
-            ["provider", provider.id, provider.isConfigured ? "ready" : "not configured"]
+            ["provider", provider.id, provider.shownState]
+                + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
         }
         return ([daemon] + limits + accounts + providers).map { fields in
             fields.map(PlainText.line).joined(separator: "\t") + "\n"
@@ -116,13 +117,18 @@ struct StatusScreen: Answer {
     }
 
     private var choice: String {
-        let providers = snapshot.providers.filter(\.isConfigured).map(\.id)
+        let providers = snapshot.providers.filter { $0.shownState == "ready" }.map(\.id)
         return providers.isEmpty ? "none is configured" : providers.joined(separator: ", ")
     }
 
     private func unconfigured(_ columns: Int) -> String {
         let advice = ProviderList(providers: snapshot.providers).advice
         return advice.map { "\n" + paragraph($0, columns) } ?? ""
+    }
+
+    /// The providers that cannot be used, and why.
+    private func unusable(_ columns: Int) -> String {
+        snapshot.providers.compactMap(\.problem).map { "\n" + paragraph($0, columns) }.joined()
     }
 
     private func paragraph(_ text: String, _ columns: Int) -> String {

@@ -72,9 +72,12 @@ struct LoginCommand: AsyncParsableCommand {
         let snapshot = try await session.snapshot()
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
-        let hasPasswords = try snapshot.provider(provider).authentication == "password"
+        let provider = try snapshot.provider(provider)
+        let hasPasswords = provider.authentication == "password"
+        // Users with names of their own can register. A key that a service gives its users says whose it is.
+        let hasNames = hasPasswords && provider.capabilities.contains("register")
         var username = username
-        if hasPasswords, account == nil, username == nil { username = try await askForName() }
+        if hasNames, account == nil, username == nil { username = try await askForName() }
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
         options[.username] = username.map { .string($0) }

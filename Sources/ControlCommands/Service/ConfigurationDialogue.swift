@@ -14,8 +14,11 @@ struct ConfigurationDialogue {
 
     /// Makes sure that there is something to configure, before anybody types.
     ///
-    /// - Throws: ``CommandFailure`` for a provider without settings.
+    /// - Throws: ``CommandFailure`` for a provider without settings, or one that cannot be used.
     func checkSettings() async throws(CommandFailure) {
+        if provider.state != "ready", let problem = provider.problem {
+            throw CommandFailure(.failed, "There is nothing to configure for \(problem)")
+        }
         do {
             try await client.provider(provider.path).configure([:])
         } catch let error as BusError where error.isReply(.notSupported) {

@@ -55,6 +55,12 @@ struct ProviderRecord {
     /// `ready` for a daemon that does not say.
     var state: String { properties["State"]?.string ?? "ready" }
     var stateReason: String { properties["StateReason"]?.string ?? "" }
+    /// Why the provider cannot be used, with its ID; nil if it can.
+    var problem: String? { stateReason.isEmpty ? nil : "\(id): \(stateReason)" }
+    /// What is to be shown as the state: a provider that is ready may still need settings.
+    var shownState: String {
+        state == "ready" && !isConfigured ? "not configured" : state
+    }
     /// What keeps a plugin from the rest of the computer; empty for what comes with the daemon.
     var sandbox: String { properties["Sandbox"]?.string ?? "" }
     /// Where a browser returns to after a login; empty where there is no such thing.
