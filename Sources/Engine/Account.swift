@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Logging
 package import ProviderKit
 internal import Quoting
 
@@ -27,7 +28,6 @@ package enum ProfileState: String {
 package final class Account {
     package let id: AccountID
     package private(set) var provider: any Provider
-    package let identity: AccountIdentity
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
     private(set) var record: AccountRecord
@@ -53,11 +53,12 @@ package final class Account {
         self.provider = provider
         self.engine = engine
         id = record.id
-        identity = record.identity
         profile = Profile(username: record.identity.username, name: record.identity.username)
         feedWatch.owner = self
     }
 
+    /// The identity, as last reported by the service.
+    package var identity: AccountIdentity { record.identity }
     package var isLoggedIn: Bool { record.isLoggedIn }
     package var label: String { record.label }
     /// What is shown first: what the user has chosen, as long as it is there.
@@ -126,6 +127,7 @@ package final class Account {
     func adopt(_ record: AccountRecord) {
         if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
+        remote?.credentials.label = Engine.secretLabel(identity, provider)
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
             // It went with the rest of what the service told. Users whom the provider keeps stay as they are.
@@ -394,6 +396,26 @@ extension Account: RemoteServiceOwner {
     }
 
     func profileKnown(_ profile: Profile) { show(profile, .ready) }
+
+    func identityReported(_ profile: Profile) {
+        // Without an ID, a new name is no proof of a rename.
+        guard
+            let userID = AccountIdentity(username: profile.username, userID: profile.userID).userID,
+            identity.userID == nil || identity.userID == userID
+        else { return }
+        let reported = AccountIdentity(
+            username: profile.username, server: identity.server, userID: userID)
+        guard reported != identity else { return }
+        Task { [engine] in
+            do {
+                try await engine.update(self) { $0.update(reported) }
+            } catch {
+                // The next response reports it again.
+                engine.ports.logger.notice(
+                    "The user ID cannot be stored", metadata: ["error": "\(error)"])
+            }
+        }
+    }
 
     func feedUpdated(_ source: SourceID, new: Int) {
         engine.observer?.feedUpdated(self, source, new: new)

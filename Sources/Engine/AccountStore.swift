@@ -5,12 +5,23 @@ package import Storage
 nonisolated package struct AccountRecord: Sendable, Equatable {
     package let id: AccountID
     package let provider: String
-    package let identity: AccountIdentity
+    /// The identity, as last reported by the service.
+    package var identity: AccountIdentity
     /// How the user calls it.
     package var label: String
     package var isLoggedIn: Bool
     /// nil where the user has not chosen one.
     package var defaultSource: SourceID?
+
+    /// Takes over the identity that the service reported.
+    ///
+    /// A known user ID is kept if the service reports none. A label that is the old user name becomes the new one.
+    mutating func update(_ reported: AccountIdentity) {
+        if label == identity.username { label = reported.username }
+        identity = AccountIdentity(
+            username: reported.username, server: identity.server,
+            userID: reported.userID ?? identity.userID)
+    }
 }
 
 /// The accounts on the disk, in the order of their first login.
@@ -47,7 +58,38 @@ nonisolated package struct AccountStore: Sendable {
         LikeStore.migration,
         LikeStore.secondMigration,
         LikeStore.thirdMigration,
+        userIDMigration,
     ]
+
+    /// The column for the user ID. User names are no longer unique: another user may take the former name of a
+    /// renamed one. SQLite cannot drop that constraint, so the table is replaced. Dropping the old one deletes the
+    /// rows that refer to it, so those are saved before.
+    private static let userIDMigration = """
+        CREATE TABLE new_account (
+            position INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            provider TEXT NOT NULL,
+            username TEXT NOT NULL,
+            server TEXT NOT NULL,
+            label TEXT NOT NULL,
+            is_logged_in INTEGER NOT NULL,
+            default_source TEXT,
+            user_id TEXT
+        );
+        INSERT INTO new_account SELECT position, id, provider, username, server, label, is_logged_in,
+            default_source, NULL FROM account;
+        CREATE TABLE saved_wish AS SELECT number, account, photo, is_wanted, stored FROM like_wish;
+        CREATE TABLE saved_like AS SELECT number, account, photo, is_wanted FROM local_like;
+        CREATE TABLE saved_unavailable AS SELECT account, asked FROM likes_unavailable;
+        DROP TABLE account;
+        ALTER TABLE new_account RENAME TO account;
+        INSERT INTO like_wish (number, account, photo, is_wanted, stored) SELECT * FROM saved_wish;
+        INSERT INTO local_like (number, account, photo, is_wanted) SELECT * FROM saved_like;
+        INSERT INTO likes_unavailable (account, asked) SELECT * FROM saved_unavailable;
+        DROP TABLE saved_wish;
+        DROP TABLE saved_like;
+        DROP TABLE saved_unavailable;
+        """
 
     private let database: DatabaseQueue
 
@@ -89,16 +131,19 @@ nonisolated package struct AccountStore: Sendable {
                 try database.query(
                     """
                     INSERT INTO account
-                        (id, provider, username, server, label, is_logged_in, default_source)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (id) DO UPDATE SET label = excluded.label,
-                        is_logged_in = excluded.is_logged_in, default_source = excluded.default_source
+                        (id, provider, username, server, label, is_logged_in, default_source,
+                        user_id)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    ON CONFLICT (id) DO UPDATE SET username = excluded.username,
+                        label = excluded.label, is_logged_in = excluded.is_logged_in,
+                        default_source = excluded.default_source, user_id = excluded.user_id
                     """,
                     [
                         .text(record.id.text), .text(record.provider),
                         .text(record.identity.username), .text(record.identity.server),
                         .text(record.label), .bool(record.isLoggedIn),
                         record.defaultSource.map { .text($0.text) } ?? .null,
+                        .text(record.identity.userID),
                     ])
                 try Self.write(defaultAccount, to: database)
             }
@@ -158,14 +203,15 @@ nonisolated package struct AccountStore: Sendable {
         var contents = Contents()
         try database.query(
             """
-            SELECT id, provider, username, server, label, is_logged_in, default_source
+            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id
             FROM account ORDER BY position
             """
         ) { row throws(StorageError) in
             contents.accounts.append(
                 AccountRecord(
                     id: AccountID(stored: row.text(0)), provider: row.text(1),
-                    identity: AccountIdentity(username: row.text(2), server: row.text(3)),
+                    identity: AccountIdentity(
+                        username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
                     label: row.text(4), isLoggedIn: row.integer(5) != 0,
                     defaultSource: row.isNull(6) ? nil : SourceID(row.text(6))))
         }

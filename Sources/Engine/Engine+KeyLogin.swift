@@ -49,7 +49,8 @@ extension Engine {
             }
             try login.check(identity)
             return try await admit(
-                identity, provider, with: key.map { .key($0, now: ports.now()) }
+                identity, provider, as: login.expectedAccount,
+                with: key.map { .key($0, now: ports.now()) }
             ) { !login.hasEnded }
         }
         return login

@@ -151,7 +151,9 @@ extension Engine {
             let identity = try await entrance.identify(
                 SessionPorts(http: client, settings: entrance.settings, logger: ports.logger))
             try login.check(identity)
-            return try await admit(identity, entrance.provider, with: token) { !login.hasEnded }
+            return try await admit(
+                identity, entrance.provider, as: login.expectedAccount, with: token
+            ) { !login.hasEnded }
         } catch {
             Task {
                 guard await !isKept(token, by: entrance.provider) else { return }

@@ -170,16 +170,18 @@ package final class Engine {
     /// - Parameters:
     ///   - identity: Who it is.
     ///   - provider: Where they have logged in.
+    ///   - expected: The known account that is logged in again; nil to find it by the identity.
     ///   - token: What is to be kept in the secret store; nil where there is none.
     ///   - isWanted: Asked when all is stored. If it says no, nothing is left of the login.
     /// - Returns: The account, which is logged in.
     /// - Throws: `CancellationError` when the login is not wanted any more; what the stores throw.
     func admit(
-        _ identity: AccountIdentity, _ provider: any Provider, with token: OAuthToken? = nil,
-        while isWanted: () -> Bool
+        _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
+        with token: OAuthToken? = nil, while isWanted: () -> Bool
     ) async throws -> Account {
         try await changes.run {
-            let known = account(identity, of: provider)
+            let known =
+                accounts.first { $0 === expected } ?? account(identity, of: provider)
             let id =
                 known?.id
                 ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
@@ -190,7 +192,10 @@ package final class Engine {
                 guard let known else {
                     return try await add(id, identity, provider, while: isWanted)
                 }
-                try await change(known, while: isWanted) { $0.isLoggedIn = true }
+                try await change(known, while: isWanted) {
+                    $0.update(identity)
+                    $0.isLoggedIn = true
+                }
                 guard isWanted() || wasLoggedIn else { throw CancellationError() }
                 if let token { known.remote?.adopt(token) }
                 return known
@@ -238,9 +243,14 @@ package final class Engine {
         return account
     }
 
-    /// The account of somebody, if there is one.
+    /// Returns the account of a user, if there is one.
+    ///
+    /// An account with the same user ID precedes an account without an ID that has the same user name.
     func account(_ identity: AccountIdentity, of provider: any Provider) -> Account? {
-        accounts.first { $0.provider.info.id == provider.info.id && $0.identity == identity }
+        let known = accounts.filter {
+            $0.provider.info.id == provider.info.id && $0.identity.isSameUser(as: identity)
+        }
+        return known.first { $0.identity.userID != nil } ?? known.first
     }
 
     /// The accounts whose requests count together at their service.

@@ -161,9 +161,15 @@ package final class Login {
     ///
     /// - Throws: ``EngineError/loginFailed(_:)``.
     func check(_ identity: AccountIdentity) throws {
-        guard let expectedAccount, expectedAccount.identity != identity else { return }
+        guard let expected = expectedAccount?.identity, !expected.isSameUser(as: identity) else {
+            return
+        }
+        guard "\(expected)" != "\(identity)" else {
+            throw EngineError.loginFailed(
+                "That was another user with the name \("\(identity)".excerpt).")
+        }
         throw EngineError.loginFailed(
-            "That was \("\(identity)".excerpt), not \("\(expectedAccount.identity)".excerpt).")
+            "That was \("\(identity)".excerpt), not \("\(expected)".excerpt).")
     }
 
     /// Waits for the end; at once if it has come already.

@@ -2,8 +2,8 @@ package import ServiceSimulator
 
 /// Somebody who has an account on the simulated server.
 package struct SimulatedPerson: Sendable {
-    let id: String
-    package let username: String
+    package let id: String
+    package internal(set) var username: String
     package var displayName: String
     /// HTML.
     package var note = "<p>I take photos &amp; walk.</p>"

@@ -169,7 +169,7 @@ extension ServerState {
                 fields["code"] ?? "", redirectURI: fields["redirect_uri"],
                 client: fields["client_id"], verifier: fields["code_verifier"], now: now)
         case "refresh_token" where settings.tokenLifetimeSeconds != nil:
-            grant = tokens.refresh(fields["refresh_token"] ?? "")
+            grant = tokens.refresh(fields["refresh_token"] ?? "", client: fields["client_id"])
         default:
             return oauthError(
                 400, "unsupported_grant_type",
@@ -206,11 +206,11 @@ extension ServerState {
 
     private mutating func revoke(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
-        guard isClient(fields) else {
+        guard isClient(fields), tokens.revoke(fields["token"] ?? "", client: fields["client_id"])
+        else {
             return oauthError(
                 403, "unauthorized_client", "You are not authorized to revoke this token")
         }
-        tokens.revoke(fields["token"] ?? "")
         return Reply(200, json: [:])
     }
 }

@@ -82,6 +82,19 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
+    /// Gives a user another user name, as an administrator can. The ID, the statuses and the tokens stay.
+    package func renameUser(_ username: String, to newName: String) {
+        desk.withState { state in
+            guard var person = state.people.removeValue(forKey: username) else { return }
+            person.username = newName
+            state.people[newName] = person
+            state.tokens.rename(username, to: newName)
+            for index in state.statuses.indices where state.statuses[index].author == username {
+                state.statuses[index].author = newName
+            }
+        }
+    }
+
     /// Puts a new status on top of everything.
     @discardableResult
     package func publish(
@@ -154,6 +167,12 @@ package final class SimulatedMastodon: SimulatedService {
 
     /// Forgets the applications, as servers did with those that nobody used.
     package func forgetApplications() { desk.withState { $0.applications = [:] } }
+
+    /// The number of applications that the server knows.
+    package var applicationCount: Int { desk.withState { $0.applications.count } }
+
+    /// The access tokens that were neither revoked nor replaced by a renewal.
+    package var liveTokens: [String] { desk.withState { $0.tokens.live.map(\.access) } }
 
     /// The secrets of the applications that it knows.
     package var clientSecrets: [String] {

@@ -36,7 +36,8 @@ extension PluginProvider {
             reader throws(PluginFault) in try AccountIdentity(reader)
         }
         // Which server it is, the user has said.
-        return AccountIdentity(username: found.username, server: identity.server)
+        return AccountIdentity(
+            username: found.username, server: identity.server, userID: found.userID)
     }
 }
 

@@ -1,6 +1,8 @@
 /// The person an account belongs to.
 public struct Profile: Hashable, Sendable {
     public var username: String
+    /// The stable ID of the user at the service, as in ``AccountIdentity/userID``; nil if the service names none.
+    public var userID: String?
     /// The name to show.
     public var name: String
     public var bio = ""

@@ -58,15 +58,34 @@ public struct ProviderInfo: Sendable {
     }
 }
 
-/// Who an account is, as the service knows it.
+/// The identity of an account: user name, server and user ID, as known to the service.
 public struct AccountIdentity: Hashable, Sendable {
     public let username: String
     /// The host name of a federated service; empty elsewhere.
     public let server: String
+    /// The stable ID of the user at the service or server, which a rename does not change; nil if it is not known.
+    public let userID: String?
 
-    public init(username: String, server: String = "") {
+    /// Creates an identity.
+    ///
+    /// - Parameters:
+    ///   - username: The user name. A service may let its users change it.
+    ///   - server: The host name of a federated service.
+    ///   - userID: The stable ID of the user: 1 to 256 bytes of visible ASCII. Any other value counts as not known.
+    public init(username: String, server: String = "", userID: String? = nil) {
         self.username = username
         self.server = server
+        self.userID = userID.flatMap { id in
+            1...256 ~= id.utf8.count && id.utf8.allSatisfy { 0x21...0x7e ~= $0 } ? id : nil
+        }
+    }
+
+    /// Returns true if both identities are those of one user: by the user ID if both have one, otherwise by the
+    /// user name.
+    package func isSameUser(as other: AccountIdentity) -> Bool {
+        guard server == other.server else { return false }
+        if let userID, let otherID = other.userID { return userID == otherID }
+        return username == other.username
     }
 }
 

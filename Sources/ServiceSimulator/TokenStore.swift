@@ -25,7 +25,7 @@ package struct TokenStore: Sendable {
     package struct Token: Sendable {
         package let access: String
         package let refresh: String
-        package let grant: Grant
+        package internal(set) var grant: Grant
         package let created: Moment
         /// nil is never.
         package let expires: Moment?
@@ -85,10 +85,16 @@ package struct TokenStore: Sendable {
         return token
     }
 
-    /// What a refresh token stands for. It and its access token are no good any more.
-    package mutating func refresh(_ refreshToken: String) -> Grant? {
+    /// Returns the grant of a refresh token, and invalidates it and its access token.
+    ///
+    /// - Parameters:
+    ///   - refreshToken: The refresh token.
+    ///   - client: The client ID of the application that presents it; nil for a service with one application.
+    /// - Returns: nil for a token that is not valid, or was issued to another application.
+    package mutating func refresh(_ refreshToken: String, client: String? = nil) -> Grant? {
         let index = tokens.firstIndex {
             $0.refresh == refreshToken && !$0.isRevoked && !$0.isRefreshed
+                && (client == nil || $0.grant.client == client)
         }
         guard let index else { return nil }
         tokens[index].isRefreshed = true
@@ -104,11 +110,36 @@ package struct TokenStore: Sendable {
         return token?.grant
     }
 
-    /// Revokes an access or refresh token.
-    package mutating func revoke(_ token: String) {
-        for index in tokens.indices
-        where [tokens[index].access, tokens[index].refresh].contains(token) {
-            tokens[index].isRevoked = true
+    /// Revokes an access or refresh token, and the other one with it.
+    ///
+    /// - Parameters:
+    ///   - token: The token. An unknown token is ignored.
+    ///   - client: The client ID of the application that presents it; nil for a service with one application.
+    /// - Returns: False for a token that was issued to another application.
+    @discardableResult
+    package mutating func revoke(_ token: String, client: String? = nil) -> Bool {
+        let indices = tokens.indices.filter {
+            [tokens[$0].access, tokens[$0].refresh].contains(token)
+        }
+        guard indices.allSatisfy({ client == nil || tokens[$0].grant.client == client }) else {
+            return false
+        }
+        for index in indices { tokens[index].isRevoked = true }
+        return true
+    }
+
+    /// The tokens that were neither revoked nor replaced by a renewal.
+    package var live: [Token] {
+        tokens.filter { !$0.isRevoked && !$0.isRefreshed }
+    }
+
+    /// Makes the codes and tokens of a renamed user those of the new name.
+    package mutating func rename(_ username: String, to newName: String) {
+        for index in tokens.indices where tokens[index].grant.username == username {
+            tokens[index].grant.username = newName
+        }
+        for code in codes.keys where codes[code]?.grant.username == username {
+            codes[code]?.grant.username = newName
         }
     }
 

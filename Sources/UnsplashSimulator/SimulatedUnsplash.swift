@@ -13,7 +13,7 @@ package import ServiceSimulator
 ///
 /// May be used on any thread. Stopped with the last reference.
 package final class SimulatedUnsplash: SimulatedService {
-    /// The key of the one application that is registered.
+    /// The client ID of the application that is registered from the start.
     package let clientID: String
     package let clientSecret: String
     package let desk: ServiceDesk<ServiceState>
@@ -90,6 +90,20 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
+    /// Gives a user another user name, as users do on the website. The ID, the photos and the tokens stay.
+    package func renameUser(_ username: String, to newName: String) {
+        desk.withState { state in
+            guard var user = state.catalogue.users.removeValue(forKey: username) else { return }
+            user.username = newName
+            state.catalogue.users[newName] = user
+            state.tokens.rename(username, to: newName)
+            for id in state.catalogue.photos.keys
+            where state.catalogue.photos[id]?.owner == username {
+                state.catalogue.photos[id]?.owner = newName
+            }
+        }
+    }
+
     /// Puts a new photo on top of the feed: what was on a page moves on by one.
     @discardableResult
     package func publish(_ change: (inout SimulatedPhoto) -> Void = { _ in })
@@ -132,7 +146,19 @@ package final class SimulatedUnsplash: SimulatedService {
         desk.withState { $0.downloads[id] ?? 0 }
     }
 
-    // MARK: Tokens
+    // MARK: Applications and tokens
+
+    /// Registers another application, or gives the known one another secret.
+    ///
+    /// - Parameters:
+    ///   - clientID: The client ID.
+    ///   - secret: The client secret.
+    package func registerApplication(_ clientID: String, secret: String) {
+        desk.withState { $0.applications[clientID] = secret }
+    }
+
+    /// The access tokens that were neither revoked nor replaced by a renewal.
+    package var liveTokens: [String] { desk.withState { $0.tokens.live.map(\.access) } }
 
     /// Lets a user in without a login.
     ///
@@ -141,9 +167,10 @@ package final class SimulatedUnsplash: SimulatedService {
         _ username: String, scopes: [String] = ["public", "read_user", "write_likes"]
     ) -> (access: String, refresh: String) {
         desk.withState { state in
+            var grant = TokenStore.Grant(username: username, scopes: scopes)
+            grant.client = clientID
             let token = state.tokens.makeToken(
-                TokenStore.Grant(username: username, scopes: scopes),
-                lifetime: state.settings.tokenLifetimeSeconds, now: state.now)
+                grant, lifetime: state.settings.tokenLifetimeSeconds, now: state.now)
             return (token.access, token.refresh)
         }
     }

@@ -15,6 +15,8 @@ final class FakeFederation: FederatedLogin {
         var revoked: [String] = []
         /// Who logs in next.
         var username = "ada"
+        /// The stable ID of that user.
+        var userID: String?
         /// What servers want asked for.
         var scopes = ["read"]
         var discoveryError: (any Error & Sendable)?
@@ -62,7 +64,8 @@ final class FakeFederation: FederatedLogin {
     }
 
     func identify(_ server: String, _ ports: SessionPorts) async throws -> AccountIdentity {
-        AccountIdentity(username: state.value.username, server: server)
+        AccountIdentity(
+            username: state.value.username, server: server, userID: state.value.userID)
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

@@ -4,6 +4,9 @@ import TestSupport
 /// A service of the network in memory: a feed whose top and pages the test sets.
 final class FakeService: OAuthLogin {
     struct State: Sendable {
+        /// The user name and the stable ID of the user of every token.
+        var username = "ada"
+        var userID: String?
         /// What the service has, newest first.
         var photos: [String] = []
         var liked: Set<String> = []
@@ -58,7 +61,7 @@ final class FakeService: OAuthLogin {
     }
 
     func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
-        AccountIdentity(username: "ada")
+        AccountIdentity(username: state.value.username, userID: state.value.userID)
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
@@ -166,7 +169,8 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
 
     func profile() async throws -> Profile {
         try await ask("profile")
-        var profile = Profile(username: "ada", name: "Ada")
+        var profile = Profile(username: state.value.username, name: "Ada")
+        profile.userID = state.value.userID
         profile.likes = state.value.likeTotal
         profile.avatarURL = state.value.avatarURL
         return profile

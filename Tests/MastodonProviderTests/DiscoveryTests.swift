@@ -158,7 +158,11 @@ struct DiscoveryTests {
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let identity = try await MastodonProvider().identify("photos.example", ports)
-        #expect(identity == AccountIdentity(username: "mastodonpy_test", server: "photos.example"))
+        #expect(
+            identity
+                == AccountIdentity(
+                    username: "mastodonpy_test", server: "photos.example",
+                    userID: "117020457910412882"))
         #expect(
             http.requests.value.map(\.url)
                 == ["https://photos.example/api/v1/accounts/verify_credentials"])

@@ -39,6 +39,7 @@ struct SchemaTests {
         var profile = Profile(username: "ada", name: "Ada")
         (profile.bio, profile.location, profile.url) = ("b", "l", "https://example.org/")
         (profile.avatarURL, profile.likes) = ("https://example.org/a.png", 7)
+        profile.userID = "1"
         var request = HTTPRequest(.post, "https://example.org/")
         request.headers = ["A": "b"]
         request.body = [65]
@@ -51,7 +52,10 @@ struct SchemaTests {
             ("photo", photo.json, []), ("source", source.json, []),
             ("page.result", page.json, []), ("profile.result", profile.json, []),
             ("discover.result", Samples.server.json, []),
-            ("identify.result", AccountIdentity(username: "ada", server: "b").json, []),
+            (
+                "identify.result",
+                AccountIdentity(username: "ada", server: "b", userID: "1").json, []
+            ),
             ("http.params", request.json, ["account", "body_base64"]),
             ("http.result", response.json, ["body_base64"]),
             ("rateLimit.params", limit.json, ["account"]),

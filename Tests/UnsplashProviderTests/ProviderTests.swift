@@ -62,7 +62,9 @@ struct ProviderTests {
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let identity = try await provider.identify(ports)
-        #expect(identity == AccountIdentity(username: "aaron_is_just_so_handsome"))
+        #expect(
+            identity
+                == AccountIdentity(username: "aaron_is_just_so_handsome", userID: "oHGest28Ffc"))
         #expect(http.asked == ["/me"])
     }
 }

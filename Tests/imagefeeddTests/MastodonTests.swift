@@ -125,6 +125,26 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
+    @Test(arguments: [UnsplashWorld.Place.daemon, .plugin])
+    func `an account of a server is recognised by the user ID`(
+        place: UnsplashWorld.Place
+    ) async throws {
+        let world = try await MastodonWorld(
+            .mastodon, place: place)
+        let ada = try await world.logIn("ada")
+        world.server.renameUser("ada", to: "eve")
+        #expect(try await world.logIn("eve").path == ada.path)
+        #expect(try await world.property(ada, "Username") == .string("eve"))
+        #expect(try await world.property(ada, "Server") == .string("photos.test"))
+        world.server.addUser("ada")
+        #expect(try await world.logIn("ada").path != ada.path)
+        #expect(
+            try await world.accounts() == [
+                world.accountID("ada"), world.accountID("ada") + "_2",
+            ])
+        try await world.daemon.stop()
+    }
+
     @Test func `a token that has ended is renewed, once`() async throws {
         let world = try await MastodonWorld(.pixelfed)
         world.server.settings.tokenLifetimeSeconds = 7200

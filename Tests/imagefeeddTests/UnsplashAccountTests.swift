@@ -32,6 +32,35 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
+    @Test func `a rename at the service changes the user name of the account, not its path`()
+        async throws
+    {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        world.unsplash.renameUser("ada", to: "eve")
+        // The daemon sees the new name in the next profile.
+        try await ada.refresh()
+        try await world.client.wait(ada.path, .account, "Username", .string("eve"))
+        #expect(try await world.property(ada, "Label") == .string("eve"))
+        #expect(try await world.logIn("eve").path == ada.path)
+        // Another rename, which only the login shows.
+        world.unsplash.renameUser("eve", to: "zoe")
+        try await ada.logout()
+        #expect(try await world.logIn("zoe", [.account: .objectPath(ada.path)]).path == ada.path)
+        #expect(try await world.property(ada, "Username") == .string("zoe"))
+        #expect(try await world.accounts() == ["unsplash_ada"])
+        // The former name belongs to another user now.
+        world.unsplash.addUser("ada")
+        let other = try await world.logIn("ada")
+        #expect(try await world.accounts() == ["unsplash_ada", "unsplash_ada_2"])
+        #expect(try await world.property(other, "Username") == .string("ada"))
+        try await world.daemon.stop()
+        try await world.start()
+        #expect(try await world.property(ada, "Username") == .string("zoe"))
+        #expect(try await world.accounts() == ["unsplash_ada", "unsplash_ada_2"])
+        try await world.daemon.stop()
+    }
+
     @Test func `an account that is removed is forgotten`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")

@@ -20,7 +20,8 @@ final class Credentials: AccessTokens {
     private let key: SecretKey
     /// Whether there is a token at all; where there is none, nothing is asked of the secret store.
     private let isNeeded: Bool
-    private let label: String
+    /// The text that a keyring manager shows for the token. Used when a token is stored.
+    var label: String
     private let secrets: any SecretStore
     private let endpoint: () async throws -> TokenEndpoint
     /// Whether logging in again makes the application known that the service does not know.

@@ -35,6 +35,7 @@ extension RemoteService {
 
     private func fetchProfile(_ session: any ProfileSession) async throws -> Profile {
         var profile = try await ask { try await session.profile() }
+        if !isForgotten { owner?.identityReported(profile) }
         profile.avatar = try await avatarSoon(of: profile)
         isProfileDue = false
         guard !isForgotten else { throw CancellationError() }

@@ -10,6 +10,8 @@ protocol RemoteServiceOwner: AnyObject {
     /// The service asks this application to leave it alone.
     func rateLimited(until: Timestamp?)
     func profileKnown(_ profile: Profile)
+    /// The service reported the user of the token.
+    func identityReported(_ profile: Profile)
     func refreshProfile() async throws
     /// Returns true if at least one client or component watches the source.
     func isWatched(_ source: SourceID) -> Bool

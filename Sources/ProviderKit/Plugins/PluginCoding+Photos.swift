@@ -125,7 +125,7 @@ extension Profile {
         [
             "username": .string(username), "name": .string(name), "bio": .string(bio),
             "location": .string(location), "url": .string(url), "avatar_url": .string(avatarURL),
-            "likes": JSONValue(likes),
+            "likes": JSONValue(likes), "user_id": JSONValue(userID),
         ]
     }
 
@@ -140,18 +140,23 @@ extension Profile {
         let avatar = try reader.text("avatar_url").flatMap { WebAddress($0) }
         avatarURL = avatar.flatMap { hosts?.permits($0) == false ? nil : $0.text } ?? ""
         likes = try reader.count("likes")
+        userID = try reader.bounded("user_id")
     }
 }
 
 extension AccountIdentity {
     package var json: JSONValue {
-        ["username": .string(username), "server": server.isEmpty ? .null : .string(server)]
+        [
+            "username": .string(username), "server": server.isEmpty ? .null : .string(server),
+            "user_id": userID.map { .string($0) } ?? .null,
+        ]
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
         try reader.expectObject()
         self.init(
-            username: try reader.name("username"), server: try reader.bounded("server") ?? "")
+            username: try reader.name("username"), server: try reader.bounded("server") ?? "",
+            userID: try reader.bounded("user_id"))
     }
 }
 

@@ -136,7 +136,8 @@ final class PluginServer {
         let session = provider.makeSession(
             AccountIdentity(
                 username: try account.requiredText("username"),
-                server: try account.text("server") ?? ""), ports(id))
+                server: try account.text("server") ?? "", userID: try account.text("user_id")),
+            ports(id))
         sessions[id] = session
         let channel = channel
         Task {

@@ -38,7 +38,9 @@ package struct MastodonProvider: FederatedLogin {
         _ server: String, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let client = try MastodonClient(server, ports, now: now)
-        return AccountIdentity(username: try await client.me().username, server: server)
+        let profile = try await client.me()
+        return AccountIdentity(
+            username: profile.username, server: server, userID: profile.userID)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

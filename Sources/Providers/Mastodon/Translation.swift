@@ -75,6 +75,7 @@ struct Translation: Sendable {
         guard let username = ServiceText.line(record.username) else { return nil }
         var profile = Profile(
             username: username, name: ServiceText.line(record.displayName) ?? username)
+        profile.userID = record.id
         let plain = ServiceText.paragraphs(record.plainNote)
         profile.bio = plain ?? record.note.flatMap(text) ?? ""
         profile.url = record.page.flatMap(address) ?? ""

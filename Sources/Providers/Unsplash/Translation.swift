@@ -41,6 +41,7 @@ struct Translation: Sendable {
         guard let username = ServiceText.line(record.username) else { return nil }
         var profile = Profile(
             username: username, name: ServiceText.line(record.name) ?? username)
+        profile.userID = record.id
         profile.bio = ServiceText.paragraphs(record.bio) ?? ""
         profile.location = ServiceText.line(record.location) ?? ""
         profile.url = link(record.page, else: ["@\(username)"]) ?? ""

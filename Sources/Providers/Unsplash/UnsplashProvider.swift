@@ -37,7 +37,8 @@ package struct UnsplashProvider: OAuthLogin {
 
     package func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
         let client = UnsplashClient(ports, try UnsplashSettings(ports.settings), now: now)
-        return AccountIdentity(username: try await client.me().username)
+        let profile = try await client.me()
+        return AccountIdentity(username: profile.username, userID: profile.userID)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

@@ -2,6 +2,8 @@ internal import ProviderKit
 
 /// A person as the API gives them.
 struct UserRecord: Decodable {
+    /// The stable ID; a user may change the user name.
+    let id: String?
     let username: String?
     let name: String?
     let bio: String?
@@ -13,13 +15,14 @@ struct UserRecord: Decodable {
     let totalLikes: Int?
 
     private enum Key: String, CodingKey {
-        case username, name, bio, location, links, html, large
+        case id, username, name, bio, location, links, html, large
         case profileImage = "profile_image"
         case totalLikes = "total_likes"
     }
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
+        id = values.lenient(.id)
         username = values.lenient(.username)
         name = values.lenient(.name)
         bio = values.lenient(.bio)

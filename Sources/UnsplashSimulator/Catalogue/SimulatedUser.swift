@@ -6,7 +6,7 @@ package struct SimulatedUser: Sendable {
     package let id: String
     /// The number that a token names.
     package let numericID: Int
-    package let username: String
+    package internal(set) var username: String
     package var firstName: String
     package var lastName: String?
     package var biography: String?

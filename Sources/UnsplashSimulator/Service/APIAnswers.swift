@@ -56,7 +56,7 @@ extension ServiceState {
         }
         let key =
             parts.count == 2 && parts[0] == "Client-ID" ? parts[1] : request.query["client_id"]
-        return key == clientID ? .application : nil
+        return key.flatMap { applications[$0] } == nil ? nil : .application
     }
 
     /// Who is behind the token of a request, if it is valid.

@@ -4,8 +4,8 @@ package import ServiceSimulator
 ///
 /// A value: the simulator keeps it behind a lock.
 package struct ServiceState: SimulatedState {
-    let clientID: String
-    let clientSecret: String
+    /// The secrets of the registered applications, by client ID.
+    var applications: [String: String]
     var origins = Origins()
     var settings = Settings() {
         didSet { if !settings.answersAreCached { cache = AnswerCache() } }
@@ -30,8 +30,7 @@ package struct ServiceState: SimulatedState {
         clientID: String, clientSecret: String, seed: UInt64, photoCount: Int,
         clock: @escaping @Sendable () -> Moment
     ) {
-        self.clientID = clientID
-        self.clientSecret = clientSecret
+        applications = [clientID: clientSecret]
         self.clock = clock
         factory = PhotoFactory(seed: seed)
         catalogue = factory.makeCatalogue(photoCount: photoCount, now: clock())

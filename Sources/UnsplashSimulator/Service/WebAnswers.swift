@@ -37,7 +37,7 @@ extension ServiceState {
     /// Why nobody is asked for consent; nil if somebody is.
     private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
         let fields = request.fields
-        guard fields["client_id"] == clientID else {
+        guard applications[fields["client_id"] ?? ""] != nil else {
             return Reply(401, html: document(Page.escape(Self.invalidClient)))
         }
         // Not redirected: the address may be anybody's.
@@ -71,9 +71,9 @@ extension ServiceState {
                 request, error: "access_denied",
                 "The resource owner or authorization server denied the request.")
         }
-        let code = tokens.makeCode(
-            TokenStore.Grant(username: username, scopes: scopes(fields)), redirectURI: uri, now: now
-        )
+        var grant = TokenStore.Grant(username: username, scopes: scopes(fields))
+        grant.client = fields["client_id"] ?? ""
+        let code = tokens.makeCode(grant, redirectURI: uri, now: now)
         return redirect(request, [("code", code)])
     }
 
@@ -106,7 +106,8 @@ extension ServiceState {
         "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
 
     private func isClient(_ fields: FormFields) -> Bool {
-        fields["client_id"] == clientID && fields["client_secret"] == clientSecret
+        fields["client_secret"] != nil
+            && applications[fields["client_id"] ?? ""] == fields["client_secret"]
     }
 
     private func error(_ status: Int, _ error: String, _ description: String) -> Reply {
@@ -122,8 +123,10 @@ extension ServiceState {
         switch fields["grant_type"] {
         case "authorization_code":
             grant = tokens.redeem(
-                fields["code"] ?? "", redirectURI: fields["redirect_uri"], now: now)
-        case "refresh_token": grant = tokens.refresh(fields["refresh_token"] ?? "")
+                fields["code"] ?? "", redirectURI: fields["redirect_uri"],
+                client: fields["client_id"], now: now)
+        case "refresh_token":
+            grant = tokens.refresh(fields["refresh_token"] ?? "", client: fields["client_id"])
         default:
             return error(
                 400, "unsupported_grant_type",
@@ -166,11 +169,11 @@ extension ServiceState {
 
     private mutating func revoke(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
-        guard isClient(fields) else {
+        guard isClient(fields), tokens.revoke(fields["token"] ?? "", client: fields["client_id"])
+        else {
             return error(
                 403, "unauthorized_client", "You are not authorized to revoke this token")
         }
-        tokens.revoke(fields["token"] ?? "")
         return Reply(200, json: [:])
     }
 }

@@ -1,0 +1,179 @@
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// The recognition of accounts by the stable user ID of the service.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct UserIDTests {
+    private let federation = FakeFederation()
+
+    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        let fixture = try EngineFixture(directory, providers: [federation])
+        let federation = federation
+        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
+        return fixture
+    }
+
+    /// Logs a user in at a server.
+    private func logIn(
+        _ fixture: EngineFixture, _ username: String, _ userID: String?,
+        _ server: String = "one.example", for account: Account? = nil
+    ) async throws -> Account {
+        federation.state.update { state in
+            state.username = username
+            state.userID = userID
+        }
+        var options = LoginOptions()
+        options.server = server
+        options.account = account
+        options.isManual = true
+        let login = try fixture.engine.logIn("federation", options)
+        await login.prepared()
+        try login.submit("code")
+        return try await login.wait()
+    }
+
+    @Test(arguments: [false, true])
+    func `a login after a rename renews the account`(namesAccount: Bool) async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture, "ada", "1")
+        let renamed = try await logIn(fixture, "eve", "1", for: namesAccount ? account : nil)
+        #expect(renamed === account)
+        #expect(account.id.text == "federation_ada_40one_2eexample")
+        #expect(account.identity.username == "eve")
+        #expect(account.label == "eve")
+        let stored = try #require(try fixture.stored.accounts.first)
+        #expect(stored.identity == account.identity)
+        #expect(try fixture.stored.accounts.count == 1)
+    }
+
+    @Test func `a login after a rename renews a logged-out account and keeps its own label`()
+        async throws
+    {
+        let fixture = try fixture()
+        let account = try await logIn(fixture, "ada", "1")
+        try await account.setLabel("Work")
+        try await fixture.engine.logOut(account)
+        #expect(try await logIn(fixture, "eve", "1") === account)
+        #expect(account.isLoggedIn)
+        #expect(account.label == "Work")
+        #expect(account.identity.username == "eve")
+    }
+
+    @Test func `a user with the former name of another gets an account of their own`() async throws
+    {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada", "1")
+        let other = try await logIn(fixture, "ada", "2")
+        #expect(other !== ada)
+        #expect(other.id.text == "federation_ada_40one_2eexample_2")
+        #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", "2"])
+        await #expect(
+            throws: EngineError.loginFailed(
+                "That was another user with the name ada@one.example.")
+        ) { _ = try await logIn(fixture, "ada", "2", for: ada) }
+        #expect(try await logIn(fixture, "ada", "1") === ada)
+    }
+
+    @Test func `a user ID counts for its own server only`() async throws {
+        let fixture = try fixture()
+        let one = try await logIn(fixture, "ada", "1")
+        let two = try await logIn(fixture, "eve", "1", "two.example")
+        #expect(one !== two)
+        #expect(fixture.engine.accounts.count == 2)
+    }
+
+    @Test func `an account without a user ID is found by its name, and gets the ID of the login`()
+        async throws
+    {
+        let fixture = try fixture()
+        let account = try await logIn(fixture, "ada", nil)
+        #expect(try await logIn(fixture, "ada", "1") === account)
+        #expect(account.identity.userID == "1")
+        // A service that names no ID is no reason to forget it.
+        #expect(try await logIn(fixture, "ada", nil) === account)
+        #expect(account.identity.userID == "1")
+    }
+
+    @Test(arguments: ["", "a b", "é", String(repeating: "1", count: 257)])
+    func `a user ID that cannot be one counts as not known`(id: String) {
+        #expect(AccountIdentity(username: "ada", userID: id).userID == nil)
+    }
+
+    @Test func `an existing account adopts the user ID and the name of its profile`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { _ in }
+        try await fixture.told("profile Ada")
+        #expect(fixture.account.identity == AccountIdentity(username: "ada"))
+        // Without an ID, another name changes nothing.
+        fixture.service.state.update { $0.username = "eve" }
+        try await fixture.account.refreshProfile()
+        #expect(fixture.account.profile.username == "eve")
+        fixture.service.state.update { $0.userID = "1" }
+        let before = fixture.base.changes.value.count
+        try await fixture.account.refreshProfile()
+        try await fixture.base.changes.wait { changes in
+            changes.dropFirst(before).contains(.settings) ? true : nil
+        }
+        let identity = AccountIdentity(username: "eve", userID: "1")
+        #expect(fixture.account.identity == identity)
+        #expect(fixture.account.id.text == "service_ada")
+        #expect(try fixture.base.stored.accounts.map(\.identity) == [identity])
+        // The profile of another user, which no service should send, changes nothing.
+        fixture.service.state.update { state in
+            state.username = "bob"
+            state.userID = "2"
+        }
+        try await fixture.account.refreshProfile()
+        try await fixture.account.setLabel("Label")
+        #expect(fixture.account.identity == identity)
+    }
+
+    @Test func `a database of the former format keeps accounts and likes, and takes user IDs`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "data/accounts.sqlite")
+        do {
+            let database = try Database(
+                path: directory.appending("data/accounts.sqlite"), durability: .process)
+            try database.migrate(Array(AccountStore.migrations.prefix(4)))
+            try database.execute(
+                """
+                INSERT INTO account VALUES (3, 'federation_ada', 'federation', 'ada', 'one.example',
+                    'Ada', 0, 'likes');
+                INSERT INTO account VALUES (5, 'federation_eve', 'federation', 'eve', 'one.example',
+                    'eve', 1, NULL);
+                INSERT INTO setting VALUES ('default_account', 'federation_eve');
+                INSERT INTO like_wish VALUES (7, 'federation_eve', 'a', 1, 1800000000);
+                INSERT INTO local_like VALUES (8, 'federation_eve', 'b', 0);
+                INSERT INTO likes_unavailable VALUES ('federation_eve', 1700000000);
+                """)
+        }
+        let fixture = try fixture(directory)
+        let accounts = fixture.engine.accounts
+        #expect(accounts.map(\.id.text) == ["federation_ada", "federation_eve"])
+        #expect(accounts.map(\.label) == ["Ada", "eve"])
+        #expect(accounts.map(\.isLoggedIn) == [false, true])
+        #expect(accounts.map(\.identity.userID) == [nil, nil])
+        #expect(accounts[0].defaultSource == SourceID("likes"))
+        #expect(fixture.engine.defaultAccount === accounts[1])
+        let records = try await AccountStore.open(folder: directory.appending("data")).store
+            .likes(of: accounts[1].id).read()
+        #expect(records.pending.map(\.like) == [PendingLike(photo: PhotoID("a"), isWanted: true)])
+        #expect(records.pending.first?.stored == Timestamp(secondsSince1970: 1_800_000_000))
+        #expect(records.local == [PendingLike(photo: PhotoID("b"), isWanted: false)])
+        #expect(records.unavailableSince == Timestamp(secondsSince1970: 1_700_000_000))
+        // The name finds the account, the ID stays with it.
+        #expect(try await logIn(fixture, "ada", "1") === accounts[0])
+        #expect(try await logIn(fixture, "zoe", "1") === accounts[0])
+        #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", nil])
+        // An account that is deleted still takes its likes along.
+        try await fixture.engine.remove(accounts[1])
+        let left = try await AccountStore.open(folder: directory.appending("data")).store
+            .likes(of: accounts[1].id).read()
+        #expect(left.pending.isEmpty && left.local.isEmpty && left.unavailableSince == nil)
+    }
+}
