@@ -57,6 +57,7 @@ extension Engine {
         return Entrance(
             provider: provider, name: found.name, settings: settings,
             description: registered.description, clientID: registered.client.id,
+            registrationKey: .server(found.name, of: provider.info.id),
             advice: "log in again",
             endpoint: { [ports] in
                 TokenEndpoint(registered.description, registered.client, ports.http)
@@ -70,9 +71,13 @@ extension Engine {
         _ server: DiscoveredServer, _ provider: any FederatedLogin
     ) async throws -> RegisteredClient {
         let key = SecretKey.server(server.name, of: provider.info.id)
-        return try await registrations.run(key) { [ports] in
-            let stored = try await ports.secrets.lookUp(key, unlocking: true)
-            if let known = stored.flatMap({ RegisteredClient(encoded: $0) }),
+        return try await registrations.run(key) { [self, ports] in
+            var known = newRegistrations[key]
+            if known == nil {
+                let stored = try await ports.secrets.lookUp(key, unlocking: true)
+                known = stored.flatMap { RegisteredClient(encoded: $0) }
+            }
+            if let known,
                 known.description == server.oauth,
                 try await TokenEndpoint(known.description, known.client, ports.http).knowsClient()
             {
@@ -82,25 +87,10 @@ extension Engine {
             try Task.checkCancellation()
             let new = try await RegistrationEndpoint.register(
                 server.oauth, ports.http, now: ports.now())
-            try await ports.secrets.store(
-                new.encoded, for: key, label: "Image Feed: the application at \(server.name)")
+            // Stored when a login succeeds: nothing is left of one that fails.
+            newRegistrations[key] = new
             return new
         }
-    }
-
-    /// Where the tokens of an account are renewed and given back. Reads what the application is known by.
-    func tokenEndpoint(
-        _ identity: AccountIdentity, _ provider: any Provider, _ settings: ProviderSettings
-    ) async throws -> TokenEndpoint {
-        if let provider = provider as? any OAuthLogin {
-            return try await tokenEndpoint(provider, settings)
-        }
-        let stored = try await ports.secrets.lookUp(
-            .server(identity.server, of: provider.info.id), unlocking: false)
-        guard let known = stored.flatMap({ RegisteredClient(encoded: $0) }) else {
-            throw OAuthError.invalidClient
-        }
-        return TokenEndpoint(known.description, known.client, ports.http)
     }
 
     /// How the service of an account lets it in, as far as its settings are right; nil where there is no token.

@@ -73,8 +73,14 @@ extension Engine {
         let isNeeded = description.keyField != nil || provider is UnusableProvider
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            isNeeded: isNeeded, now: ports.now
-        ) { throw OAuthError.noRefreshToken }
+            isNeeded: isNeeded, now: ports.now,
+            // A token of OAuth, whose provider is gone, has its client.
+            revoke: { [weak self, weak account] token in
+                guard let account else { return }
+                self?.revoke(
+                    token, of: provider, at: account.identity.server, user: account.identity)
+            }
+        ) { _ in throw OAuthError.noRefreshToken }
         let client = AuthorizedClient(ports.http, credentials, description)
         // What has no host of its own may be asked anywhere: its accounts have nothing in common.
         return makeService(

@@ -144,32 +144,33 @@ extension Engine {
         // Before the code is spent: whoever does not unlock the keyring can try again.
         try await ports.secrets.unlock()
         let endpoint = try await entrance.endpoint()
-        let token = try await endpoint.exchange(code, for: authorization.request)
+        let request = authorization.request
+        let token = try await exchanges.run(login.number) { [self] in
+            let token = try await endpoint.exchange(code, for: request)
+            guard !login.hasEnded else {
+                // The caller does not wait any more.
+                revoke(token, of: entrance.provider, at: login.server, with: endpoint)
+                throw CancellationError()
+            }
+            return token
+        }
+        // A service may issue a token again whose revocation failed.
+        revocations.cancel(token)
         do {
             let client = AuthorizedClient(
                 ports.http, FixedToken(token: token.accessToken), entrance.description)
             let identity = try await entrance.identify(
                 SessionPorts(http: client, settings: entrance.settings, logger: ports.logger))
             try login.check(identity)
-            return try await admit(
+            let account = try await admit(
                 identity, entrance.provider, as: login.expectedAccount, with: token
             ) { !login.hasEnded }
+            await storeRegistration(of: entrance)
+            return account
         } catch {
-            Task {
-                guard await !isKept(token, by: entrance.provider) else { return }
-                try? await endpoint.revoke(token)
-            }
+            revoke(token, of: entrance.provider, at: login.server, with: endpoint)
             throw error
         }
-    }
-
-    /// Whether an account has this very token, as far as that can be told: some services give the same one
-    /// to every login, and to give it back would log that account out.
-    private func isKept(_ token: OAuthToken, by provider: any Provider) async -> Bool {
-        for account in accounts where account.provider.info.id == provider.info.id {
-            if await account.remote?.mayHold(token) == true { return true }
-        }
-        return false
     }
 
     /// Spares the user the way through the browser if the client's secret is certainly not there. Whether a

@@ -28,6 +28,12 @@ package final class Engine {
     /// The application is made known at a server once, however many log in there.
     private(set) lazy var registrations = SingleFlight<SecretKey, RegisteredClient>(
         whenAbandoned: .cancels)
+    /// The client registrations that no login has used successfully yet. They are stored with the first token.
+    var newRegistrations: [SecretKey: RegisteredClient] = [:]
+    /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
+    /// that its token can be revoked.
+    let exchanges = SingleFlight<Int, OAuthToken>()
+    private(set) lazy var revocations = TokenRevocations(clock: ports.clock, logger: ports.logger)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
@@ -82,6 +88,7 @@ package final class Engine {
     package func stop() {
         transfers.stop("The daemon was told to end.")
         notices.stop()
+        revocations.stop()
         for account in accounts { account.endSession() }
         store.close()
         stores.feeds.close()
@@ -105,6 +112,7 @@ package final class Engine {
     /// Lets accounts go on that something has stood in the way of: the network, the keyring.
     package func tryAgain() {
         for account in accounts { account.remote?.tryAgain() }
+        revocations.tryAgain()
     }
 
     /// Retries what failed, because the machine is on another network.
@@ -186,21 +194,33 @@ package final class Engine {
                 known?.id
                 ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
             let wasLoggedIn = known?.isLoggedIn == true
+            let replaced = token == nil ? nil : await storedToken(of: known, id)
             // The secret first, the account after: there is none without its token.
             if let token { try await keep(token, of: id, identity, provider) }
             do {
-                guard let known else {
-                    return try await add(id, identity, provider, while: isWanted)
+                let account: Account
+                if let known {
+                    try await change(known, while: isWanted) {
+                        $0.update(identity)
+                        $0.isLoggedIn = true
+                    }
+                    guard isWanted() || wasLoggedIn else { throw CancellationError() }
+                    if let token { known.remote?.adopt(token) }
+                    account = known
+                } else {
+                    account = try await add(id, identity, provider, while: isWanted)
                 }
-                try await change(known, while: isWanted) {
-                    $0.update(identity)
-                    $0.isLoggedIn = true
+                if let replaced {
+                    revoke(replaced, of: provider, at: identity.server, user: identity)
                 }
-                guard isWanted() || wasLoggedIn else { throw CancellationError() }
-                if let token { known.remote?.adopt(token) }
-                return known
+                return account
             } catch {
-                if token != nil, !wasLoggedIn { try? await ports.secrets.delete(.account(id.text)) }
+                // The caller revokes the new token.
+                if let replaced, wasLoggedIn {
+                    try? await keep(replaced, of: id, identity, provider)
+                } else if token != nil {
+                    try? await ports.secrets.delete(.account(id.text))
+                }
                 throw error
             }
         }
@@ -287,12 +307,19 @@ package final class Engine {
         }
         // With settings that cannot be right, the session says so itself, and no request has a token.
         let description = description(of: account)
+        let server = account.identity.server
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            registersItself: provider is any FederatedLogin, now: ports.now
-        ) { [weak self] in
+            registersItself: provider is any FederatedLogin, now: ports.now,
+            currentClient: { [weak self] in
+                await self?.currentClient(at: server, provider, settings)
+            },
+            revoke: { [weak self, weak account] token in
+                self?.revoke(token, of: provider, at: server, user: account?.identity)
+            }
+        ) { [weak self] token in
             guard let self else { throw CancellationError() }
-            return try await tokenEndpoint(account.identity, provider, settings)
+            return try await tokenEndpoint(for: token, at: server, provider, settings)
         }
         let client = AuthorizedClient(ports.http, credentials, description)
         return makeService(
@@ -379,6 +406,7 @@ package final class Engine {
             accounts.removeAll { $0 === account }
             observer?.accountRemoved(account)
             becomeDefault(newDefault)
+            await deleteUnusedRegistration(of: account)
         }
     }
 

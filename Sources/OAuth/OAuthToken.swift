@@ -11,19 +11,22 @@ nonisolated package struct OAuthToken: Sendable {
     /// When the access token ends; nil where the service does not say. Counted from ``obtained``, by the
     /// clock of this machine: whether the service's is right does not matter.
     package let expires: Timestamp?
+    /// The client that the token was issued to; nil for a token that was stored without one, and for a key.
+    package var client: TokenClient?
 
     /// How long before its end a token is refreshed.
     private static let lead: Int64 = 600
 
     package init(
         accessToken: Secret, refreshToken: Secret?, scopes: [String], obtained: Timestamp,
-        expires: Timestamp?
+        expires: Timestamp?, client: TokenClient? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.scopes = scopes
         self.obtained = obtained
         self.expires = expires
+        self.client = client
     }
 
     /// - Parameters:
@@ -31,14 +34,22 @@ nonisolated package struct OAuthToken: Sendable {
     ///   - obtained: When it came.
     ///   - requestedScopes: Those that were asked for.
     ///   - refreshToken: The one to keep if no new one came.
+    ///   - client: The client that the token was issued to.
     init(
         _ reply: TokenReply, obtained: Timestamp, requestedScopes: [String],
-        refreshToken: Secret? = nil
+        refreshToken: Secret? = nil, client: TokenClient? = nil
     ) {
         self.init(
             accessToken: reply.accessToken, refreshToken: reply.refreshToken ?? refreshToken,
             scopes: reply.scopes ?? requestedScopes, obtained: obtained,
-            expires: reply.lifetime.map { obtained + $0 })
+            expires: reply.lifetime.map { obtained + $0 }, client: client)
+    }
+
+    /// Returns true if the access tokens or the refresh tokens are equal: then revoking one token ends the other.
+    package func sharesSecret(with other: OAuthToken) -> Bool {
+        if accessToken.matches(other.accessToken) { return true }
+        guard let refreshToken, let otherRefresh = other.refreshToken else { return false }
+        return refreshToken.matches(otherRefresh)
     }
 
     /// What an account has in place of a token that has none.
@@ -71,7 +82,7 @@ nonisolated package struct OAuthToken: Sendable {
 
 extension OAuthToken {
     /// What is stored, as compact JSON.
-    nonisolated private struct Stored: Codable {
+    nonisolated fileprivate struct Stored: Codable {
         static let version = 1
 
         var version = Self.version
@@ -80,6 +91,11 @@ extension OAuthToken {
         var scopes: [String]
         var obtained: Int64
         var expires: Int64?
+        // The client. Earlier versions of this program store none, and ignore it.
+        var client: String?
+        var secret: String?
+        var tokenURL: String?
+        var revocationURL: String?
     }
 
     /// The token as it is stored.
@@ -87,7 +103,9 @@ extension OAuthToken {
         let stored = Stored(
             access: accessToken.withText { $0 }, refresh: refreshToken?.withText { $0 },
             scopes: scopes, obtained: obtained.secondsSince1970,
-            expires: expires?.secondsSince1970)
+            expires: expires?.secondsSince1970, client: client?.client.id,
+            secret: client?.client.secret?.withText { $0 }, tokenURL: client?.tokenURL,
+            revocationURL: client?.revocationURL)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings and whole numbers can always be encoded.
@@ -110,6 +128,16 @@ extension OAuthToken {
             accessToken: access,
             refreshToken: stored.refresh.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil },
             scopes: stored.scopes, obtained: Timestamp(secondsSince1970: stored.obtained),
-            expires: stored.expires.map { Timestamp(secondsSince1970: $0) })
+            expires: stored.expires.map { Timestamp(secondsSince1970: $0) },
+            client: stored.tokenClient)
+    }
+}
+
+nonisolated extension OAuthToken.Stored {
+    fileprivate var tokenClient: TokenClient? {
+        guard let client, let tokenURL else { return nil }
+        return TokenClient(
+            OAuthClient(id: client, secret: secret.map { Secret($0) }), tokenURL: tokenURL,
+            revocationURL: revocationURL)
     }
 }

@@ -40,6 +40,21 @@ nonisolated package struct TokenEndpoint: Sendable {
         self.now = now
     }
 
+    /// Creates the endpoint of a token that has its client.
+    ///
+    /// - Parameters:
+    ///   - client: The client of the token.
+    ///   - http: The HTTP client. It adds no token.
+    package init(_ client: TokenClient, _ http: any HTTPClient) {
+        var description = OAuthDescription(
+            authorizationURL: "", tokenURL: client.tokenURL, scopes: [], tokenOrigins: [])
+        description.revocationURL = client.revocationURL
+        self.init(description, client.client, http)
+    }
+
+    /// The client, as it is stored with each token.
+    package var tokenClient: TokenClient { TokenClient(client, description) }
+
     /// Makes a token of the code that answers `request`.
     ///
     /// - Throws: ``OAuthError/invalidGrant`` for a code that is wrong, old or used.
@@ -54,7 +69,8 @@ nonisolated package struct TokenEndpoint: Sendable {
         form.append("redirect_uri", request.redirectAddress)
         if let verifier = request.verifier { form.append("code_verifier", verifier.secret) }
         let reply = try await token(form)
-        return OAuthToken(reply, obtained: now(), requestedScopes: description.scopes)
+        return OAuthToken(
+            reply, obtained: now(), requestedScopes: description.scopes, client: tokenClient)
     }
 
     /// Makes a younger token of one that has a refresh token.
@@ -71,7 +87,8 @@ nonisolated package struct TokenEndpoint: Sendable {
         form.append("refresh_token", refreshToken)
         let reply = try await self.token(form)
         return OAuthToken(
-            reply, obtained: now(), requestedScopes: token.scopes, refreshToken: refreshToken)
+            reply, obtained: now(), requestedScopes: token.scopes, refreshToken: refreshToken,
+            client: tokenClient)
     }
 
     /// Gives a token back, with its refresh token; does nothing where the service has no place for that. A
@@ -82,14 +99,19 @@ nonisolated package struct TokenEndpoint: Sendable {
         guard let url = description.revocationURL else { return }
         // Not every service revokes one with the other.
         let secrets = [("refresh_token", token.refreshToken), ("access_token", token.accessToken)]
+        var refusal: OAuthError?
         for (kind, secret) in secrets {
             guard let secret else { continue }
             var form = SecretForm()
             form.append("token", secret)
             form.append("token_type_hint", kind)
             let response = try await send(form, to: url)
-            if let error = OAuthError(response, now: now()), error != .invalidGrant { throw error }
+            // A service may refuse one kind of token and revoke the other.
+            if let error = OAuthError(response, now: now()), error != .invalidGrant {
+                refusal = refusal ?? error
+            }
         }
+        if let refusal { throw refusal }
     }
 
     /// Whether the service still knows the client. Asks for the token of a code that nobody has: a service looks

@@ -104,6 +104,12 @@ package struct KeyringControl {
             .property("org.freedesktop.Secret.Item", name)
     }
 
+    /// Deletes an item that is unlocked.
+    package func delete(_ item: ObjectPath) async throws {
+        let _: ObjectPath = try await BusProxy(connection, Self.service, item)
+            .call("org.freedesktop.Secret.Item", "Delete")
+    }
+
     /// Adds an item beside those that there are.
     package func add(_ text: String, _ attributes: [String: String], schema: String) async throws {
         let (_, session): (Variant, ObjectPath) = try await root.call(

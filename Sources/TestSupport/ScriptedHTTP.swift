@@ -9,13 +9,19 @@ package final class ScriptedHTTP: HTTPClient {
     package let requests = Observed<[HTTPRequest]>([])
     /// Whether downloads that have begun come no further for now.
     package let isHeld = Observed(false)
+    /// The ends of the addresses whose responses are held back.
+    package let heldAddresses = Observed<Set<String>>([])
     package let answer = Observed<Answer>({ _ in throw HTTPError.unreachable("no network") })
 
     package init() {}
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         requests.append(request)
-        return try answer.value(request)
+        let response = try answer.value(request)
+        try await heldAddresses.wait { held in
+            held.contains { request.url.hasSuffix($0) } ? nil : true
+        }
+        return response
     }
 
     package func download(

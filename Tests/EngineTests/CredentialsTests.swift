@@ -18,6 +18,9 @@ struct CredentialsTests {
         return again()
     }
 
+    /// The access tokens that were to be revoked.
+    private let revoked = Observed<[String]>()
+
     private func again() -> Credentials {
         var description = OAuthDescription(
             authorizationURL: "https://service.test/authorize",
@@ -26,7 +29,11 @@ struct CredentialsTests {
         description.revocationURL = "https://service.test/revoke"
         let endpoint = TokenEndpoint(
             description, OAuthClient(id: "id", secret: Secret("secret")), http)
-        return Credentials(id, label: "", secrets, now: { [now] in now }) { endpoint }
+        let revoked = revoked
+        return Credentials(
+            id, label: "", secrets, now: { [now] in now },
+            revoke: { token in revoked.append(token.accessToken.withText { $0 }) }
+        ) { _ in endpoint }
     }
 
     private func token(_ name: String) -> OAuthToken {
@@ -103,6 +110,19 @@ struct CredentialsTests {
         #expect(try await renewal.value.matches(Secret("login")))
         credentials.refused(Secret("old"))
         #expect(credentials.trouble == nil)
+    }
+
+    @Test func `a token whose renewal ends after a login is revoked`() async throws {
+        let credentials = try await credentials()
+        try await credentials.load()
+        answer(200, renewal)
+        http.heldAddresses.update { $0 = ["/token"] }
+        let renewal = Task { try await credentials.renew(insteadOf: Secret("old")) }
+        try await http.requests.wait { $0.isEmpty ? nil : true }
+        credentials.adopt(token("login"))
+        http.heldAddresses.update { $0 = [] }
+        #expect(try await renewal.value.matches(Secret("login")))
+        #expect(revoked.value == ["new"])
     }
 
     @Test func `a token that is renewed while somebody logs out is not left behind`() async throws {

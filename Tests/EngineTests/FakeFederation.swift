@@ -12,7 +12,14 @@ final class FakeFederation: FederatedLogin {
         /// The one token that a user has at a server; every login gives it again.
         var reusesTokens = false
         var tokens = 0
+        /// The access tokens that are valid, with the client IDs that they were issued to.
+        var live: [String: String] = [:]
+        /// The number of seconds after which access tokens expire. Then there are refresh tokens.
+        var lifetime: Int?
+        /// The tokens that were revoked, in their order.
         var revoked: [String] = []
+        /// True while revocations fail because the servers cannot be reached.
+        var refusesRevocations = false
         /// Who logs in next.
         var username = "ada"
         /// The stable ID of that user.
@@ -79,6 +86,7 @@ final class FakeFederation: FederatedLogin {
         let fields = URLEncoding.fields(Substring(String(decoding: request.body, as: UTF8.self)))
         func field(_ name: String) -> String { fields?.first { $0.name == name }?.value ?? "" }
         var answer = (status: 404, body: "{}")
+        var isAway = false
         state.update { state in
             let isKnown = state.clients[server]?.contains(field("client_id")) == true
             switch path {
@@ -91,14 +99,38 @@ final class FakeFederation: FederatedLogin {
             case "token" where field("code") == "none":
                 answer = (400, #"{"error":"invalid_grant"}"#)
             case "token":
+                let client = field("client_id")
+                if field("grant_type") == "refresh_token" {
+                    let access = field("refresh_token").replacing("refresh", with: "token")
+                    guard state.live[access] == client else {
+                        answer = (400, #"{"error":"invalid_grant"}"#)
+                        break
+                    }
+                    state.live[access] = nil
+                }
                 if !state.reusesTokens { state.tokens += 1 }
-                answer = (200, #"{"access_token":"token-\#(state.tokens)"}"#)
+                state.live["token-\(state.tokens)"] = client
+                let renewal = state.lifetime.map {
+                    #","expires_in":\#($0),"refresh_token":"refresh-\#(state.tokens)""#
+                }
+                answer = (
+                    200, #"{"access_token":"token-\#(state.tokens)"\#(renewal ?? "")}"#
+                )
             case "revoke":
+                isAway = state.refusesRevocations
+                guard !isAway else { break }
+                let access = field("token").replacing("refresh", with: "token")
+                guard state.live[access] == nil || state.live[access] == field("client_id") else {
+                    answer = (403, #"{"error":"unauthorized_client"}"#)
+                    break
+                }
+                state.live[access] = nil
                 state.revoked.append(field("token"))
                 answer = (200, "{}")
             default: break
             }
         }
+        if isAway { throw HTTPError.unreachable("no such host") }
         return HTTPResponse(status: answer.status, body: Array(answer.body.utf8), url: request.url)
     }
 }

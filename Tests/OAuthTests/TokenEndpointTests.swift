@@ -156,6 +156,7 @@ struct TokenEndpointTests {
         let http = ScriptedHTTPClient([
             .success(.sample(200, "{}")), .success(.sample(200, "")),
             .success(.sample(403, #"{"error":"unauthorized_client"}"#)),
+            .success(.sample(200, "{}")),
         ])
         try await endpoint(http).revoke(token())
         #expect(http.requests.value.isEmpty)
@@ -167,8 +168,50 @@ struct TokenEndpointTests {
                 "token=old&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
                 "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
             ])
+        // The refusal of one is no reason to leave the other.
         await #expect(throws: OAuthError.refused("unauthorized_client")) {
             try await endpoint(http, description).revoke(token())
         }
+        #expect(http.requests.value.count == 4)
+    }
+
+    @Test func `a token is issued, renewed, stored and revoked with its client`() async throws {
+        let reply = #"{"access_token":"access","refresh_token":"refresh"}"#
+        let http = ScriptedHTTPClient([
+            .success(.sample(200, reply)), .success(.sample(200, reply)),
+            .success(.sample(200, "{}")), .success(.sample(200, "{}")),
+        ])
+        var description = OAuthDescription.sample
+        description.revocationURL = "https://photos.example/oauth/revoke"
+        let issued = try await endpoint(http, description).exchange(Secret("abc"), for: request())
+        #expect(issued.client?.client.id == "app")
+        let renewed = try await endpoint(http, description).refresh(issued)
+        let stored = try #require(OAuthToken(encoded: renewed.encoded)?.client)
+        #expect(stored.client.secret?.matches(Secret("top secret")) == true)
+        try await TokenEndpoint(stored, http).revoke(renewed)
+        #expect(
+            http.requests.value.suffix(2).map(\.body) == [
+                "token=refresh&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
+                "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
+            ])
+        // A token of an earlier version has none.
+        #expect(OAuthToken(encoded: token().encoded)?.client == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("a", "r", true), ("a", nil, true), ("b", "r", true), ("b", "s", false),
+            ("b", nil, false),
+        ] as [(String, String?, Bool)])
+    func `tokens with an equal access or refresh token share a secret`(
+        access: String, refresh: String?, isShared: Bool
+    ) {
+        func token(_ access: String, _ refresh: String?) -> OAuthToken {
+            OAuthToken(
+                accessToken: Secret(access), refreshToken: refresh.map { Secret($0) }, scopes: [],
+                obtained: Self.time, expires: nil)
+        }
+        #expect(token("a", "r").sharesSecret(with: token(access, refresh)) == isShared)
+        #expect(!token("a", nil).sharesSecret(with: token("b", nil)))
     }
 }

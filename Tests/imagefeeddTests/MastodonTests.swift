@@ -145,6 +145,39 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
+    @Test(arguments: [UnsplashWorld.Place.daemon, .plugin])
+    func `the last account of a server takes its tokens and the registration along`(
+        place: UnsplashWorld.Place
+    ) async throws {
+        let world = try await MastodonWorld(.mastodon, place: place)
+        world.server.settings.reusesTokens = false
+        world.server.settings.tokenLifetimeSeconds = 7200
+        let ada = try await world.logIn("ada")
+        // The server has another application for the second user, and still knows the first.
+        let keyring = try PrivateKeyring.current.connect()
+        let item = ["server": "\(world.provider)@photos.test"]
+        try await keyring.delete(try #require(try await keyring.search(item).0.first))
+        let bob = try await world.logIn("bob")
+        _ = try await world.logIn("bob")
+        #expect(world.server.applicationCount == 2)
+        try await world.server.waitForAnswers("POST /oauth/revoke", count: 2)
+        #expect(world.server.liveTokens.count == 2)
+        // Each token is renewed by its own application.
+        world.server.advanceClock(seconds: 7300)
+        for account in [ada, bob] {
+            _ = try await account.refresh("")
+            #expect(try await world.property(account, "State") == .string("ready"))
+        }
+        #expect(world.server.liveTokens.count == 2)
+        try await ada.remove()
+        #expect(try await keyring.search(item).0.count == 1)
+        try await bob.remove()
+        #expect(try await keyring.search(item).0 == [])
+        try await world.server.waitForAnswers("POST /oauth/revoke", count: 6)
+        #expect(world.server.liveTokens == [])
+        try await world.daemon.stop()
+    }
+
     @Test func `a token that has ended is renewed, once`() async throws {
         let world = try await MastodonWorld(.pixelfed)
         world.server.settings.tokenLifetimeSeconds = 7200

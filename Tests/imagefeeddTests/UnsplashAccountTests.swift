@@ -61,6 +61,53 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
+    @Test func `one login of an account leaves one token, and its removal none`() async throws {
+        let world = try await UnsplashWorld()
+        let ada = try await world.logIn("ada")
+        _ = try await world.logIn("ada")
+        _ = try await world.logIn("ada", [.account: .objectPath(ada.path)])
+        try await world.unsplash.waitForAnswers(
+            "POST /oauth/revoke", count: 2 * world.requestsPerRevocation)
+        #expect(world.unsplash.liveTokens.count == 1)
+        _ = try await ada.refresh("")
+        try await ada.remove()
+        try await world.unsplash.waitForAnswers(
+            "POST /oauth/revoke", count: 3 * world.requestsPerRevocation)
+        #expect(world.unsplash.liveTokens == [])
+        try await world.daemon.stop()
+    }
+
+    @Test func `a token belongs to its application after another one was configured`() async throws
+    {
+        let world = try await UnsplashWorld()
+        world.unsplash.settings.tokenLifetimeSeconds = 7200
+        let ada = try await world.logIn("ada")
+        world.unsplash.registerApplication("another", secret: "another-secret")
+        let secret = try #require(FileDescriptor.pipe(holding: Array("another-secret".utf8), 14))
+        try await world.client.service.provider(ServiceName.providers.appending("unsplash"))
+            .configure([.clientID: .string("another"), .clientSecret: .fileDescriptor(secret)])
+        let bob = try await world.logIn("bob")
+        world.unsplash.advanceClock(seconds: 7300)
+        for account in [ada, bob] {
+            _ = try await account.refresh("")
+            #expect(try await world.property(account, "State") == .string("ready"))
+        }
+        let clients = world.unsplash.requests("POST /oauth/token").suffix(2).compactMap {
+            $0.fields["client_id"]
+        }
+        #expect(clients == [world.unsplash.clientID, "another"])
+        try await ada.logout()
+        try await world.unsplash.waitForAnswers(
+            "POST /oauth/revoke", count: world.requestsPerRevocation)
+        #expect(world.unsplash.liveTokens.count == 1)
+        _ = try await bob.refresh("")
+        try await bob.remove()
+        try await world.unsplash.waitForAnswers(
+            "POST /oauth/revoke", count: 2 * world.requestsPerRevocation)
+        #expect(world.unsplash.liveTokens == [])
+        try await world.daemon.stop()
+    }
+
     @Test func `an account that is removed is forgotten`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")

@@ -23,7 +23,9 @@ final class Credentials: AccessTokens {
     /// The text that a keyring manager shows for the token. Used when a token is stored.
     var label: String
     private let secrets: any SecretStore
-    private let endpoint: () async throws -> TokenEndpoint
+    private let endpoint: (OAuthToken) async throws -> TokenEndpoint
+    private let currentClient: () async -> TokenClient?
+    private let revoke: (OAuthToken) -> Void
     /// Whether logging in again makes the application known that the service does not know.
     private let registersItself: Bool
     private let now: () -> Timestamp
@@ -45,11 +47,16 @@ final class Credentials: AccessTokens {
     ///     know (any more).
     ///   - isNeeded: Whether the account has a token at all.
     ///   - now: The time.
-    ///   - endpoint: Where tokens are renewed. Made when that is needed: it takes the client's secret.
+    ///   - currentClient: Returns the client to store with a token that was stored without one.
+    ///   - revoke: Revokes a token in the background.
+    ///   - endpoint: Makes the endpoint at which a token is renewed. Called when that is necessary: it may read the
+    ///     client's secret.
     init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
         registersItself: Bool = false, isNeeded: Bool = true, now: @escaping () -> Timestamp,
-        endpoint: @escaping () async throws -> TokenEndpoint
+        currentClient: @escaping () async -> TokenClient? = { nil },
+        revoke: @escaping (OAuthToken) -> Void = { _ in },
+        endpoint: @escaping (OAuthToken) async throws -> TokenEndpoint
     ) {
         key = .account(account.text)
         self.label = label
@@ -57,6 +64,8 @@ final class Credentials: AccessTokens {
         self.secrets = secrets
         self.registersItself = registersItself
         self.now = now
+        self.currentClient = currentClient
+        self.revoke = revoke
         self.endpoint = endpoint
     }
 
@@ -79,9 +88,15 @@ final class Credentials: AccessTokens {
             let stored = try await secrets.lookUp(key, unlocking: unlocking)
             // A login may have brought a newer one meanwhile.
             if let token { return token }
-            guard let stored, let token = OAuthToken(encoded: stored) else {
+            guard let stored, var token = OAuthToken(encoded: stored) else {
                 trouble = .needsLogin(reason: "The token is not in the keyring; log in again.")
                 throw ProviderError.unauthorized
+            }
+            if token.client == nil, let client = await currentClient() {
+                if let token = self.token { return token }
+                token.client = client
+                // Stored with the next request.
+                unsaved = token
             }
             self.token = token
             trouble = nil
@@ -166,12 +181,15 @@ final class Credentials: AccessTokens {
 
     private func refresh(_ token: OAuthToken) async throws -> OAuthToken {
         do {
-            let endpoint = try await endpoint()
-            let new = try await endpoint.refresh(token)
-            if let newer = newer(than: token) { return newer }
+            let new = try await endpoint(token).refresh(token)
+            if let newer = newer(than: token) {
+                // A login replaced the token during the renewal.
+                revoke(new)
+                return newer
+            }
             guard self.token != nil else {
-                // Somebody has logged out.
-                try? await endpoint.revoke(new)
+                // The account was logged out during the renewal.
+                revoke(new)
                 throw ProviderError.unauthorized
             }
             self.token = new
@@ -213,12 +231,13 @@ final class Credentials: AccessTokens {
 
     /// Whether this may be the token that is kept: some services give the same one to each login.
     func mayHold(_ token: OAuthToken) async -> Bool {
+        guard !isDiscarded else { return false }
         guard let known = try? await load() else {
             // What a locked keyring holds nobody can tell.
             if case .locked = trouble { return true }
             return false
         }
-        return known.accessToken.matches(token.accessToken)
+        return known.sharesSecret(with: token)
     }
 
     // MARK: Logging out
@@ -247,9 +266,7 @@ final class Credentials: AccessTokens {
         let token = token
         self.token = nil
         unsaved = nil
-        guard let token else { return }
-        // Behind the answer: the service may take its time, or not be there.
-        Task { [endpoint] in try? await endpoint().revoke(token) }
+        if let token { revoke(token) }
     }
 }
 

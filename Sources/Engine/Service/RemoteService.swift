@@ -133,6 +133,11 @@ final class RemoteService: PhotoService {
     /// Whether this may be the token that the account has already.
     func mayHold(_ token: OAuthToken) async -> Bool { await credentials.mayHold(token) }
 
+    /// Returns the token of the account.
+    ///
+    /// - Throws: ``ProviderError/unauthorized`` if there is none; ``SecretStoreError``.
+    func storedToken() async throws -> OAuthToken { try await credentials.load() }
+
     /// Takes over the token of a login that has just stored it.
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)

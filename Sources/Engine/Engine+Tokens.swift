@@ -1,0 +1,150 @@
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+
+/// Token endpoints, and the revocation of tokens that are no longer used.
+extension Engine {
+    /// Returns the endpoint at which a token is renewed and revoked, with the client that the token was issued to.
+    ///
+    /// - Parameters:
+    ///   - token: The token. One without a client belongs to the client that is registered now.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - provider: The provider, which may be unusable.
+    ///   - settings: The settings of the provider.
+    /// - Returns: The endpoint.
+    /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``,
+    ///   ``OAuthError/invalidClient`` if the client is not known.
+    func tokenEndpoint(
+        for token: OAuthToken, at server: String, _ provider: any Provider,
+        _ settings: ProviderSettings
+    ) async throws -> TokenEndpoint {
+        if let provider = provider as? any OAuthLogin {
+            guard let client = token.client?.client else {
+                return try await tokenEndpoint(provider, settings)
+            }
+            if client.id == settings["ClientId"],
+                // The user may have given the application another secret since.
+                let configured = try? await tokenEndpoint(provider, settings)
+            {
+                return configured
+            }
+            return TokenEndpoint(try provider.oauth(settings), client, ports.http)
+        }
+        if let client = token.client { return TokenEndpoint(client, ports.http) }
+        guard provider is any FederatedLogin else { throw OAuthError.noRefreshToken }
+        guard let known = try await storedRegistration(at: server, provider) else {
+            throw OAuthError.invalidClient
+        }
+        return TokenEndpoint(known.description, known.client, ports.http)
+    }
+
+    /// Returns the client to store with a token that was stored without one: the client that is registered now.
+    func currentClient(
+        at server: String, _ provider: any Provider, _ settings: ProviderSettings
+    ) async -> TokenClient? {
+        if let provider = provider as? any OAuthLogin {
+            return try? await tokenEndpoint(provider, settings).tokenClient
+        }
+        guard provider is any FederatedLogin else { return nil }
+        let known = try? await storedRegistration(at: server, provider)
+        return known.map { TokenClient($0.client, $0.description) }
+    }
+
+    private func storedRegistration(
+        at server: String, _ provider: any Provider
+    ) async throws -> RegisteredClient? {
+        try await ports.secrets.lookUp(
+            .server(server, of: provider.info.id), unlocking: false
+        ).flatMap { RegisteredClient(encoded: $0) }
+    }
+
+    /// Revokes a token in the background, unless an account has it.
+    ///
+    /// - Parameters:
+    ///   - token: The token.
+    ///   - provider: The provider that issued it. Does nothing for a provider whose users log in with a key.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - user: The user of the token; nil if not known.
+    ///   - endpoint: The token endpoint, if there is one already.
+    func revoke(
+        _ token: OAuthToken, of provider: any Provider, at server: String,
+        user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
+    ) {
+        guard token.client != nil || Self.isRemote(provider) else { return }
+        let settings = ports.settings.settings(of: provider.info.id)
+        revocations.revoke(token) { [weak self] in
+            if let endpoint { return endpoint }
+            guard let self else { throw CancellationError() }
+            return try await tokenEndpoint(for: token, at: server, provider, settings)
+        } unless: { [weak self] in
+            await self?.isInUse(token, of: provider, user) ?? true
+        }
+    }
+
+    /// Returns true if an account has this token, or may have it: some services issue the same token to each login,
+    /// and its revocation would log that account out.
+    private func isInUse(
+        _ token: OAuthToken, of provider: any Provider, _ user: AccountIdentity?
+    ) async -> Bool {
+        for account in accounts
+        where account.provider.info.id == provider.info.id
+            && user?.isSameUser(as: account.identity) != false
+        {
+            if await account.remote?.mayHold(token) == true { return true }
+        }
+        return false
+    }
+
+    /// Returns the token of an account that a login is about to replace, or one that was left in the secret store;
+    /// nil if there is none.
+    func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
+        if let remote = account?.remote { return try? await remote.storedToken() }
+        let stored = try? await ports.secrets.lookUp(.account(id.text), unlocking: false)
+        return stored.flatMap { OAuthToken(encoded: $0) }
+    }
+
+    // MARK: Client registrations
+
+    /// Stores the client registration of a login that succeeded, if it is new.
+    ///
+    /// Best effort: the token has its own copy, only the next login registers again without it.
+    func storeRegistration(of entrance: Entrance) async {
+        guard let key = entrance.registrationKey, let new = newRegistrations[key] else { return }
+        // Tokens without a client take the one that is replaced.
+        for account in accounts
+        where account.provider.info.id == entrance.provider.info.id
+            && account.identity.server == entrance.name
+        {
+            _ = try? await account.remote?.storedToken()
+        }
+        do {
+            try await ports.secrets.store(
+                new.encoded, for: key, label: "Image Feed: the application at \(entrance.name)")
+            newRegistrations[key] = nil
+        } catch {
+            ports.logger.notice(
+                "The client registration cannot be stored", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Deletes the client registration of a server that has no account any more. Best effort: without a keyring,
+    /// the registration stays.
+    func deleteUnusedRegistration(of removed: Account) async {
+        let (provider, server) = (removed.provider.info, removed.identity.server)
+        // A provider that is gone may have been a federated one.
+        guard removed.provider is any FederatedLogin || removed.provider is UnusableProvider,
+            !server.isEmpty,
+            !accounts.contains(where: {
+                $0.provider.info.id == provider.id && $0.identity.server == server
+            })
+        else { return }
+        let key = SecretKey.server(server, of: provider.id)
+        newRegistrations[key] = nil
+        do {
+            try await ports.secrets.delete(key)
+        } catch {
+            ports.logger.notice(
+                "The client registration cannot be deleted", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,286 @@
+import OAuth
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Tokens with their clients: renewed and revoked by the client that they were issued to, and revoked when they are
+/// not used any more.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct TokenTests {
+    private let federation = FakeFederation()
+
+    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        let fixture = try EngineFixture(directory, providers: [federation])
+        let federation = federation
+        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
+        return fixture
+    }
+
+    private func start(
+        _ fixture: EngineFixture, _ username: String, _ server: String = "one.example",
+        for account: Account? = nil
+    ) async throws -> Login {
+        federation.state.update { state in
+            state.username = username
+            state.userID = username
+        }
+        var options = LoginOptions()
+        options.server = server
+        options.account = account
+        options.isManual = true
+        let login = try fixture.engine.logIn("federation", options)
+        await login.prepared()
+        return login
+    }
+
+    private func logIn(
+        _ fixture: EngineFixture, _ username: String, _ server: String = "one.example",
+        for account: Account? = nil
+    ) async throws -> Account {
+        let login = try await start(fixture, username, server, for: account)
+        try login.submit("code")
+        return try await login.wait()
+    }
+
+    private func waitForLiveTokens(_ tokens: Set<String>) async throws {
+        try await federation.state.wait { Set($0.live.keys) == tokens ? true : nil }
+    }
+
+    private func storedToken(_ fixture: EngineFixture, _ account: Account) -> OAuthToken? {
+        fixture.world.secrets.state.value.secrets[.account(account.id.text)].flatMap {
+            OAuthToken(encoded: Secret($0))
+        }
+    }
+
+    // MARK: The client of a token
+
+    @Test func `a token is renewed and revoked by its client after another registration`()
+        async throws
+    {
+        let fixture = try fixture()
+        federation.state.update { $0.lifetime = 7200 }
+        let ada = try await logIn(fixture, "ada")
+        federation.state.update { $0.scopes = ["read", "write"] }
+        _ = try await logIn(fixture, "bob")
+        #expect(federation.state.value.registrations == 2)
+        #expect(federation.state.value.live == ["token-1": "client-1", "token-2": "client-2"])
+        let credentials = try #require(ada.remote?.credentials)
+        let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
+        #expect(renewed.matches(Secret("token-3")))
+        #expect(federation.state.value.live == ["token-3": "client-1", "token-2": "client-2"])
+        #expect(storedToken(fixture, ada)?.client?.client.id == "client-1")
+        #expect(ada.remote?.credentials.trouble == nil)
+        try await fixture.engine.logOut(ada)
+        try await waitForLiveTokens(["token-2"])
+    }
+
+    @Test func `a token that was stored without a client takes the one of its server`()
+        async throws
+    {
+        federation.state.update { $0.lifetime = 7200 }
+        let first = try fixture()
+        let ada = try await logIn(first, "ada")
+        var old = try #require(storedToken(first, ada))
+        old.client = nil
+        first.engine.stop()
+        var secrets = first.world.secrets.state.value
+        secrets.secrets[.account(ada.id.text)] = old.encoded.withBytes { Array($0) }
+
+        let fixture = try fixture(first.directory)
+        fixture.world.secrets.state.update { $0 = secrets }
+        fixture.engine.start()
+        let account = try #require(fixture.engine.accounts.first)
+        // Another registration replaces the one that the token belongs to.
+        federation.state.update { $0.scopes = ["read", "write"] }
+        _ = try await logIn(fixture, "bob")
+        let credentials = try #require(account.remote?.credentials)
+        let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
+        #expect(federation.state.value.live[renewed.withText { $0 }] == "client-1")
+        #expect(storedToken(fixture, account)?.client?.client.id == "client-1")
+    }
+
+    // MARK: Replaced tokens
+
+    @Test func `a login revokes the token that it replaces, and a removal all that is left`()
+        async throws
+    {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        _ = try await logIn(fixture, "ada")
+        _ = try await logIn(fixture, "ada", for: ada)
+        try await waitForLiveTokens(["token-3"])
+        #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-3")) == true)
+        try await fixture.engine.remove(ada)
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        try await waitForLiveTokens([])
+        #expect(Set(federation.state.value.revoked) == ["token-1", "token-2", "token-3"])
+    }
+
+    @Test func `a token that a server issues again is not revoked`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.reusesTokens = true }
+        let ada = try await logIn(fixture, "ada")
+        _ = try await logIn(fixture, "ada", for: ada)
+        federation.state.update { $0.reusesTokens = false }
+        // Its revocation would have come before this one.
+        for _ in 1...2 { _ = try await logIn(fixture, "bob", "two.example") }
+        try await federation.state.wait { $0.revoked.contains("token-1") ? true : nil }
+        #expect(federation.state.value.revoked == ["token-1"])
+        #expect(Set(federation.state.value.live.keys) == ["token-0", "token-2"])
+    }
+
+    @Test func `a token that was left in the keyring is revoked by the next login`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        let left = try #require(
+            fixture.world.secrets.state.value.secrets[.account(ada.id.text)])
+        federation.state.update { $0.refusesRevocations = true }
+        try await fixture.engine.remove(ada)
+        fixture.engine.revocations.stop()
+        fixture.world.secrets.state.update {
+            $0.secrets[.account("federation_ada_40one_2eexample")] = left
+        }
+        federation.state.update { $0.refusesRevocations = false }
+        _ = try await logIn(fixture, "ada")
+        try await waitForLiveTokens(["token-2"])
+    }
+
+    @Test func `a login that cannot be stored leaves the account its token`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        try fixture.breakStore()
+        // The rename has to be stored.
+        federation.state.update { state in
+            state.username = "eve"
+            state.userID = "ada"
+        }
+        var options = LoginOptions()
+        options.server = "one.example"
+        options.isManual = true
+        let login = try fixture.engine.logIn("federation", options)
+        await login.prepared()
+        try login.submit("code")
+        await #expect(throws: (any Error).self) { _ = try await login.wait() }
+        try await waitForLiveTokens(["token-1"])
+        #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-1")) == true)
+        #expect(ada.identity.username == "ada")
+    }
+
+    // MARK: Registrations
+
+    @Test func `the registration at a server goes with its last account`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        let bob = try await logIn(fixture, "bob")
+        let other = try await logIn(fixture, "ada", "two.example")
+        func servers() -> Set<String> {
+            Set(
+                fixture.world.secrets.state.value.secrets.keys.compactMap { key in
+                    if case .server(let name, _) = key { name } else { nil }
+                })
+        }
+        try await fixture.engine.remove(ada)
+        #expect(servers() == ["one.example", "two.example"])
+        // A logged-out account needs it for the next login.
+        try await fixture.engine.logOut(bob)
+        #expect(servers() == ["one.example", "two.example"])
+        try await fixture.engine.remove(bob)
+        #expect(servers() == ["two.example"])
+        try await fixture.engine.remove(other)
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        try await waitForLiveTokens([])
+    }
+
+    @Test func `a failed login leaves no secret, and the next one needs no other registration`()
+        async throws
+    {
+        let fixture = try fixture()
+        let cancelled = try await start(fixture, "ada")
+        await cancelled.cancel()
+        let expired = try await start(fixture, "ada")
+        federation.state.update { $0.clients["one.example"] = [] }
+        try expired.submit("code")
+        await #expect(throws: EngineError.self) { _ = try await expired.wait() }
+        federation.state.update { $0.clients["one.example"] = ["client-1"] }
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        _ = try await logIn(fixture, "ada")
+        #expect(federation.state.value.registrations == 1)
+        #expect(fixture.world.secrets.state.value.secrets.count == 2)
+    }
+
+    // MARK: Logins that fail
+
+    @Test func `a token that arrives after the login was cancelled is revoked`() async throws {
+        let fixture = try fixture()
+        let login = try await start(fixture, "ada")
+        let http = fixture.world.http
+        http.heldAddresses.update { $0 = ["/token"] }
+        try login.submit("code")
+        try await federation.state.wait { $0.live.isEmpty ? nil : true }
+        // Does not wait for the server.
+        await login.cancel()
+        #expect(login.state == .cancelled)
+        http.heldAddresses.update { $0 = [] }
+        try await waitForLiveTokens([])
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.engine.accounts.isEmpty)
+    }
+
+    @Test func `the token of another user than expected is revoked`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        await #expect(throws: EngineError.self) {
+            _ = try await logIn(fixture, "bob", for: ada)
+        }
+        try await waitForLiveTokens(["token-1"])
+    }
+
+    // MARK: Servers that cannot be reached
+
+    @Test(arguments: [false, true])
+    func `a revocation is repeated until the server can be reached`(byClock: Bool) async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture, "ada")
+        federation.state.update { $0.refusesRevocations = true }
+        try await fixture.engine.logOut(ada)
+        #expect(!ada.isLoggedIn)
+        #expect(storedToken(fixture, ada) == nil)
+        // The time at which the finished login is forgotten is the same.
+        let delay = TokenRevocations.retryDelays[0]
+        _ = try await fixture.clock.sleepers.wait { sleepers in
+            sleepers.count { $0.offset == delay } == 2 ? true : nil
+        }
+        #expect(federation.state.value.live.count == 1)
+        federation.state.update { $0.refusesRevocations = false }
+        if byClock {
+            fixture.clock.advance(by: delay)
+        } else {
+            fixture.engine.setOnline(false)
+            fixture.engine.setOnline(true)
+        }
+        try await waitForLiveTokens([])
+    }
+
+    @Test func `a token that is issued again is not revoked later`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.reusesTokens = true }
+        let ada = try await logIn(fixture, "ada")
+        federation.state.update { $0.refusesRevocations = true }
+        try await fixture.engine.logOut(ada)
+        _ = try await fixture.clock.sleepers.wait { sleepers in
+            sleepers.count { $0.offset == TokenRevocations.retryDelays[0] } == 2 ? true : nil
+        }
+        _ = try await logIn(fixture, "ada")
+        federation.state.update { $0.refusesRevocations = false }
+        fixture.engine.tryAgain()
+        // A revocation that was repeated would come before this one.
+        federation.state.update { $0.reusesTokens = false }
+        let bob = try await logIn(fixture, "bob", "two.example")
+        try await fixture.engine.logOut(bob)
+        try await federation.state.wait { $0.revoked.contains("token-1") ? true : nil }
+        #expect(Set(federation.state.value.live.keys) == ["token-0"])
+        #expect(ada.isLoggedIn)
+    }
+}
