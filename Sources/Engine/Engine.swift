@@ -265,12 +265,14 @@ package final class Engine {
 
     /// Returns the account of a user, if there is one.
     ///
-    /// An account with the same user ID precedes an account without an ID that has the same user name.
+    /// An account with the same user ID precedes an account without an ID that has the same user name. Of two accounts
+    /// of one user, which earlier versions could create, a logged-in account precedes.
     func account(_ identity: AccountIdentity, of provider: any Provider) -> Account? {
         let known = accounts.filter {
             $0.provider.info.id == provider.info.id && $0.identity.isSameUser(as: identity)
         }
-        return known.first { $0.identity.userID != nil } ?? known.first
+        let identified = known.filter { $0.identity.userID != nil }
+        return identified.first { $0.isLoggedIn } ?? identified.first ?? known.first
     }
 
     /// The accounts whose requests count together at their service.

@@ -98,6 +98,24 @@ struct UserIDTests {
         #expect(account.identity.userID == "1")
     }
 
+    @Test func `of two accounts of one user a login renews the one that is logged in`() async throws
+    {
+        let first = try fixture()
+        let ada = try await logIn(first, "ada", "1")
+        try await first.engine.logOut(ada)
+        // Earlier versions created another account after a rename.
+        try first.execute(
+            """
+            INSERT INTO account VALUES (9, 'federation_eve', 'federation', 'eve', 'one.example',
+                'eve', 1, NULL, '1');
+            """)
+        first.engine.stop()
+        let fixture = try fixture(first.directory)
+        #expect(try await logIn(fixture, "eve", "1").id.text == "federation_eve")
+        let account = try #require(fixture.engine.account(ada.id))
+        #expect(try await logIn(fixture, "eve", "1", for: account) === account)
+    }
+
     @Test(arguments: ["", "a b", "é", String(repeating: "1", count: 257)])
     func `a user ID that cannot be one counts as not known`(id: String) {
         #expect(AccountIdentity(username: "ada", userID: id).userID == nil)

@@ -17,7 +17,7 @@ struct Immich: KeyLogin {
 
     func identify(_ account: AccountIdentity, _ ports: SessionPorts) async throws -> AccountIdentity {
         let user: User = try await Server(account, ports).get("users/me")
-        return AccountIdentity(username: user.email, server: account.server)
+        return AccountIdentity(username: user.email, server: account.server, userID: user.id)
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
@@ -42,7 +42,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func profile() async throws -> Profile {
         let user: User = try await server.get("users/me")
-        return Profile(username: user.email, name: user.name)
+        var profile = Profile(username: user.email, name: user.name)
+        profile.userID = user.id
+        return profile
     }
 
     func accepts(_ source: SourceID) -> Bool {
@@ -122,7 +124,7 @@ struct Server: Sendable {
         }
     }
 }
-struct User: Decodable { let email, name: String }
+struct User: Decodable { let id: String?, email: String, name: String }
 struct Change: Encodable { let ids: [String], isFavorite: Bool }
 struct Album: Decodable { let id, albumName: String, assetCount: Int, albumThumbnailAssetId: String? }
 struct Search: Encodable {
