@@ -168,6 +168,23 @@ struct TokenTests {
         #expect(ada.identity.username == "ada")
     }
 
+    @Test func `an account whose provider is gone is removed with its token and registration`()
+        async throws
+    {
+        let first = try fixture()
+        _ = try await logIn(first, "ada")
+        first.engine.stop()
+        let fixture = try EngineFixture(first.directory, providers: [])
+        let federation = federation
+        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
+        let secrets = first.world.secrets.state.value
+        fixture.world.secrets.state.update { $0 = secrets }
+        fixture.engine.start()
+        try await fixture.engine.remove(try #require(fixture.engine.accounts.first))
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        try await waitForLiveTokens([])
+    }
+
     // MARK: Registrations
 
     @Test func `the registration at a server goes with its last account`() async throws {
