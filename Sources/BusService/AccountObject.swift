@@ -92,7 +92,7 @@ final class AccountObject {
             .property("Bio") { $0.account.profile.bio },
             .property("Location") { $0.account.profile.location },
             .property("Url") { $0.account.profile.url },
-            .property("Avatar", isVolatile: true) { $0.account.avatar },
+            .property("Avatar") { $0.account.profile.avatar },
             .property("Editable") { $0.account.profile.isEditable },
         ])
 

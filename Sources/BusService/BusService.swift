@@ -45,6 +45,7 @@ package final class BusService: EngineObserver {
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
         engine.observer = self
+        tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
     /// Makes the tree that ``init(_:_:builtInProviders:version:missingLimits:openURL:)`` fills.

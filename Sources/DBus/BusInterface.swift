@@ -44,7 +44,7 @@ extension BusMethod {
 extension BusProperty {
     fileprivate var erased: BusProperty<AnyObject> {
         BusProperty<AnyObject>(
-            name: name, type: type, emits: emits, isVolatile: isVolatile || emits == .never,
+            name: name, type: type, emits: emits,
             get: { [get] in get(unsafeDowncast($0, to: Object.self)) },
             set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
     }
@@ -104,8 +104,6 @@ struct BusProperty<Object: AnyObject> {
     let name: MemberName
     let type: Signature
     let emits: EmitsChangedSignal
-    /// True if the value can change without a call of ``ExportedObject/noteChange()``.
-    var isVolatile = false
     let get: (Object) -> any BusType
     /// Reads the new value from a call of `Properties.Set`.
     let set: ((Object, BusMessage) throws -> PropertyChange)?
@@ -259,18 +257,16 @@ extension BusMember {
     /// - Parameters:
     ///   - name: The name of the property.
     ///   - emits: Whether changes are announced.
-    ///   - isVolatile: True if the value can change without a call of ``ExportedObject/noteChange()``, because it
-    ///     depends on something outside the program.
     ///   - get: Returns the value.
     /// - Returns: The member.
     package static func property<Value: BusType>(
-        _ name: MemberName, emits: EmitsChangedSignal = .value, isVolatile: Bool = false,
+        _ name: MemberName, emits: EmitsChangedSignal = .value,
         _ get: @escaping (Object) -> Value
     ) -> BusMember {
         BusMember(
             kind: .property(
                 BusProperty(
-                    name: name, type: Value.signature, emits: emits, isVolatile: isVolatile,
+                    name: name, type: Value.signature, emits: emits,
                     get: get, set: nil)))
     }
 

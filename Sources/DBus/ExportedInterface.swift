@@ -4,6 +4,8 @@ final class ExportedInterface {
     let methods: [BusMethod<AnyObject>]
     let properties: [BusProperty<AnyObject>]
     let signals: [SignalDescription]
+    /// True if the value of a property can change without a call of ``ExportedObject/noteChange()``.
+    let hasUnannouncedProperties: Bool
     private let object: AnyObject
     /// Hashes of the marshalled values that clients were last told, in the order of ``properties``.
     private var told: [Int?]
@@ -14,6 +16,7 @@ final class ExportedInterface {
         self.object = object
         methods = declaration.methods
         properties = declaration.properties
+        hasUnannouncedProperties = properties.contains { $0.emits == .never }
         told = Array(repeating: nil, count: declaration.properties.count)
     }
 
@@ -40,15 +43,6 @@ final class ExportedInterface {
 
     var allValues: OrderedEntries<String, AnyVariant> {
         OrderedEntries(properties.map { ($0.name.text, value($0)) })
-    }
-
-    /// Hashes of the values of volatile properties.
-    var volatileHashes: [Int] {
-        var encoder = Encoder()
-        return properties.filter(\.isVolatile).map { property in
-            // A value that cannot be marshalled equals no other.
-            hash(of: value(property), &encoder) ?? .random(in: .min ... .max)
-        }
     }
 
     /// The properties whose values are others than clients were told; they count as told from now

@@ -10,14 +10,14 @@ package final class ObjectTree {
     let root: ObjectPath
     /// The connection that exports the objects.
     package let connection: BusConnection
+    /// Called when a client reads properties, before the reply.
+    package var onRead: (() -> Void)?
     private let errorReply: (any Error) -> ErrorReply
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
     private var running = RunningCalls()
     /// The reply to `GetManagedObjects`; nil after a change of an object.
     private var preparedObjects: PreparedReply?
-    /// The interfaces in ``preparedObjects`` that have volatile properties, with the hashes of the values in it.
-    private var preparedVolatile: [(interface: ExportedInterface, hashes: [Int])] = []
     /// The calls that came before ``start()``, in their order; nil once they are being answered.
     private var held: [BusMessage]? = []
     /// The number of held calls with file descriptors.
@@ -81,7 +81,6 @@ package final class ObjectTree {
     func objectChanged(_ object: ExportedObject) {
         guard object.path != root else { return }
         preparedObjects = nil
-        preparedVolatile = []
     }
 
     func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
@@ -111,22 +110,14 @@ package final class ObjectTree {
 
     /// Returns the reply to `GetManagedObjects`: every object below the root.
     ///
-    /// It is marshalled again only after a change of an object, which
-    /// ``ExportedObject/noteChange()`` reports, or of a volatile property.
+    /// It is marshalled again only after a change of an object, which ``ExportedObject/noteChange()`` reports, unless
+    /// an object has properties whose changes are not announced.
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
     func managedObjects() throws(BusError) -> PreparedReply {
-        if let preparedObjects,
-            preparedVolatile.allSatisfy({ $0.interface.volatileHashes == $0.hashes })
-        {
-            return preparedObjects
-        }
+        if let preparedObjects { return preparedObjects }
         let objects = objects.values.filter { $0.path != root }
             .sorted { $0.path.text < $1.path.text }
-        // Before the values, which may change while they are read.
-        preparedVolatile = objects.flatMap(\.interfaces)
-            .filter { $0.properties.contains(where: \.isVolatile) }
-            .map { ($0, $0.volatileHashes) }
         let reply = try PreparedReply(
             ManagedObjects(
                 objects.map { object in
@@ -135,14 +126,15 @@ package final class ObjectTree {
                         OrderedEntries(object.interfaces.map { ($0.name.text, $0.allValues) })
                     )
                 }))
-        preparedObjects = reply
+        if !objects.contains(where: { $0.interfaces.contains(where: \.hasUnannouncedProperties) }) {
+            preparedObjects = reply
+        }
         return reply
     }
 
     /// Discards what only makes the next reply faster.
     package func releaseMemory() {
         preparedObjects = nil
-        preparedVolatile = []
     }
 
     /// The next path elements of the objects below `path`, sorted.

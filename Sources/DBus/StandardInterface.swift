@@ -37,7 +37,8 @@ enum StandardInterface {
             .preparedMethod(
                 "GetManagedObjects", out: ["objects"], returning: ManagedObjects.self,
                 kept: { object, _ in
-                    try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
+                    object.tree?.onRead?()
+                    return try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
                 },
                 { _, _ in try PreparedReply(ManagedObjects()) }),
             .signal(
@@ -52,11 +53,15 @@ enum StandardInterface {
             .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
                 (object: ExportedObject, interface: String, name: String) -> AnyVariant in
                 let (exported, property) = try object.property(interface, name)
+                object.tree?.onRead?()
                 return exported.value(property)
             },
             .method("GetAll", in: ["interface_name"], out: ["properties"]) {
-                (object: ExportedObject, interface: String) in
-                OrderedEntries(try object.interfaces(named: interface).flatMap(\.allValues.entries))
+                (object: ExportedObject, interface: String)
+                    -> OrderedEntries<String, AnyVariant> in
+                let interfaces = try object.interfaces(named: interface)
+                object.tree?.onRead?()
+                return OrderedEntries(interfaces.flatMap(\.allValues.entries))
             },
             .methodWithCall("Set", in: ["interface_name", "property_name", "value"]) {
                 (

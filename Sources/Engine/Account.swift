@@ -299,24 +299,16 @@ package final class Account {
         }
     }
 
-    /// The path of the picture of the person; empty where there is none. A file that is gone is fetched again
-    /// behind the answer.
-    package var avatar: String {
-        guard !profile.avatar.isEmpty, access(profile.avatar, R_OK) != 0 else {
-            return profile.avatar
-        }
+    /// Removes the path of an avatar whose file does not exist from the profile, and fetches the avatar again.
+    func avatarLost() async {
         let lost = profile
-        Task {
-            guard profile == lost else { return }
-            var profile = lost
-            profile.avatar = ""
+        var profile = lost
+        profile.avatar = ""
+        show(profile, profileState)
+        profile.avatar = await remote?.avatar(of: lost) ?? ""
+        if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
             show(profile, profileState)
-            profile.avatar = await remote?.avatar(of: lost) ?? ""
-            if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
-                show(profile, profileState)
-            }
         }
-        return ""
     }
 
     private func show(_ profile: Profile, _ state: ProfileState) {

@@ -41,6 +41,7 @@ package final class Engine {
     private let stores: RemoteStores
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
+    private var isCheckingAvatars = false
     private var knownSettings: [String: ProviderSettings] = [:]
     /// The default sources of providers whose photos are cached, also of those that are not installed any more.
     private(set) var defaultSources: [String: SourceID]
@@ -98,6 +99,26 @@ package final class Engine {
     package func releaseMemory() async {
         await stores.feeds.rest()
         await store.releaseMemory()
+    }
+
+    /// Checks in a second that the files of the avatars exist.
+    ///
+    /// The user may delete the cache at any time. A lost avatar is removed from its profile and fetched again. Calls
+    /// while a check is due have no effect, so a check is not more frequent than once a second.
+    package func checkAvatars() {
+        guard !isCheckingAvatars, accounts.contains(where: { !$0.profile.avatar.isEmpty }) else {
+            return
+        }
+        isCheckingAvatars = true
+        Task {
+            try? await ports.clock.sleep(for: .seconds(1))
+            isCheckingAvatars = false
+            let paths = Set(accounts.map(\.profile.avatar)).subtracting([""])
+            let lost = await stores.images.unreadable(paths)
+            for account in accounts where lost.contains(account.profile.avatar) {
+                Task { await account.avatarLost() }
+            }
+        }
     }
 
     /// Takes note of the network's coming or going.

@@ -98,7 +98,7 @@ struct CallLimitTests {
         try await fixture.base.told.wait { told in
             told.contains { $0.hasPrefix("avatar /") } ? true : nil
         }
-        #expect(access(fixture.account.avatar, R_OK) == 0)
+        #expect(access(fixture.account.profile.avatar, R_OK) == 0)
     }
 
     // MARK: Images and the service
@@ -132,7 +132,7 @@ struct CallLimitTests {
         let fixture = try await fixture()
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.account.refreshProfile()
-        _ = fixture.account.avatar
+        _ = fixture.account.profile.avatar
         #expect(fixture.world.http.requests.value.count == 1)
         #expect(fixture.account.state == .ready)
         #expect(fixture.account.retryAt == nil)

@@ -49,10 +49,11 @@ struct ProfileTests {
     @Test func `a picture that is gone is not named, and comes back`() async throws {
         let fixture = try await fixture()
         try await fixture.account.refresh()
-        let path = fixture.account.avatar
+        let path = fixture.account.profile.avatar
         #expect(access(path, R_OK) == 0)
         unlink(path)
-        #expect(fixture.account.avatar == "")
+        fixture.engine.checkAvatars()
+        fixture.world.clock.advance(by: .seconds(1))
         try await fixture.told("avatar ")
         try await fixture.base.told.wait {
             $0.last { $0.hasPrefix("avatar") } == "avatar \(path)" ? true : nil
@@ -60,7 +61,7 @@ struct ProfileTests {
         // Without a network a start shows none, and asks for one.
         unlink(path)
         let next = try await ServiceFixture(after: fixture)
-        #expect(next.account.avatar == "")
+        #expect(next.account.profile.avatar == "")
         #expect(next.account.profile.username == "ada")
     }
 }

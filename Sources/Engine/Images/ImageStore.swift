@@ -120,6 +120,11 @@ final class ImageStore {
         throw ProviderError.failed("The image could not be opened; try again.")
     }
 
+    /// Returns those of the files that cannot be read.
+    func unreadable(_ paths: Set<String>) async -> Set<String> {
+        await onFiles { _ in paths.filter { access($0, R_OK) != 0 } }
+    }
+
     /// Deletes what is kept for an account.
     func forget(_ account: AccountID) async {
         // What is on its way would come after all is deleted.

@@ -13,8 +13,8 @@ extension RemoteService {
         if let (profile, _) = kept ?? nil {
             await count(profile)
             var profile = profile
-            // The file may have gone with the rest of the images.
-            if access(profile.avatar, R_OK) != 0 { profile.avatar = "" }
+            // The file may have been deleted with the rest of the images.
+            if await !stores.images.unreadable([profile.avatar]).isEmpty { profile.avatar = "" }
             owner?.profileKnown(profile)
         }
         guard credentials.trouble == nil, !isClosed else { return }
