@@ -65,7 +65,7 @@ struct PictureDatabase: Sendable {
     }
 
     private static func open(_ path: String) throws(StorageError) -> Database {
-        let database = try Database(path: path, durability: .process, cacheKibibytes: 512)
+        let database = try Database(path: path, durability: .process, cacheKibibytes: 256)
         try database.migrate(PictureIndex.migrations)
         return database
     }
