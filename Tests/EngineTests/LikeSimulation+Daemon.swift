@@ -33,10 +33,11 @@ extension LikeSimulation {
         case .confirmed(let update):
             let group = Self.group(of: update.like.photo)
             if update.outcome == .done {
-                // Without a trace in the cache, the like is sent again after a restart.
+                // A later call of the group is sent, and so is a record after a change by another client.
                 let isKept =
-                    !cacheIsReadOnly && cacheShows(update.like)
+                    histories[group]?.isTouched == false
                     && !calls.values.contains { $0.group == group }
+                    && !hasUntraceableRecord(of: group)
                 histories[group]?.confirmed = isKept ? update.like.isWanted : nil
                 if !update.isCounted { isCountKnown = false }
             }
@@ -50,10 +51,20 @@ extension LikeSimulation {
         }
     }
 
-    func cacheShows(_ like: PendingLike) -> Bool {
-        cache[like.photo].map {
-            $0.isLiked == like.isWanted && $0.confirmed.secondsSince1970 > 0
-        } ?? false
+    /// Returns true if a record remains, or is being written, of which a restart cannot tell that it was confirmed.
+    ///
+    /// - Parameters:
+    ///   - group: The like group.
+    ///   - isWanted: The state of the record; nil for either.
+    /// - Returns: True if there is such a record.
+    func hasUntraceableRecord(of group: String, _ isWanted: Bool? = nil) -> Bool {
+        func matches(_ like: PendingLike) -> Bool {
+            Self.group(of: like.photo) == group && (isWanted ?? like.isWanted) == like.isWanted
+        }
+        if case .store(let like, nil) = queue.writing, matches(like) { return true }
+        return ((try? tables.read())?.pending ?? []).contains {
+            $0.stored == nil && matches($0.like)
+        }
     }
 
     /// Lets something that takes time come to its end.
@@ -120,7 +131,10 @@ extension LikeSimulation {
                 count = max(0, count + (update.like.isWanted ? 1 : -1))
             }
             if cacheIsReadOnly { isCountKnown = false }
-            results.append(.cacheUpdated(update, isWritten: !cacheIsReadOnly))
+            let isCached = cache[update.like.photo] != nil
+            results.append(
+                .cacheUpdated(
+                    update, cacheIsReadOnly ? .failed : isCached ? .written : .notCached))
         default: break
         }
     }
@@ -196,8 +210,8 @@ extension LikeSimulation {
     }
 
     func startSession() {
-        // Without a time, the cache cannot tell if the like was confirmed.
-        for record in (try? tables.read())?.pending ?? [] where record.stored == nil {
+        // The record of a confirmed like could not be removed, and the cache cannot tell that it was confirmed.
+        for record in (try? tables.read())?.pending ?? [] where hasWriteFailed {
             histories[Self.group(of: record.like.photo)]?.confirmed = nil
         }
         session += 1
@@ -244,6 +258,7 @@ extension LikeSimulation {
             handle(.closed(.replaced))
             check(calls.isEmpty, "calls are not answered after a failed logout: \(calls)")
             calls = [:]
+            loseOverrides()
             return startSession()
         }
         try tables.clear()

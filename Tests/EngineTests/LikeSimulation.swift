@@ -112,6 +112,7 @@ final class LikeSimulation {
     var lastCall = 0
     var histories: [String: History] = [:]
     var isLoggedOut = false
+    var isTimingOut = false
     var statistics = Statistics()
 
     struct Statistics {
@@ -183,7 +184,11 @@ final class LikeSimulation {
         case 88..<91: now = now + .seconds(pick([0, 1, 20, 700, 90_000]))
         case 91: handle(.questionDue)
         case 92..<94:
-            if let id = calls.keys.sorted().first { handle(.timedOut(id)) }
+            if let id = calls.keys.sorted().first {
+                isTimingOut = true
+                handle(.timedOut(id))
+                isTimingOut = false
+            }
         case 94: diskIsFull = chance(2) && !diskIsFull
         case 95: cacheIsReadOnly = chance(2) && !cacheIsReadOnly
         case 96: try kill()
@@ -235,6 +240,11 @@ final class LikeSimulation {
         switch answer.outcome {
         case .done:
             statistics.done += 1
+            check(
+                hasWriteFailed || isTimingOut || history.promisedBy > id
+                    || calls.contains { $0.key > id && $0.value.group == call.group }
+                    || !hasUntraceableRecord(of: call.group, answer.isLiked),
+                "call \(id) is done, and would be sent again after a restart")
             check(
                 liked.contains(call.group) == answer.isLiked || history.isTouched
                     || history.promisedBy > id,

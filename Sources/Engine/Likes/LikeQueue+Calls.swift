@@ -127,6 +127,7 @@ nonisolated extension LikeQueue {
         if let index = index(group) {
             let earlier = entries[index].like
             entries[index].like = like
+            entries[index].isTraceable = isKnown
             if isCached { entries[index].isCached = true }
             if isKnown { entries[index].known = !like.isWanted }
             // The earlier like is not sent any more. If it is being sent, its callers learn the outcome.
@@ -134,7 +135,9 @@ nonisolated extension LikeQueue {
         } else {
             if !isKnown { outcomeUnknown.insert(group) }
             entries.append(
-                Entry(like: like, known: isKnown ? !like.isWanted : nil, isCached: isCached))
+                Entry(
+                    like: like, known: isKnown ? !like.isWanted : nil, isCached: isCached,
+                    isTraceable: isKnown))
         }
         effects += [.pendingChanged, .photosChanged(like.photo, id)]
         if isOverdue { effects += reply(id, (like.isWanted, .queued)) }
@@ -172,8 +175,12 @@ nonisolated extension LikeQueue {
             calls[id]?.isOverdue = true
             return []
         case .waiting(let like):
-            if case .refusing(like, let error) = delivery { return fail(id, error) }
-            return reply(id, (like.isWanted, .queued))
+            switch delivery {
+            case .refusing(like, let error): return fail(id, error)
+            case .completing(let update) where update.like == like:
+                return reply(id, (like.isWanted, .done))
+            default: return reply(id, (like.isWanted, .queued))
+            }
         case .finished(let like, let outcome): return reply(id, (like.isWanted, outcome))
         }
     }

@@ -71,6 +71,10 @@ nonisolated extension LikeQueue {
             return (failed ? [.failed(like, error)] : [])
                 + waiting(for: like).flatMap { fail($0, error) }
         }
+        if case .success = result, case .completing(let update) = delivery, update.like == like {
+            delivery = nil
+            return [.confirmed(update)] + (closing == .replaced ? replyToAll(like, .done) : [])
+        }
         return closing == .replaced ? replyToAll(like, .queued) : []
     }
 

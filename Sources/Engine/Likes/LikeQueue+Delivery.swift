@@ -144,7 +144,7 @@ nonisolated extension LikeQueue {
 
     /// A confirmed like was written to the cache, or could not be written.
     mutating func cacheUpdated(
-        _ update: CacheUpdate, isWritten: Bool, _ now: Timestamp
+        _ update: CacheUpdate, _ result: CacheUpdateResult, _ now: Timestamp
     ) -> [Effect] {
         guard closing != .loggingOut, closing != .loggedOut else { return [] }
         let like = update.like
@@ -152,34 +152,51 @@ nonisolated extension LikeQueue {
         cacheUpdates[group, default: 1] -= 1
         if cacheUpdates[group] == 0 {
             cacheUpdates[group] = nil
-            cacheOverrides[group] = isWritten ? nil : like.isWanted
+            cacheOverrides[group] = result == .failed ? like.isWanted : nil
         }
         var effects = outdateReads(group)
-        // The next session finds out by the cache that the like is confirmed.
-        guard closing == nil else { return [.confirmed(update)] }
-        if update.outcome == .done {
-            failuresInRound = 0
-            outcomeUnknown.remove(group)
-            if let index = index(group), entries[index].like == like {
-                entries.remove(at: index)
-                unremoved.append(like)
-                writes.append(.remove(like))
-                effects.append(.pendingChanged)
-            } else if let index = index(group) {
-                entries[index].known = like.isWanted
-            }
-        }
-        effects.append(.confirmed(update))
-        if update.outcome == .done {
-            effects += replyToAll(like, .done)
-        } else {
+        let entry = entry(group)
+        let isTraceable =
+            entry?.like != like || entry?.isTraceable == true && result == .written
+        // The next session finds out by the cache that the like is confirmed, or sends it again.
+        guard closing == nil else { return isTraceable ? [.confirmed(update)] : [] }
+        guard update.outcome == .done else {
+            effects.append(.confirmed(update))
             for id in calls.keys.sorted() {
                 guard case .finished(like, .local) = calls[id]?.step else { continue }
                 effects += reply(id, (like.isWanted, .local))
             }
+            if case .updatingCache(update) = delivery { effects += nextDelivery(now) }
+            return effects + advance(now)
         }
-        if case .updatingCache(update) = delivery { effects += nextDelivery(now) }
-        return effects + advance(now)
+        if entry?.like == like {
+            unremoved.append(like)
+            writes.append(.remove(like))
+        }
+        guard isTraceable else {
+            delivery = .completing(update)
+            return effects + advance(now)
+        }
+        return effects + completed(update, now) + advance(now)
+    }
+
+    /// Ends the delivery of a confirmed like.
+    mutating func completed(_ update: CacheUpdate, _ now: Timestamp) -> [Effect] {
+        let like = update.like
+        let group = likeGroup(like.photo)
+        failuresInRound = 0
+        outcomeUnknown.remove(group)
+        var effects: [Effect] = []
+        if let index = index(group) {
+            if entries[index].like == like {
+                entries.remove(at: index)
+                effects.append(.pendingChanged)
+            } else {
+                entries[index].known = like.isWanted
+            }
+        }
+        effects += [.confirmed(update)] + replyToAll(like, .done)
+        return effects + (delivery?.like == like ? nextDelivery(now) : [])
     }
 
     // MARK: Refusal

@@ -29,7 +29,7 @@ nonisolated extension LikeQueue {
         /// The result of ``Effect/send(_:)``: the number of likes of the photo, if the service reports it.
         case sent(Result<Int?, any Error>)
         /// The result of ``Effect/updateCache(_:)``.
-        case cacheUpdated(CacheUpdate, isWritten: Bool)
+        case cacheUpdated(CacheUpdate, CacheUpdateResult)
         /// The service reports that a photo is liked or not, and reported the opposite before.
         case observed(PhotoID, isLiked: Bool)
         /// A service without likes may have to be asked again.
@@ -90,6 +90,15 @@ nonisolated extension LikeQueue {
         var outcome = LikeOutcome.done
         /// True if the number of the user's likes changes with it; false if the service may have counted it before.
         var isCounted: Bool
+    }
+
+    /// The result of a change of the cache.
+    enum CacheUpdateResult {
+        /// The cache shows the new state.
+        case written
+        /// The cache does not have the photo.
+        case notCached
+        case failed
     }
 
     /// The stored records when the session starts.

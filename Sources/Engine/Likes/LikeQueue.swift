@@ -20,6 +20,8 @@ nonisolated struct LikeQueue {
         var known: Bool?
         /// False if the photo has to be fetched before the like is sent, because the cache does not have it.
         var isCached = true
+        /// True if the cache can tell after a restart that the like was confirmed, though its record remains.
+        var isTraceable = false
     }
 
     /// A call of a client that has not been answered, or whose record is being written.
@@ -70,13 +72,16 @@ nonisolated struct LikeQueue {
         case storingLocally(PendingLike)
         /// The cache is being updated with a confirmed like, or with one that was stored locally.
         case updatingCache(CacheUpdate)
+        /// The like is confirmed. Its record is being removed first, because without it nothing would show after a
+        /// restart that the like was confirmed.
+        case completing(CacheUpdate)
 
         var like: PendingLike {
             switch self {
             case .fetching(let like), .sending(let like, _, _), .checking(let like),
                 .refusing(let like, _), .storingLocally(let like):
                 like
-            case .updatingCache(let update): update.like
+            case .updatingCache(let update), .completing(let update): update.like
             }
         }
     }
@@ -201,8 +206,7 @@ nonisolated struct LikeQueue {
         case .deliveryRequested: return deliver(now)
         case .photoFetched(let result): return photoFetched(result, now)
         case .sent(let result): return sent(result, now)
-        case .cacheUpdated(let update, let isWritten):
-            return cacheUpdated(update, isWritten: isWritten, now)
+        case .cacheUpdated(let update, let result): return cacheUpdated(update, result, now)
         case .observed(let photo, let isLiked): return observed(photo, isLiked, now)
         case .questionDue:
             guard closing == nil, mayOfferLikesAgain(at: now), !localLikes.isEmpty,
@@ -245,7 +249,10 @@ nonisolated struct LikeQueue {
                 if let index = index(group) { unremoved.append(entries.remove(at: index).like) }
                 // The daemon may have ended while the like was being sent.
                 outcomeUnknown.insert(group)
-                entries.append(Entry(like: record.like, known: record.cached?.isLiked))
+                entries.append(
+                    Entry(
+                        like: record.like, known: record.cached?.isLiked,
+                        isTraceable: record.stored != nil))
             }
             let reads = calls.keys.sorted().map { id in
                 calls[id]?.step = .reading(isOutdated: false)
@@ -287,7 +294,12 @@ nonisolated struct LikeQueue {
         case (.withdraw(let like), let result): effects = withdrawn(like, result, now)
         case (.remove(let like), let result):
             if case .success = result { unremoved.removeAll { $0 == like } }
-            if case .refusing(like, let error) = delivery { effects = refused(like, error, now) }
+            switch delivery {
+            case .refusing(like, let error): effects = refused(like, error, now)
+            case .completing(let update) where update.like == like:
+                effects = completed(update, now)
+            default: break
+            }
         case (.storeLocally(let like, let asked), .success):
             effects = storedLocally(like, asked: asked, now)
         case (.storeLocally(let like, _), .failure(let error)):

@@ -234,7 +234,8 @@ final class Likes {
             owner.likeCount = max(0, owner.likeCount + (update.like.isWanted ? 1 : -1))
         }
         confirmedPhotos = result?.photos ?? []
-        handle(.cacheUpdated(update, isWritten: result != nil))
+        let isCached = confirmedPhotos.contains { $0.id == update.like.photo }
+        handle(.cacheUpdated(update, result == nil ? .failed : isCached ? .written : .notCached))
     }
 
     // MARK: Announcements
