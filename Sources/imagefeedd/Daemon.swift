@@ -139,6 +139,7 @@ final class Daemon {
             http?.replaceConnections()
             engine.resumed()
         } onNetworkChange: { [unowned self] in
+            logger.debug("The network has changed")
             http?.replaceConnections()
             engine.networkChanged()
         }

@@ -44,12 +44,19 @@ struct LogoutCallTests {
         }
     }
 
-    private func thrownError(_ body: () async throws -> Void) async -> (any Error)? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error
+    /// The outcomes of calls: the name of the error, or `none`.
+    private let outcomes = Observed<[String]>()
+
+    private func start(_ body: @escaping @MainActor () async throws -> Void) {
+        Task {
+            do {
+                try await body()
+                outcomes.append("none")
+            } catch EngineError.needsLogin {
+                outcomes.append("needsLogin")
+            } catch {
+                outcomes.append("\(error)")
+            }
         }
     }
 
@@ -59,17 +66,13 @@ struct LogoutCallTests {
         try await fixture.told("profile Ada")
         fixture.service.state.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
-        let running = Task { await thrownError { try await call.run(fixture.account) } }
+        start { try await call.run(fixture.account) }
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == call.request } > before ? true : nil
         }
         // The service never answers, and the clock of the time limits stands still.
         try await end.run(fixture)
-        let error = try #require(await running.value)
-        guard case EngineError.needsLogin = error else {
-            Issue.record("\(error)")
-            return
-        }
+        #expect(try await outcomes.elements(1) == ["needsLogin"])
     }
 
     @Test(arguments: End.allCases)
@@ -81,18 +84,13 @@ struct LogoutCallTests {
         fixture.world.http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
         fixture.world.http.isHeld.update { $0 = true }
         let account = fixture.account
-        let calls = names.map { name in
-            Task { await thrownError { _ = try await account.imagePath(name, size: "full") } }
+        for name in names {
+            start { _ = try await account.imagePath(name, size: "full") }
         }
         _ = try await fixture.world.http.requests.elements(names.count)
         try await end.run(fixture)
-        for call in calls {
-            let error = try #require(await call.value)
-            guard case EngineError.needsLogin = error else {
-                Issue.record("\(error)")
-                continue
-            }
-        }
+        let count = names.count
+        #expect(try await outcomes.elements(count) == .init(repeating: "needsLogin", count: count))
     }
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {
@@ -100,12 +98,10 @@ struct LogoutCallTests {
         try await fixture.told("profile Ada")
         fixture.service.state.update { $0.held = ["other top"] }
         let account = fixture.account
-        let running = Task {
-            await thrownError { _ = try await account.page("other", cursor: "", count: 3) }
-        }
+        start { _ = try await account.page("other", cursor: "", count: 3) }
         try await fixture.service.state.wait { $0.requests.contains("other top") ? true : nil }
         try await fixture.engine.logOut(account)
-        _ = await running.value
+        _ = try await outcomes.elements(1)
         try await fixture.service.state.wait { $0.cancelled == ["other top"] ? true : nil }
     }
 }

@@ -123,6 +123,41 @@ struct NetworkTests {
         try await world.daemon.stop()
     }
 
+    /// True if this process can create network namespaces.
+    nonisolated private static let canCreateNetworks =
+        geteuid() == 0 && access("/usr/sbin/ip", X_OK) == 0
+
+    @Test(.enabled(if: canCreateNetworks, "needs root and ip(8)"))
+    func `the kernel reports another network, also one with the same address`() async throws {
+        let daemon = try await RunningDaemon(
+            ["--log-level", "debug"], launcher: ["/usr/bin/unshare", "--net"])
+        let output = daemon.process.standardError
+        @Sendable func changes(_ text: String) -> Int {
+            text.components(separatedBy: "The network has changed").count - 1
+        }
+        func configure(_ commands: String) async throws {
+            let shell = try ChildProcess(
+                "/usr/bin/nsenter",
+                ["--target", "\(daemon.process.id)", "--net", "/bin/sh", "-ec", commands],
+                environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
+            let result = try await shell.result()
+            #expect(result.exit == .code(0), "\(result.error)")
+        }
+        try await configure(
+            """
+            ip link add veth0 type veth peer name veth1
+            ip link set veth1 up
+            ip link set veth0 up
+            ip address add 10.9.8.7/24 dev veth0
+            """)
+        try await output.wait { changes($0.text) > 0 ? true : nil }
+        let before = changes(output.value.text)
+        try await configure(
+            "ip address del 10.9.8.7/24 dev veth0; ip address add 10.9.8.7/24 dev veth0")
+        try await output.wait { changes($0.text) > before ? true : nil }
+        try await daemon.stop()
+    }
+
     @Test(arguments: ["https_proxy", "ALL_PROXY"])
     func `the password of a malformed proxy address appears nowhere`(variable: String) async throws
     {
