@@ -144,6 +144,24 @@ struct StatusTests {
         #expect(photo.title == nil)
     }
 
+    @Test func `numbers and flags that arrive as text are read`() throws {
+        let image = Sample.image(
+            "1",
+            #""meta":{"original":{"width":"1280","height":"853.0"},"focus":{"x":"0.5","y":"-1"}}"#)
+        let photo = try #require(
+            try photos(
+                Sample.status(
+                    "1", [image], #""sensitive":"0","favourites_count":"12","favourited":1"#)
+            ).first
+        ).photo
+        #expect(photo.width == 1280 && photo.height == 853)
+        #expect(photo.focus == FocalPoint(x: 0.5, y: -1))
+        #expect(photo.likes == 12)
+        #expect(photo.isLiked)
+        #expect(try photos(Sample.status("1", [image], #""sensitive":1"#)).isEmpty)
+        #expect(try photos(Sample.status("1", [image], #""sensitive":"true""#)).isEmpty)
+    }
+
     @Test func `what Pixelfed says otherwise is understood`() throws {
         let image = Sample.image(
             "9",

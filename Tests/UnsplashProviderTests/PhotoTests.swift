@@ -83,6 +83,13 @@ struct PhotoTests {
         #expect(remote.images.count == 4)
     }
 
+    @Test func `numbers that arrive as text are read`() throws {
+        let photo = try #require(
+            try Self.photo(#""width":"4000","height":"3000","likes":"7""#)
+        ).photo
+        #expect(photo.width == 4000 && photo.height == 3000 && photo.likes == 7)
+    }
+
     @Test func `id and addresses are enough`() throws {
         let remote = try #require(try Self.photo())
         #expect(remote.photo.id == PhotoID("_yT_vva8zSc"))
@@ -98,7 +105,7 @@ struct PhotoTests {
     }
 
     @Test(arguments: [
-        #""width":"9","height":-4,"color":7,"blur_hash":[],"description":{},"alt_description":1"#,
+        #""width":"9px","height":-4,"color":7,"blur_hash":[],"description":{},"alt_description":1"#,
         #""width":0,"height":1e99,"color":"red","blur_hash":"no\u0000hash","description":"","alt_description":" ""#,
         #""created_at":"soon","updated_at":0,"likes":-1,"liked_by_user":"yes","user":[],"links":"x""#,
         #""created_at":{},"likes":99999999999999999999,"liked_by_user":null,"user":null,"links":{"html":7}"#,

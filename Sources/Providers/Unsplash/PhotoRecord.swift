@@ -74,13 +74,13 @@ struct PhotoRecord: Decodable {
         links = values.lenient(.links)
         createdAt = values.lenient(.createdAt)
         updatedAt = values.lenient(.updatedAt)
-        width = values.lenient(.width)
-        height = values.lenient(.height)
+        width = values.lenientInteger(.width)
+        height = values.lenientInteger(.height)
         color = values.lenient(.color)
         blurHash = values.lenient(.blurHash)
         caption = values.lenient(.description)
         alternativeText = values.lenient(.alternativeText)
-        likes = values.lenient(.likes)
+        likes = values.lenientInteger(.likes)
         isLiked = values.lenient(.isLiked)
         user = values.lenient(.user)
         isFreePhoto =
@@ -101,7 +101,7 @@ struct SearchRecord: Decodable {
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         photos = try values.decode(LenientList<PhotoRecord>.self, forKey: .results)
-        total = values.lenient(.total)
+        total = values.lenientInteger(.total)
     }
 }
 
@@ -116,6 +116,6 @@ struct LikeRecord: Decodable {
     init(from decoder: any Decoder) throws {
         let photo = try decoder.container(keyedBy: Key.self)
             .nestedContainer(keyedBy: Key.self, forKey: .photo)
-        likes = photo.lenient(.likes)
+        likes = photo.lenientInteger(.likes)
     }
 }

@@ -17,7 +17,7 @@ struct TopicRecord: Decodable {
         let values = try decoder.container(keyedBy: Key.self)
         slug = try values.decode(String.self, forKey: .slug)
         title = values.lenient(.title)
-        totalPhotos = values.lenient(.totalPhotos)
+        totalPhotos = values.lenientInteger(.totalPhotos)
         cover = try? values.nestedContainer(keyedBy: Key.self, forKey: .cover).lenient(.id)
     }
 

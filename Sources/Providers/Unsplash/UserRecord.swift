@@ -27,7 +27,7 @@ struct UserRecord: Decodable {
         name = values.lenient(.name)
         bio = values.lenient(.bio)
         location = values.lenient(.location)
-        totalLikes = values.lenient(.totalLikes)
+        totalLikes = values.lenientInteger(.totalLikes)
         page = try? values.nestedContainer(keyedBy: Key.self, forKey: .links).lenient(.html)
         avatar = try? values.nestedContainer(keyedBy: Key.self, forKey: .profileImage)
             .lenient(.large)

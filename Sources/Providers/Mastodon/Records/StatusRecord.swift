@@ -52,10 +52,10 @@ struct StatusRecord: Decodable {
         editedAt = values.lenient(.editedAt)
         content = values.lenient(.content)
         warning = values.lenient(.warning)
-        isSensitive = values.lenient(.sensitive)
+        isSensitive = values.lenientFlag(.sensitive)
         page = values.lenient(.url) ?? values.lenient(.uri)
-        favourites = values.lenient(.favourites)
-        isFavourite = values.lenient(.favourited)
+        favourites = values.lenientInteger(.favourites)
+        isFavourite = values.lenientFlag(.favourited)
         account = values.lenient(.account)
         attachments = values.lenient(.attachments, as: LenientList.self)?.elements ?? []
         filterActions =
@@ -110,15 +110,11 @@ struct AttachmentRecord: Decodable {
         blurHash = values.lenient(.blurhash)
         let original = try? values.nestedContainer(keyedBy: Key.self, forKey: .meta)
             .nestedContainer(keyedBy: Key.self, forKey: .original)
-        func size(_ key: Key) -> Int? {
-            original?.lenient(key)
-                ?? original?.lenient(key, as: Double.self).flatMap { Int(exactly: $0.rounded()) }
-        }
-        width = size(.width)
-        height = size(.height)
+        width = original?.lenientInteger(.width)
+        height = original?.lenientInteger(.height)
         let point = try? values.nestedContainer(keyedBy: Key.self, forKey: .meta)
             .nestedContainer(keyedBy: Key.self, forKey: .focus)
-        if let x: Double = point?.lenient(.x), let y: Double = point?.lenient(.y) {
+        if let x = point?.lenientNumber(.x), let y = point?.lenientNumber(.y) {
             focus = FocalPoint(x: x, y: y)
         } else {
             focus = nil
