@@ -1,13 +1,17 @@
 internal import Quoting
 
-/// The name of a server that somebody has named: a host name in lower case, without a port.
+/// The name of a server: a host name in lower case, without a port. An internationalized name is in its ASCII form.
 package struct ServerName: Hashable, Sendable {
     package let text: String
+    /// The user of the handle that the name was read from; nil if it was no handle.
+    package let user: String?
 
     /// The longest name that DNS has, in bytes.
     private static let maximumLength = 253
+    /// The longest name of a user that is read, in bytes.
+    private static let maximumUserLength = 256
 
-    /// Reads what somebody wrote: `photos.example`, the address of a page there, or a handle like
+    /// Reads the text of a user: `photos.example`, the address of a page there, or a handle such as
     /// `@ada@photos.example`.
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)``.
@@ -16,6 +20,7 @@ package struct ServerName: Hashable, Sendable {
             throw .invalidArgument("The name of the server is missing, such as photos.example.")
         }
         var name = Substring(shown)
+        var user: String?
         if let scheme = name.firstRange(of: "://") {
             guard name[..<scheme.lowerBound].lowercased() == "https" else {
                 throw .invalidArgument(
@@ -23,20 +28,31 @@ package struct ServerName: Hashable, Sendable {
                 )
             }
             name = name[scheme.upperBound...].prefix { !"/?#".contains($0) }
+            if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
+        } else if let at = name.lastIndex(of: "@") {
+            user = Self.user(name[..<at])
+            name = name[name.index(after: at)...]
         }
-        if let at = name.lastIndex(of: "@") { name = name[name.index(after: at)...] }
         while name.last == "/" || name.last == "." { name.removeLast() }
-        guard let host = Self.host(name.lowercased()) else {
+        guard let host = InternationalName.ascii(name).flatMap(Self.host) else {
             throw .invalidArgument(
                 "\(shown.withoutUserInformation.quoted) is not the name of a server, such as photos.example."
             )
         }
         self.text = host
+        self.user = user
     }
 
-    /// The name, if it is one that only DNS can resolve.
+    /// Returns the user of a handle; nil for text that no user has as a name.
+    private static func user(_ text: Substring) -> String? {
+        let name = text.hasPrefix("@") ? text.dropFirst() : text
+        guard 1...maximumUserLength ~= name.utf8.count, !name.contains("@") else { return nil }
+        return String(name)
+    }
+
+    /// Returns the name if it is one that only DNS can resolve.
     ///
-    /// Source: RFC 1123 §2.1; WHATWG URL §3.5 for what would be taken for an IPv4 address.
+    /// Source: RFC 1123 §2.1; WHATWG URL §3.5 for names that are taken for an IPv4 address.
     private static func host(_ name: String) -> String? {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= maximumLength, labels.count >= 2,

@@ -7,15 +7,27 @@ struct ServerNameTests {
         ("https://pixelfed.social/", "pixelfed.social"), ("https://a.b/@ada?x#y", "a.b"),
         ("@ada@pixelfed.social", "pixelfed.social"), ("ada@pixelfed.social", "pixelfed.social"),
         ("xn--mnchen-3ya.social.", "xn--mnchen-3ya.social"), ("a-1.b2.c3d", "a-1.b2.c3d"),
+        ("https://münchen.social/@ada", "xn--mnchen-3ya.social"),
+        ("@ada@münchen.social", "xn--mnchen-3ya.social"),
     ])
     func `a server is read as people write it`(text: String, name: String) throws {
         #expect(try ServerName(text).text == name)
     }
 
     @Test(arguments: [
+        ("@ada@photos.example", "ada"), ("Ada@Photos.Example", "Ada"), ("photos.example", nil),
+        ("https://photos.example/@ada", nil), ("https://ada@photos.example/", nil),
+        ("@photos.example", nil), ("a@b@photos.example", nil), ("@@photos.example", nil),
+    ])
+    func `the user of a handle is kept`(text: String, user: String?) throws {
+        let name = try ServerName(text)
+        #expect(name.user == user)
+        #expect(name.text == "photos.example")
+    }
+
+    @Test(arguments: [
         "", " ", "localhost", "http://pixelfed.social", "ftp://a.b", "127.0.0.1", "[::1]", "::1",
         "0x7f.1", "1.2.3.0x4", "a..b", ".a.b", "-a.b", "a-.b", "a b.c", "a.b:8080",
-        "münchen.social",
         "https://", "@", "a/b.c", "a_b.c", "999", "a.1",
         String(repeating: "a", count: 64) + ".b", String(repeating: "a.", count: 127) + "bcd",
         String(repeating: "x", count: 100_000),
