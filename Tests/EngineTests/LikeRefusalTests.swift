@@ -83,6 +83,28 @@ struct LikeRefusalTests {
         #expect(fixture.base.told.value.count { $0 == "like failed a" } == 1)
     }
 
+    @Test func `a like that finds its photo gone removes the whole like group`() async throws {
+        let fixture = try await ServiceFixture(["a.1", "a.2", "b"])
+        try await fixture.told("profile Ada")
+        #expect(try await fixture.page().ids == ["a.1", "a.2", "b"])
+        fixture.service.state.update { $0.photos = ["b"] }
+        await #expect(throws: ProviderError.notFound("No a.1.")) {
+            try await fixture.account.setLiked("a.1", true)
+        }
+        try await fixture.told("photos removed [a.2]")
+        #expect(try await fixture.page().ids == ["b"])
+        #expect(fixture.account.pendingLikes.isEmpty)
+    }
+
+    @Test func `a like that is not found leaves a photo that is`() async throws {
+        let fixture = try await ServiceFixture(["a.1", "a.2"])
+        try await fixture.told("profile Ada")
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.notFound("No likes.") }
+        #expect(try await fixture.account.setLiked("a.1", true) == .local)
+        #expect(try await fixture.page().ids == ["a.1", "a.2"])
+    }
+
     @Test func `the opposite of a like that is being refused stands`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.told("profile Ada")

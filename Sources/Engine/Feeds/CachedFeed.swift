@@ -220,9 +220,25 @@ final class CachedFeed {
                 let remote = try await owner.ask { [session] in try await session.fetchPhoto(id) }
                 return try await keep(remote)
             } catch let error as ProviderError {
-                if case .notFound = error { await remove(id) }
+                if case .notFound = error { await remove([id]) }
                 throw error
             }
+        }
+    }
+
+    /// Fetches a photo that the service did not find when it was to be liked.
+    ///
+    /// If the photo is gone, its like group is gone, too: the service likes the group as one.
+    ///
+    /// - Parameter id: The photo.
+    /// - Returns: The photo, if only the like was not found.
+    /// - Throws: The errors of ``fetchPhoto(_:)``.
+    func fetchUnlikablePhoto(_ id: PhotoID) async throws -> CachedPhoto {
+        do {
+            return try await fetchPhoto(id)
+        } catch ProviderError.notFound(let reason) {
+            await remove(((try? await companions(of: id)) ?? []).map(\.id))
+            throw ProviderError.notFound(reason)
         }
     }
 
@@ -240,13 +256,17 @@ final class CachedFeed {
         return kept ?? CachedPhoto(remote: remote)
     }
 
-    private func remove(_ id: PhotoID) async {
-        let wasKnown = try? await store.run { [account] (tables) throws(StorageError) in
-            guard try tables.photo(account, id) != nil else { return false }
-            try tables.removePhoto(account, id)
-            return true
+    /// Removes photos that are gone from every source.
+    private func remove(_ ids: [PhotoID]) async {
+        let removed = try? await store.run { [account] (tables) throws(StorageError) in
+            var removed: [PhotoID] = []
+            for id in ids where try tables.photo(account, id) != nil {
+                try tables.removePhoto(account, id)
+                removed.append(id)
+            }
+            return removed
         }
-        if wasKnown == true { owner.photosRemoved([id]) }
+        if let removed, !removed.isEmpty { owner.photosRemoved(removed) }
     }
 
     // MARK: Likes

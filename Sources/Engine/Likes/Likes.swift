@@ -175,7 +175,7 @@ final class Likes {
             request = Task {
                 let result = await Result {
                     isCachedEnough
-                        ? try await feed.photo(photo) : try await feed.fetchPhoto(photo)
+                        ? try await feed.photo(photo) : try await feed.fetchUnlikablePhoto(photo)
                 }
                 handle(.photoFetched(result.map(\.photo.isLiked)))
             }
