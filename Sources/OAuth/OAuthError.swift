@@ -35,7 +35,8 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
         switch code {
         case "access_denied": self = .denied
         case "invalid_grant": self = .invalidGrant
-        case "invalid_client": self = .invalidClient
+        // The second one is Takahē's before 0.9.
+        case "invalid_client", "invalid_client_id": self = .invalidClient
         case "server_error", "temporarily_unavailable": self = .serviceFailed(plain(text ?? code))
         default:
             let parts = [code, text ?? ""].map { plain($0) }.filter { !$0.isEmpty }

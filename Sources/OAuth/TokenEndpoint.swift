@@ -114,16 +114,26 @@ nonisolated package struct TokenEndpoint: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Whether the service still knows the client. Asks for the token of a code that nobody has: a service looks
-    /// at the client first, and nothing comes of the rest.
+    /// Checks if the service still knows the client. Sends a code that does not exist: a service checks the client
+    /// first.
     ///
-    /// - Throws: What the HTTP client throws.
+    /// - Returns: False for a client that is unknown, or that can be used only once: a service that grants a token for
+    ///   any code (snac) deletes the client with the first token that is revoked.
+    /// - Throws: The errors of the HTTP client.
     package func knowsClient() async throws -> Bool {
         var form = SecretForm()
         form.append("grant_type", "authorization_code")
         form.append("code", "none")
         form.append("redirect_uri", RedirectListeners.address(port: description.redirectPort))
         let response = try await send(form, to: description.tokenURL)
+        if response.isSuccess, let reply = try? TokenReply(response.body) {
+            let token = OAuthToken(reply, obtained: now(), requestedScopes: description.scopes)
+            // Best effort: the token gives access to the account of the last login.
+            try? await revoke(token)
+            return false
+        }
+        // snac refuses an unknown client without a body.
+        if response.status == 401, response.body.isEmpty { return false }
         return OAuthError(response, now: now()) != .invalidClient
     }
 

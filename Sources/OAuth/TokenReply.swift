@@ -79,25 +79,48 @@ nonisolated struct TokenReply: Sendable {
 }
 
 nonisolated extension OAuthError {
-    /// What is wrong with an answer; nil for one with success.
+    /// Creates the error of a response; nil for a success.
     ///
-    /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name decides.
+    /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name of the error decides. Laravel
+    /// sends `message` instead of a name.
     init?(_ response: HTTPResponse, now: Timestamp) {
         switch response.status {
         case 200..<300: return nil
         case 429:
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
+        // Both ask for the same request again.
+        case 408, 425: self = .serviceFailed("The service answered \(response.status).")
         case 400..<500:
-            struct Body: Decodable {
-                let error: String
-                let error_description: String?
-            }
-            guard let body = try? JSONDecoder().decode(Body.self, from: Data(response.body)) else {
+            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
+            if let code = body?.error {
+                self.init(code: code, text: body?.explanation)
+            } else if let message = body?.message {
+                self = .refused(plain(message))
+            } else {
                 self = .serviceFailed("The service answered \(response.status).")
-                return
             }
-            self.init(code: body.error, text: body.error_description)
         default: self = .serviceFailed("The service answered \(response.status).")
+        }
+    }
+
+    private struct ErrorBody: Decodable {
+        let error: String?
+        let explanation: String?
+        let message: String?
+
+        private enum Key: String, CodingKey {
+            case error, message
+            case explanation = "error_description"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: Key.self)
+            func text(_ key: Key) -> String? {
+                (try? fields.decode(String.self, forKey: key)).flatMap { $0.isEmpty ? nil : $0 }
+            }
+            error = text(.error)
+            explanation = text(.explanation)
+            message = text(.message)
         }
     }
 }

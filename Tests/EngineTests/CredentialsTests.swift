@@ -86,6 +86,29 @@ struct CredentialsTests {
         #expect(try await credentials.accessToken().matches(Secret("new")))
     }
 
+    @Test(arguments: [
+        (401, #"{"error":"invalid_request","message":"The refresh token is invalid."}"#),
+        (400, #"{"error":"Invalid credentials"}"#), (400, #"{"error":"invalid_grant"}"#),
+        (401, #"{"message":"Unauthenticated."}"#), (403, #"{"error":"access_denied"}"#),
+    ])
+    func `a refused refresh token needs a login, whatever the refusal is called`(
+        status: Int, body: String
+    ) async throws {
+        let credentials = try await credentials()
+        answer(status, body)
+        await #expect(throws: ProviderError.unauthorized) {
+            try await credentials.renew(insteadOf: Secret("old"))
+        }
+        guard case .needsLogin = credentials.trouble else {
+            Issue.record("\(String(describing: credentials.trouble))")
+            return
+        }
+        // It is not sent again.
+        let count = http.requests.value.count
+        await #expect(throws: ProviderError.unauthorized) { try await credentials.accessToken() }
+        #expect(http.requests.value.count == count)
+    }
+
     @Test func `a token that could not be stored is stored later`() async throws {
         let credentials = try await credentials()
         try await credentials.load()

@@ -114,6 +114,15 @@ struct TokenEndpointTests {
             .refused("invalid_scope: a b")
         ),
         (429, "", .rateLimited(until: Timestamp(secondsSince1970: 1_800_000_060))),
+        // Pixelfed, Laravel, old Takahē.
+        (
+            401,
+            #"{"error":"invalid_request","error_description":"Bad.","hint":"Token has been revoked"}"#,
+            .refused("invalid_request: Bad.")
+        ),
+        (401, #"{"message":"Unauthenticated."}"#, .refused("Unauthenticated.")),
+        (401, #"{"error":"invalid_client_id"}"#, .invalidClient),
+        (408, #"{"error":"timeout"}"#, .serviceFailed("The service answered 408.")),
         (400, "<html>", .serviceFailed("The service answered 400.")),
         (401, #"{"errors":["x"]}"#, .serviceFailed("The service answered 401.")),
         (500, #"{"error":"invalid_grant"}"#, .serviceFailed("The service answered 500.")),
@@ -213,5 +222,27 @@ struct TokenEndpointTests {
         }
         #expect(token("a", "r").sharesSecret(with: token(access, refresh)) == isShared)
         #expect(!token("a", nil).sharesSecret(with: token("b", nil)))
+    }
+
+    @Test(arguments: [
+        (400, #"{"error":"invalid_grant"}"#, true), (401, #"{"error":"invalid_client"}"#, false),
+        // Friendica, Akkoma, Takahē, and snac for an unknown client.
+        (401, #"{"error":"Unauthorized"}"#, true), (400, #"{"error":"Invalid credentials"}"#, true),
+        (500, "<html>", true), (401, "", false), (200, "<html>", true),
+    ])
+    func `the answer to a code that does not exist shows if the client is known`(
+        status: Int, body: String, isKnown: Bool
+    ) async throws {
+        #expect(try await endpoint(.init(status, body)).knowsClient() == isKnown)
+    }
+
+    @Test func `a token for a code that does not exist is revoked`() async throws {
+        let http = ScriptedHTTPClient([
+            .success(.sample(200, #"{"access_token":"at"}"#)), .success(.sample(200, "{}")),
+        ])
+        var description = OAuthDescription.sample
+        description.revocationURL = "https://photos.example/oauth/revoke"
+        #expect(try await !endpoint(http, description).knowsClient())
+        #expect(http.requests.value.last?.body.hasPrefix("token=at&") == true)
     }
 }

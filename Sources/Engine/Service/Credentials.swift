@@ -212,7 +212,9 @@ final class Credentials: AccessTokens {
     /// What a refusal to renew a token means to those who wanted to use it.
     private func refusal(of token: OAuthToken, _ error: OAuthError) -> ProviderError {
         switch error {
-        case .noRefreshToken, .invalidGrant:
+        // Services name the refusal of a refresh token differently, some `invalid_request`. Only a new
+        // login helps, whatever its name; temporary errors are `serviceFailed` and `rateLimited`.
+        case .noRefreshToken, .invalidGrant, .refused, .denied:
             refused(token.accessToken)
             return .unauthorized
         case .invalidClient where registersItself:
@@ -222,9 +224,9 @@ final class Credentials: AccessTokens {
             return .notConfigured(
                 "The service does not know the client id or its secret; configure it anew.")
         case .rateLimited(let until): return .rateLimited(until: until)
-        case .refused(let text), .serviceFailed(let text):
+        case .serviceFailed(let text):
             return .failed("The token could not be renewed: \(text)")
-        case .denied, .invalidCode, .portTaken, .cannotListen:
+        case .invalidCode, .portTaken, .cannotListen:
             return .failed("The token could not be renewed; try again later.")
         }
     }
