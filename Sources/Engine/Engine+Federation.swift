@@ -33,7 +33,8 @@ extension Engine {
                 // First: no client is registered that cannot be stored. The user may need time for the prompt.
                 try await ports.secrets.unlock()
                 entrance = try await withTimeLimit(Self.discoveryTime, ports.clock) { [self] in
-                    try await self.entrance(server, provider, settings)
+                    try await self.entrance(
+                        server, user: (try? ServerName(text))?.user, provider, settings)
                 } onTimeout: {
                     throw ProviderError.failed(
                         "\(server.excerpt) takes too long to answer; try again later.")
@@ -49,10 +50,11 @@ extension Engine {
     }
 
     private func entrance(
-        _ server: String, _ provider: any FederatedLogin, _ settings: ProviderSettings
+        _ server: String, user: String?, _ provider: any FederatedLogin,
+        _ settings: ProviderSettings
     ) async throws -> Entrance {
         let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
-        let found = try await provider.discover(server, plain)
+        let found = try await provider.discover(server, user: user, plain)
         let registered = try await registeredClient(found, provider)
         return Entrance(
             provider: provider, name: found.name, settings: settings,
@@ -78,10 +80,11 @@ extension Engine {
                 known = stored.flatMap { RegisteredClient(encoded: $0) }
             }
             if let known,
-                known.description == server.oauth,
-                try await TokenEndpoint(known.description, known.client, ports.http).knowsClient()
+                known.description.isRegistered(like: server.oauth),
+                server.oauth.registration?.isForOneLogin != true,
+                try await TokenEndpoint(server.oauth, known.client, ports.http).knowsClient()
             {
-                return known
+                return RegisteredClient(description: server.oauth, client: known.client)
             }
             // A login that timed out or was cancelled registers no client.
             try Task.checkCancellation()

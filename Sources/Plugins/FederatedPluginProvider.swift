@@ -40,11 +40,12 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     }
 
     nonisolated func discover(
-        _ server: String, _ ports: SessionPorts
+        _ server: String, user: String?, _ ports: SessionPorts
     ) async throws -> DiscoveredServer {
         let hosts = plugin.manifest.allowedHosts(server: server)
         let account = PluginAccount(
-            id: plugin.makeAccountID(), AccountIdentity(username: "", server: server), ports, hosts)
+            id: plugin.makeAccountID(), AccountIdentity(username: user ?? "", server: server),
+            ports, hosts)
         return try await plugin.call(.discover, [:], account) {
             reader throws(PluginFault) in
             let found = try DiscoveredServer(reader)

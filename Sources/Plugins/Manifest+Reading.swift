@@ -272,7 +272,8 @@ nonisolated extension Manifest {
         }
     }
 
-    /// What refuses a token beside 401: a status, and maybe what stands in the body.
+    /// Reads the answers that refuse a token beside 401: a status, and optionally the text in the body or, after a
+    /// slash, the path of the requests.
     private static func refusals(
         _ group: ManifestGroup
     ) throws(ManifestProblem) -> [TokenRefusal] {
@@ -283,7 +284,10 @@ nonisolated extension Manifest {
                 throw ManifestProblem(
                     "“\(item)” in TokenRefusals does not begin with a status from 400 to 599.")
             }
-            let refusal = TokenRefusal(status: status, text: words.count > 1 ? words[1] : nil)
+            let detail = words.count > 1 ? words[1] : nil
+            let isPath = detail?.hasPrefix("/") == true
+            let refusal = TokenRefusal(
+                status: status, text: isPath ? nil : detail, path: isPath ? detail : nil)
             if !refusals.contains(refusal) { refusals.append(refusal) }
         }
         return refusals

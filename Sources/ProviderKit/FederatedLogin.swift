@@ -20,12 +20,19 @@ public protocol FederatedLogin: Provider {
         _ server: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription
 
-    /// Asks a server what it is and how it lets its users in. No token goes along.
+    /// Finds out what kind of server it is and how its users log in. The requests carry no token.
     ///
+    /// - Parameters:
+    ///   - server: The result of ``server(_:_:)``.
+    ///   - user: The user of the handle that named the server, if it was one: the domain of a handle may be another
+    ///     than that of the server.
+    ///   - ports: The settings and the network.
     /// - Returns: The server under the name by which it is to be known, which may be another than the one it
     ///   was asked by; its description has a ``OAuthDescription/registration``.
-    /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; what asking throws.
-    func discover(_ server: String, _ ports: SessionPorts) async throws -> DiscoveredServer
+    /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; the errors of the requests.
+    func discover(
+        _ server: String, user: String?, _ ports: SessionPorts
+    ) async throws -> DiscoveredServer
 
     /// Asks a server who has just logged in. The HTTP client carries the new token.
     func identify(_ server: String, _ ports: SessionPorts) async throws -> AccountIdentity

@@ -30,6 +30,14 @@ public struct OAuthDescription: Hashable, Codable, Sendable {
     /// How the application makes itself known; nil where a person has registered it.
     public var registration: ClientRegistration?
 
+    /// Returns true if a client that was registered with this description can be used with another one: refusals of
+    /// tokens concern no registration.
+    package func isRegistered(like other: OAuthDescription) -> Bool {
+        var same = self
+        same.tokenRefusals = other.tokenRefusals
+        return same == other
+    }
+
     public init(
         authorizationURL: String, tokenURL: String, scopes: [String], tokenOrigins: [String]
     ) {
@@ -45,10 +53,14 @@ public struct TokenRefusal: Hashable, Codable, Sendable {
     public var status: Int
     /// What stands in the body; nil where the status says enough.
     public var text: String?
+    /// The path of the requests to which the answer refuses the token; nil for all requests. A page for people is no
+    /// answer to such a request.
+    public var path: String?
 
-    public init(status: Int, text: String? = nil) {
+    public init(status: Int, text: String? = nil, path: String? = nil) {
         self.status = status
         self.text = text
+        self.path = path
     }
 }
 
@@ -63,11 +75,26 @@ public struct ClientRegistration: Hashable, Codable, Sendable {
     public var fields: [String: String]
     /// The field of the redirect addresses, a line each.
     public var redirectField: String
+    /// True if the registration is good for one login: the service deletes it with the token of that login.
+    public var isForOneLogin = false
 
     public init(url: String, fields: [String: String], redirectField: String) {
         self.url = url
         self.fields = fields
         self.redirectField = redirectField
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case url, fields, redirectField, isForOneLogin
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        url = try values.decode(String.self, forKey: .url)
+        fields = try values.decode([String: String].self, forKey: .fields)
+        redirectField = try values.decode(String.self, forKey: .redirectField)
+        // Missing in registrations that older versions stored.
+        isForOneLogin = try values.decodeIfPresent(Bool.self, forKey: .isForOneLogin) ?? false
     }
 }
 

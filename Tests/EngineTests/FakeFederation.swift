@@ -62,7 +62,9 @@ final class FakeFederation: FederatedLogin {
         return oauth
     }
 
-    func discover(_ server: String, _ ports: SessionPorts) async throws -> DiscoveredServer {
+    func discover(
+        _ server: String, user: String?, _ ports: SessionPorts
+    ) async throws -> DiscoveredServer {
         // Ignores cancellation, as a slow server does.
         await Task { [state] in _ = try? await state.wait { $0.isHeld ? nil : true } }.value
         state.update { $0.discoveries += 1 }

@@ -31,7 +31,8 @@ struct DiscoveryTests {
         }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(settings), logger: Logger(label: "test"))
-        let found = try await MastodonProvider().discover("photos.example", ports)
+        let found = try await MastodonProvider(now: { Fixture.now })
+            .discover("photos.example", user: nil, ports)
         #expect(http.requests.value.allSatisfy { $0.headers["Accept"] == "application/json" })
         return found
     }
@@ -92,7 +93,7 @@ struct DiscoveryTests {
         ])
         #expect(oauth.scopes == ["read", "write"])
         #expect(oauth.redirectPort == 43117)
-        #expect(oauth.showsCode)
+        #expect(!oauth.showsCode)
         let narrow = try await discover(
             [
                 "/api/v2/instance": instance("4.0.0 (compatible; Other 1)"),
@@ -133,6 +134,175 @@ struct DiscoveryTests {
             try await discover(["/instance": .json(body)])
         }
         guard let error, case .notSupported(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("photos.example does not speak"))
+    }
+
+    @Test(arguments: [
+        "4.6.4", "4.3.0-beta.1", "4.3.0-alpha.3+glitch", "4.2.1+hometown-1.1.1",
+        "4.4.0-nightly.2026-08-01", "3.5.19",
+    ])
+    func `Mastodon and its forks are recognised`(version: String) {
+        #expect(Dialect(version: version) == .mastodon)
+    }
+
+    @Test(arguments: [
+        "0.17.3 git-8d0b5ba", "0.17.3+git-8d0b5ba", "3.5.3+0.17.3-git-8d0b5ba",
+        "2.8.0 (compatible; Friendica 2024.12-1571)", "2.7.2 (compatible; Akkoma 3.13.2)",
+        "takahe/0.11.0", "0.11.0", "4.2.1 (compatible; Iceshrimp.NET/2024.1-beta5)",
+        "3.0.0 (compatible; Sharkey 2025.4.2; like Akkoma)", "4.0.0 (compatible; Mitra 2.18.0)",
+        "4.0", "", "4.0.0+", "four.0.0", "4.0.0+1",
+    ])
+    func `any other software is asked with care`(version: String) async throws {
+        #expect(Dialect(version: version) == .other)
+        let oauth = try await discover(["/api/v2/instance": instance(version)])
+        #expect(oauth.scopes == ["read", "write"])
+        #expect(oauth.redirectPort == 43117)
+        #expect(!oauth.showsCode)
+        #expect(oauth.registration?.isForOneLogin == false)
+    }
+
+    @Test func `snac gets an application for each login`() async throws {
+        let oauth = try await discover([
+            "/api/v1/instance": instance("4.0.0 (not true; really snac/2.52)")
+        ])
+        #expect(oauth.registration?.isForOneLogin == true)
+        #expect(!oauth.showsCode && oauth.redirectPort == 43117)
+    }
+
+    @Test(arguments: [500, 502])
+    func `a broken second version of the document is not the last word`(status: Int) async throws {
+        let oauth = try await discover([
+            "/api/v2/instance": .json("{}", status: status), "/api/v1/instance": instance("4.6.4"),
+        ])
+        #expect(oauth.redirectPort == nil)
+        let error = await #expect(throws: ProviderError.self) {
+            try await discover(["/api/v2/instance": .json("{}", status: status)])
+        }
+        guard case .failed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(arguments: ["/api/v2/instance", "/oauth-authorization-server"])
+    func `a rate limit is reported as one`(path: String) async throws {
+        var answers = ["/api/v2/instance": instance("4.6.4")]
+        answers[path] = .json("{}", status: 429, ["Retry-After": "60"])
+        await #expect(throws: ProviderError.rateLimited(until: Fixture.now + .seconds(60))) {
+            try await discover(answers)
+        }
+    }
+
+    @Test(arguments: [401, 422])
+    func `a server that shows its document to users alone is identified by NodeInfo`(
+        status: Int
+    ) async throws {
+        let refusal = HTTPResponse.json(
+            #"{"error":"This method requires an authenticated user"}"#, status: status)
+        func links(_ host: String) -> HTTPResponse {
+            .json(
+                #"{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":"https://\#(host)/nodeinfo/2.0"}]}"#
+            )
+        }
+        var answers = [
+            "/instance": refusal, "/.well-known/nodeinfo": links("photos.example"),
+            "/nodeinfo/2.0": .json(#"{"software":{"name":"mastodon","version":"4.6.4"}}"#),
+        ]
+        #expect(try await discover(answers).redirectPort == nil)
+        answers["/nodeinfo/2.0"] = .json(#"{"software":{"name":"gotosocial"}}"#)
+        #expect(try await discover(answers).redirectPort == 43117)
+        // Another host does not speak for it, and an error alone is no API.
+        answers["/.well-known/nodeinfo"] = links("evil.example")
+        await #expect(throws: ProviderError.self) { try await discover(answers) }
+    }
+
+    // MARK: Handles
+
+    /// The network of a domain whose server has another name.
+    private func handles(
+        _ answers: [String: HTTPResponse], user: String? = "ada"
+    ) async throws -> (found: DiscoveredServer, requests: [HTTPRequest]) {
+        let http = ScriptedHTTP()
+        let instance = instance("4.6.4")
+        http.answer.update {
+            $0 = { request in
+                if request.url == "https://social.photos.example/api/v2/instance" {
+                    return HTTPResponse(status: 200, body: instance.body, url: request.url)
+                }
+                let answer = answers[request.url]
+                return HTTPResponse(
+                    status: answer?.status ?? 404, headers: answer?.headers ?? [:],
+                    body: answer?.body ?? Array("<html>".utf8),
+                    url: answer.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
+            }
+        }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let found = try await MastodonProvider(now: { Fixture.now })
+            .discover("photos.example", user: user, ports)
+        return (found, http.requests.value)
+    }
+
+    private let webFinger =
+        "https://photos.example/.well-known/webfinger?resource=acct%3Aada%40photos.example"
+    private let hostMeta = "https://photos.example/.well-known/host-meta"
+
+    private func actor(_ address: String) -> HTTPResponse {
+        .json(
+            #"{"subject":"acct:ada@photos.example","links":[7,{"rel":"self","type":"application/activity+json","href":"\#(address)"}]}"#
+        )
+    }
+
+    @Test func `the server of a handle is named by WebFinger`() async throws {
+        let (found, requests) = try await handles([
+            webFinger: actor("https://social.photos.example/users/ada")
+        ])
+        #expect(found.name == "social.photos.example")
+        #expect(found.oauth.tokenOrigins == ["https://social.photos.example"])
+        for request in requests {
+            let isNamedByUser = request.url.hasPrefix("https://photos.example/")
+            #expect(request.addressSource == (isNamedByUser ? .configuration : .stranger))
+        }
+    }
+
+    @Test(arguments: ["webfinger", "host-meta"])
+    func `the server of a domain is the one that it redirects to`(document: String) async throws {
+        let redirected = HTTPResponse(
+            status: 404, url: "https://social.photos.example/.well-known/\(document)")
+        let url = document == "webfinger" ? webFinger : hostMeta
+        #expect(try await handles([url: redirected]).found.name == "social.photos.example")
+    }
+
+    @Test func `the server of a domain is named by host-meta`() async throws {
+        let document = """
+            <?xml version="1.0"?><XRD>
+            <!-- <Link rel="lrdd" template="https://no.example/"/> -->
+            <Link rel="other" template="https://no.example/{uri}"/>
+            <Link type="application/json" template="https://social.photos.example/w?r={uri}"
+            rel="lrdd"/></XRD>
+            """
+        let (found, requests) = try await handles([hostMeta: .json(document)], user: nil)
+        #expect(found.name == "social.photos.example")
+        #expect(
+            requests.contains {
+                $0.url.hasSuffix("webfinger?resource=acct%3Aphotos.example%40photos.example")
+            })
+    }
+
+    @Test(arguments: [
+        "https://10.0.0.1/users/ada", "https://localhost/users/ada",
+        "http://social.photos.example/",
+        "https://social.photos.example:8443/users/ada", "https://photos.example/users/ada", "x",
+        "https://elsewhere.example/users/ada",
+    ])
+    func `a document that names no server leads nowhere`(address: String) async throws {
+        let error = await #expect(throws: ProviderError.self) {
+            try await handles([webFinger: actor(address)])
+        }
+        guard case .notSupported(let text) = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -36,6 +36,24 @@ struct RefusalTests {
         }
     }
 
+    @Test func `a withdrawn token is recognised in every dialect`() {
+        let pleroma = #"{"error":"Insufficient permissions: read:accounts."}"#
+        #expect(error(.json(pleroma, status: 403), .user) == .unauthorized)
+        #expect(error(.json("Invalid Bearer token", status: 400)) == .unauthorized)
+        // Elsewhere, a 403 may be that of a photo or a source.
+        guard case .denied = error(.json(pleroma, status: 403)),
+            case .denied = error(.json(pleroma, status: 403), .like(PhotoID("1.a")))
+        else {
+            Issue.record("not denied")
+            return
+        }
+        // A page comes from something else than the API.
+        guard case .failed = error(.json("<html>", status: 403), .user) else {
+            Issue.record("taken for a refusal")
+            return
+        }
+    }
+
     @Test func `a limit ends when the server says`() throws {
         let limited = try recordings.response("error_429")
         #expect(
@@ -115,6 +133,7 @@ struct RefusalTests {
     @Test func `every refusal is a sentence`() {
         let subjects: [Refusal.Subject] = [
             .photo(PhotoID("1.a")), .source(SourceID("home")), .like(PhotoID("1.a")), .user,
+            .server,
         ]
         for status in [302, 400, 401, 403, 404, 410, 418, 422, 429, 500, 503] {
             for subject in subjects {

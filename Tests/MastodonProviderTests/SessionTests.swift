@@ -232,4 +232,60 @@ struct SessionTests {
         #expect(Fixture(answering: .json("[]")).session.view == "")
         #expect(Fixture(["ShowSensitive": "true"], answering: .json("[]")).session.view != "")
     }
+
+    // MARK: Refusals
+
+    @Test func `a refused request is followed by a check of the token`() async throws {
+        let refusal = #"{"error":"Insufficient permissions: read:statuses."}"#
+        let isWithdrawn = Observed(true)
+        let me = try recordings.response("accounts_verify_credentials_200")
+        let fixture = Fixture { request in
+            request.url.contains("verify_credentials") && !isWithdrawn.value
+                ? me : .json(refusal, status: 403)
+        }
+        await #expect(throws: ProviderError.unauthorized) {
+            try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        }
+        await #expect(throws: ProviderError.unauthorized) {
+            try await fixture.session.setLiked(PhotoID("12.a"), true)
+        }
+        #expect(fixture.asked.filter { $0 == "/accounts/verify_credentials" }.count == 2)
+        isWithdrawn.update { $0 = false }
+        let error = await #expect(throws: ProviderError.self) {
+            try await fixture.session.fetchPage(SourceID("home"), from: nil)
+        }
+        guard case .denied = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        (429, ProviderError.rateLimited(until: nil)), (401, .unauthorized),
+        (503, .failed("photos.example has trouble (status 503); try again later.")),
+    ])
+    func `a refusal of the instance document is one of any request`(
+        status: Int, expected: ProviderError
+    ) async throws {
+        let fixture = Fixture { request in
+            request.url.contains("/instance")
+                ? .json(#"{"error":"No."}"#, status: status) : .json("[]")
+        }
+        await #expect(throws: expected) {
+            try await fixture.session.fetchPage(SourceID("public"), from: nil)
+        }
+        #expect(fixture.asked.allSatisfy { $0.contains("/instance") })
+        #expect(fixture.asked.count == (status == 429 ? 1 : 2))
+    }
+
+    @Test(arguments: [403, 404, 422])
+    func `a server without an instance document has the usual dialect`(status: Int) async throws {
+        let fixture = Fixture { request in
+            request.url.contains("/instance")
+                ? .json(#"{"error":"No."}"#, status: status) : .json("[]")
+        }
+        for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
+        #expect(fixture.asked.count == 4)
+        #expect(fixture.asked.last == "/timelines/public?limit=40&only_media=true")
+    }
 }

@@ -90,4 +90,19 @@ struct RegistrationTests {
         #expect(request.body.contains("code=none"))
         #expect(request.body.contains("client_secret=secret"))
     }
+
+    @Test func `a registration that an older version stored is read`() throws {
+        let client = OAuthClient(id: "id", secret: Secret("secret"))
+        let stored = RegisteredClient(description: description, client: client).encoded.text
+        let older = stored.replacing(#""isForOneLogin":false,"#, with: "")
+        #expect(!older.contains("isForOneLogin"))
+        let read = try #require(RegisteredClient(encoded: Secret(older)))
+        #expect(read.description == description)
+        // New refusals of tokens are no reason to register again.
+        var newer = description
+        newer.tokenRefusals.append(TokenRefusal(status: 403, path: "/me"))
+        #expect(read.description.isRegistered(like: newer))
+        newer.showsCode = false
+        #expect(!read.description.isRegistered(like: newer))
+    }
 }

@@ -9,7 +9,7 @@ struct FederatedTests {
     private static let authentication = """
         Type=federated
         Scopes=read;write;
-        TokenRefusals=500 Unauthenticated;403;
+        TokenRefusals=500 Unauthenticated;403;403 /api/me;
         """
 
     /// An answer to `discover`, as Python writes it.
@@ -40,7 +40,7 @@ struct FederatedTests {
         #expect(provider.info.authentication == .oauth2)
         #expect(
             try provider.server("https://Photos.test/@ada", ProviderSettings()) == "photos.test")
-        let found = try await provider.discover("photos.test", ports(plugin.http))
+        let found = try await provider.discover("photos.test", user: nil, ports(plugin.http))
         #expect(found.name == "photos.test")
         #expect(found.oauth.authorizationURL == "https://photos.test/authorize")
         #expect(found.oauth.scopes == ["read"])
@@ -54,7 +54,7 @@ struct FederatedTests {
         #expect(
             known.tokenRefusals == [
                 TokenRefusal(status: 401), TokenRefusal(status: 500, text: "Unauthenticated"),
-                TokenRefusal(status: 403),
+                TokenRefusal(status: 403), TokenRefusal(status: 403, path: "/api/me"),
             ])
         #expect(found.oauth.tokenRefusals == known.tokenRefusals)
     }
@@ -77,7 +77,7 @@ struct FederatedTests {
         try #require(text != Self.answer)
         let (plugin, provider) = try plugin(text)
         await #expect(throws: ProviderError.self) {
-            try await provider.discover("photos.test", ports(plugin.http))
+            try await provider.discover("photos.test", user: nil, ports(plugin.http))
         }
         try await plugin.logged(reason)
     }
@@ -85,7 +85,7 @@ struct FederatedTests {
     @Test func `a server may be known by another name that the manifest has`() async throws {
         let (plugin, provider) = try plugin(
             Self.answer.replacing("photos.test", with: "example.org"))
-        let found = try await provider.discover("photos.test", ports(plugin.http))
+        let found = try await provider.discover("photos.test", user: nil, ports(plugin.http))
         #expect(found.name == "example.org")
         #expect(found.oauth.tokenOrigins == ["https://example.org"])
     }
@@ -103,7 +103,7 @@ struct FederatedTests {
              or sys.stdin.readline() for url in ("https://photos.test/", "https://other.test/")]
             and \(Self.answer)
             """, http: http)
-        _ = try await provider.discover("photos.test", ports(http))
+        _ = try await provider.discover("photos.test", user: nil, ports(http))
         #expect(http.requests.value.map(\.url) == ["https://photos.test/"])
         let identity = try await provider.identify("photos.test", ports(http))
         #expect(identity == AccountIdentity(username: "ada", server: "photos.test"))

@@ -102,9 +102,12 @@ nonisolated struct AuthorizedClient: HTTPClient {
     private func isRefusal(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
         guard !Self.leftOrigin(response, request) else { return false }
         return refusals.contains { refusal in
-            guard response.status == refusal.status, let text = refusal.text else {
-                return response.status == refusal.status
+            guard response.status == refusal.status else { return false }
+            if let path = refusal.path {
+                let requested = WebAddress(request.url)?.rest.prefix { $0 != "?" && $0 != "#" }
+                guard requested == path[...], !response.isPage else { return false }
             }
+            guard let text = refusal.text else { return true }
             let start = String(decoding: response.body.prefix(Self.lookedAt), as: UTF8.self)
             return start.contains(text)
         }

@@ -19,6 +19,7 @@ extension DiscoveredServer {
                 "url": .string(registration.url),
                 "fields": .object(registration.fields.mapValues { .string($0) }),
                 "redirect_field": .string(registration.redirectField),
+                "one_login": .bool(registration.isForOneLogin),
             ]
         }
         return .object(members)
@@ -69,8 +70,10 @@ extension DiscoveredServer {
         for key in members.keys where key != redirectField {
             fields[key] = try given.bounded(key) ?? ""
         }
-        return ClientRegistration(
+        var registration = ClientRegistration(
             url: try reader.address("url"), fields: fields, redirectField: redirectField)
+        registration.isForOneLogin = try reader.flag("one_login") ?? false
+        return registration
     }
 }
 

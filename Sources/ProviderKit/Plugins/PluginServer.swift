@@ -61,8 +61,9 @@ final class PluginServer {
         case .discover:
             guard let provider = provider as? any FederatedLogin else { break }
             let account = try parameters.object("account")
+            let user = try account.text("username").flatMap { $0.isEmpty ? nil : $0 }
             return try await provider.discover(
-                account.requiredText("server"), ports(account.requiredText("id"))
+                account.requiredText("server"), user: user, ports(account.requiredText("id"))
             ).json
         case .identify: return try await identify(parameters).json
         case .profile:

@@ -56,8 +56,25 @@ final class MastodonClient: Sendable {
         let response = try await http.send(request)
         report(response.headers)
         let refusal = Refusal(response: response, subject: subject, server: server, now: now())
-        if let error = refusal.error { throw error }
-        return response
+        guard let error = refusal.error else { return response }
+        if response.status == 403, subject != .user, !response.isPage { try await checkToken() }
+        throw error
+    }
+
+    /// Checks if the server still accepts the token. Pleroma and Akkoma refuse what a withdrawn token asks for in the
+    /// same way as what a user may not do.
+    ///
+    /// - Throws: ``ProviderError/unauthorized`` if it does not, `CancellationError`.
+    private func checkToken() async throws {
+        do {
+            _ = try await me()
+        } catch ProviderError.unauthorized {
+            throw ProviderError.unauthorized
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            // Says nothing about the token.
+        }
     }
 
     /// Reads an answer.
@@ -84,10 +101,9 @@ final class MastodonClient: Sendable {
         return profile
     }
 
-    /// What the server is; asked anew each time.
+    /// Fetches the dialect of the server. Not cached.
     func dialect() async throws -> Dialect {
-        let discovery = Discovery(settings: settings, http: http)
-        return Dialect(version: try await discovery.instance(server).0.version)
+        try await Discovery(settings: settings, http: http, now: now()).dialect(server)
     }
 
     private func report(_ headers: HTTPHeaders) {

@@ -6,7 +6,7 @@ package import ProviderKit
 package struct MastodonProvider: FederatedLogin {
     package let info = ProviderInfo(
         id: "mastodon", name: "Mastodon and Pixelfed", iconName: "applications-internet",
-        authentication: .oauth2, capabilities: [.feed, .like, .profile, .server],
+        authentication: .oauth2, capabilities: [.feed, .like, .profile, .server, .download],
         defaultSource: MastodonSource.home.id)
 
     private let now: @Sendable () -> Timestamp
@@ -28,10 +28,11 @@ package struct MastodonProvider: FederatedLogin {
     }
 
     package func discover(
-        _ server: String, _ ports: SessionPorts
+        _ server: String, user: String?, _ ports: SessionPorts
     ) async throws -> DiscoveredServer {
         let settings = try MastodonSettings(ports.settings)
-        return try await Discovery(settings: settings, http: ports.http).discover(server)
+        let discovery = Discovery(settings: settings, http: ports.http, now: now())
+        return try await discovery.discover(server, user: user)
     }
 
     package func identify(

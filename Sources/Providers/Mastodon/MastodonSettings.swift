@@ -44,6 +44,14 @@ struct MastodonSettings: Hashable, Sendable {
         return try? ServerName(address.host).text
     }
 
+    /// Returns the name of the server that an address names in an answer, whether or not it is on this computer.
+    func serverName(_ url: String) -> String? {
+        guard let address = WebAddress(url), address.scheme == .https, address.port == nil else {
+            return nil
+        }
+        return try? ServerName(address.host).text
+    }
+
     private static func wrong(_ key: String, _ what: String) -> ProviderError {
         .notConfigured("\(key) of [Provider mastodon] in imagefeed.conf \(what)")
     }

@@ -12,6 +12,8 @@ struct Refusal {
         case source(SourceID)
         case like(PhotoID)
         case user
+        /// The server's description of itself.
+        case server
     }
 
     let response: HTTPResponse
@@ -25,6 +27,8 @@ struct Refusal {
         switch response.status {
         case 200..<300: nil
         case 401: .unauthorized
+        // Takahē.
+        case 400 where startsWith("Invalid Bearer token"): .unauthorized
         // Pixelfed, in 2025.
         case 500 where text?.hasPrefix("Unauthenticated") == true: .unauthorized
         case 429: limited
@@ -57,17 +61,24 @@ struct Refusal {
 
     private var forbidden: ProviderError {
         guard !response.isPage else { return nonsense("a refusal that is not its own") }
+        // The request that only the token decides about.
+        if case .user = subject { return .unauthorized }
         // Any other reason concerns this photo alone: the login has requested the permission to like.
-        if case .like = subject, text != Self.missingPermission {
+        if case .like = subject, !lacksPermission {
             return .refused("\(server) does not let this account like this photo\(quoted).")
         }
         return .denied("\(server) does not allow this account to \(action)\(quoted).")
     }
 
-    /// The text with which Mastodon says that a token lacks a scope. Unlike others, it is not translated.
+    /// True if the token lacks a scope. Unlike others, these texts are not translated.
     ///
-    /// Source: `doorkeeper_forbidden_render_options` of Mastodon; docs.joinmastodon.org/api/oauth-scopes.
-    private static let missingPermission = "This action is outside the authorized scopes"
+    /// Source: `doorkeeper_forbidden_render_options` of Mastodon; `OAuthScopesPlug` of Pleroma; `scope_required` of
+    /// Takahē.
+    private var lacksPermission: Bool {
+        guard let text else { return false }
+        return text == "This action is outside the authorized scopes"
+            || text.hasPrefix("Insufficient permissions") || text == "out_of_scope_for_token"
+    }
 
     private var gone: ProviderError {
         // A page for people comes from something else than the API: what is gone it cannot know.
@@ -77,6 +88,7 @@ struct Refusal {
             .notFound("There is no photo \(id.text.quoted) at \(server).")
         case .source(let id): .notFound("There is no source \(id.text.quoted) at \(server).")
         case .user: .notFound("\(server) does not know who has logged in.")
+        case .server: .notFound("\(server) does not describe itself.")
         }
     }
 
@@ -96,6 +108,7 @@ struct Refusal {
         case .source: "show these photos"
         case .like: "like photos"
         case .user: "tell who has logged in"
+        case .server: "read the description of the server"
         }
     }
 
@@ -107,6 +120,8 @@ struct Refusal {
         }
         return " (\((line.hasSuffix(".") ? String(line.dropLast()) : line).excerpt))"
     }
+
+    private func startsWith(_ text: String) -> Bool { response.body.starts(with: text.utf8) }
 
     private var text: String? {
         try? JSONDecoder().decode(Message.self, from: Data(response.body)).text

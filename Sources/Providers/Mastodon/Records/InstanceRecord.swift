@@ -53,3 +53,47 @@ struct AuthorizationServerRecord: Decodable {
         challengeMethods = values.lenient(.challengeMethods)
     }
 }
+
+/// The error document of the API.
+struct ErrorRecord: Decodable {
+    let error: String
+}
+
+/// The list of NodeInfo documents of a server.
+///
+/// Source: nodeinfo.diaspora.software, protocol 2.1.
+struct NodeInfoLinks: Decodable {
+    /// The address of the newest document in a known format.
+    let address: WebAddress?
+
+    private struct Link: Decodable {
+        let rel: String
+        let href: String
+    }
+
+    private enum Key: String, CodingKey {
+        case links
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Key.self)
+        let links = try values.decode(LenientList<Link>.self, forKey: .links).elements
+        let known = links.filter { $0.rel.contains("nodeinfo.diaspora.software/ns/schema/") }
+        address = known.max { $0.rel < $1.rel }.flatMap { WebAddress($0.href) }
+    }
+}
+
+/// The software of a server, as NodeInfo states it.
+struct NodeInfoRecord: Decodable {
+    let software: String
+
+    private enum Key: String, CodingKey {
+        case software, name
+    }
+
+    init(from decoder: any Decoder) throws {
+        software = try decoder.container(keyedBy: Key.self)
+            .nestedContainer(keyedBy: Key.self, forKey: .software)
+            .decode(String.self, forKey: .name)
+    }
+}

@@ -2,82 +2,206 @@ internal import FoundationEssentials
 internal import ProviderKit
 internal import Quoting
 
-/// Finds out whether a server is of Mastodon's kind, and how it lets its users in.
+/// The discovery of a server: its address, its software, and how its users log in.
 ///
 /// Source: docs.joinmastodon.org/methods/instance, /methods/oauth, /methods/apps; RFC 8414.
 struct Discovery {
     let settings: MastodonSettings
     let http: any HTTPClient
+    let now: Timestamp
 
     /// The largest documents seen have 26 kB.
     private static let maximumBytes = 1 << 20
     private static let timeLimit = Duration.seconds(10)
 
-    func discover(_ server: String) async throws -> DiscoveredServer {
-        let (instance, origin) = try await instance(server)
-        guard let name = settings.server(at: origin) else { throw Self.stranger(server) }
-        let base = try settings.base(name)
-        let document = try await document(base)
-        return DiscoveredServer(
-            name: name,
-            oauth: Self.description(
-                base, settings, Dialect(version: instance.version), document))
+    /// Discovers the server of a name that a user typed.
+    ///
+    /// - Parameters:
+    ///   - server: The name of the server, or the domain of a handle.
+    ///   - user: The user of the handle, if it was one.
+    /// - Returns: The server. For a domain without a server of its own, it is the server that WebFinger or host-meta
+    ///   names.
+    /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; the errors of the requests.
+    func discover(_ server: String, user: String?) async throws -> DiscoveredServer {
+        do {
+            return try await describe(server, named: .configuration)
+        } catch ProviderError.notSupported(let reason) {
+            var failure: any Error = ProviderError.notSupported(reason)
+            // One step only: a server that was found this way names no other.
+            for candidate in try await handleServers(of: server, user: user) {
+                do {
+                    return try await describe(candidate, named: .stranger)
+                } catch ProviderError.notSupported {
+                    continue
+                } catch let error as HTTPError {
+                    failure = error
+                }
+            }
+            throw failure
+        }
     }
 
-    /// Asks a server what it is, and says where the answer came from.
-    ///
-    /// - Throws: ``ProviderError/notSupported(_:)`` for one of another kind.
-    func instance(_ server: String) async throws -> (InstanceRecord, url: String) {
+    private func describe(
+        _ server: String, named source: HTTPRequest.AddressSource
+    ) async throws -> DiscoveredServer {
         let base = try settings.base(server)
-        for version in ["v2", "v1"] {
-            let response = try await get("\(base.text)/api/\(version)/instance")
-            guard response.status < 500 else {
-                throw ProviderError.failed(
-                    "\(server.excerpt) has trouble (status \(response.status)); try again later.")
+        let dialect: Dialect
+        let origin: String
+        switch try await instance(base, server, source) {
+        case .document(let version, let url): (dialect, origin) = (Dialect(version: version), url)
+        case .refusal(let response):
+            // A server with limited federation shows its document to its users alone.
+            guard let found = try await closedServer(base, source) else {
+                throw Self.unsupported(server)
             }
-            if response.status == 200, let record: InstanceRecord = Self.decode(response) {
-                return (record, response.url)
+            (dialect, origin) = (found, response.url)
+        case .missing: throw Self.unsupported(server)
+        }
+        guard let name = settings.server(at: origin) else { throw Self.unsupported(server) }
+        let found = try settings.base(name)
+        let document = try await document(found, name, source)
+        return DiscoveredServer(
+            name: name, oauth: Self.description(found, settings, dialect, document))
+    }
+
+    // MARK: Instance documents
+
+    /// The outcome of the requests for the instance documents.
+    private enum Instance {
+        /// - Parameters:
+        ///   - version: The version that the document states.
+        ///   - url: The address of the document, after redirects.
+        case document(version: String, url: String)
+        /// The server has the document, and refuses to show it.
+        case refusal(HTTPResponse)
+        /// The server has no such document.
+        case missing
+    }
+
+    /// Returns the dialect of a server at which the user is logged in; `other` for a server that does not show it.
+    ///
+    /// - Throws: The errors that any request has: ``ProviderError/unauthorized``, ``ProviderError/rateLimited(until:)``,
+    ///   ``ProviderError/failed(_:)``.
+    func dialect(_ server: String) async throws -> Dialect {
+        switch try await instance(settings.base(server), server, .configuration) {
+        case .document(let version, _): return Dialect(version: version)
+        case .refusal(let response) where response.status == 401: throw ProviderError.unauthorized
+        case .refusal, .missing: return .other
+        }
+    }
+
+    private func instance(
+        _ base: WebAddress, _ server: String, _ source: HTTPRequest.AddressSource
+    ) async throws -> Instance {
+        var refusal: HTTPResponse?
+        var failure: HTTPResponse?
+        // Some servers have a broken second version beside a good first one.
+        for version in ["v2", "v1"] {
+            let response = try await get("\(base.text)/api/\(version)/instance", source)
+            switch response.status {
+            case 200:
+                if let record: InstanceRecord = Self.decode(response) {
+                    return .document(version: record.version, url: response.url)
+                }
+            case 401, 403, 422: if Self.isErrorDocument(response) { refusal = response }
+            case 429: throw error(response, server)
+            case 500...: failure = response
+            default: break
             }
         }
-        throw Self.stranger(server)
+        if let refusal { return .refusal(refusal) }
+        if let failure { throw error(failure, server) }
+        return .missing
     }
 
-    private static func stranger(_ server: String) -> ProviderError {
+    /// Identifies a server that does not show its instance document.
+    ///
+    /// - Returns: The dialect; nil if nothing shows that the server has the API.
+    private func closedServer(
+        _ base: WebAddress, _ source: HTTPRequest.AddressSource
+    ) async throws -> Dialect? {
+        let links: NodeInfoLinks? = Self.decode(
+            try await get("\(base.text)/.well-known/nodeinfo", source))
+        if let address = links?.address, address.origin == base.origin,
+            let info: NodeInfoRecord = Self.decode(try await get(address.text, source))
+        {
+            return Dialect(software: info.software)
+        }
+        let document: AuthorizationServerRecord? = Self.decode(
+            try await get("\(base.text)/.well-known/oauth-authorization-server", source))
+        return document?.registration == nil ? nil : .other
+    }
+
+    private static func isErrorDocument(_ response: HTTPResponse) -> Bool {
+        (decode(response) as ErrorRecord?) != nil
+    }
+
+    private static func unsupported(_ server: String) -> ProviderError {
         .notSupported(
             "\(server.excerpt) does not speak the API of Mastodon; check the name of the server.")
     }
 
-    /// Where the server lets its users in; nil where it does not say, as before Mastodon 4.3.
-    private func document(_ base: WebAddress) async throws -> AuthorizationServerRecord? {
-        let response = try await get("\(base.text)/.well-known/oauth-authorization-server")
+    // MARK: OAuth document
+
+    /// Fetches the description of the authorization server; nil if there is none, as before Mastodon 4.3.
+    private func document(
+        _ base: WebAddress, _ server: String, _ source: HTTPRequest.AddressSource
+    ) async throws -> AuthorizationServerRecord? {
+        let response = try await get(
+            "\(base.text)/.well-known/oauth-authorization-server", source)
+        // Without the document, the application would be registered with other scopes.
+        if response.status == 429 { throw error(response, server) }
         guard response.status == 200, let record: AuthorizationServerRecord = Self.decode(response)
         else { return nil }
-        // Whoever speaks for somebody else is not listened to (RFC 8414 §3.3).
+        // The document of another issuer does not count (RFC 8414 §3.3).
         let issuer = record.issuer.flatMap { WebAddress($0) }
         return issuer?.origin == base.origin ? record : nil
     }
 
-    private func get(_ url: String) async throws -> HTTPResponse {
+    // MARK: Requests
+
+    /// Fetches a document without a token.
+    ///
+    /// - Parameters:
+    ///   - url: Its address.
+    ///   - source: Who named the server. One that is configured to be on this computer may be.
+    ///   - accept: The media types.
+    /// - Returns: The response, whatever its status.
+    /// - Throws: The errors of the HTTP client.
+    func get(
+        _ url: String, _ source: HTTPRequest.AddressSource,
+        accept: String = "application/json"
+    ) async throws -> HTTPResponse {
         var request = HTTPRequest(.get, url)
-        request.headers.append("Accept", "application/json")
+        request.headers.append("Accept", accept)
         request.maximumBytes = Self.maximumBytes
         request.timeLimit = Self.timeLimit
+        let isConfigured = WebAddress(url)?.isLoopback == true
+        request.addressSource = isConfigured ? .configuration : source
+        // A configured server may redirect to another one.
+        request.allowsLoopback = isConfigured
         return try await http.send(request)
     }
 
-    private static func decode<Value: Decodable>(_ response: HTTPResponse) -> Value? {
+    static func decode<Value: Decodable>(_ response: HTTPResponse) -> Value? {
         try? JSONDecoder().decode(Value.self, from: Data(response.body))
     }
 
-    // MARK: What follows from it
+    private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
+        let refusal = Refusal(
+            response: response, subject: .server, server: server.excerpt, now: now)
+        return refusal.error ?? refusal.nonsense("status \(response.status)")
+    }
 
-    /// How a server lets its users in.
+    // MARK: Description
+
+    /// Describes how users log in at a server.
     ///
     /// - Parameters:
-    ///   - base: Where it is.
+    ///   - base: The address of the server.
     ///   - settings: The port of redirect addresses that are compared exactly.
-    ///   - dialect: Decides what is not said; nil as long as it is not known.
-    ///   - document: What the server says itself.
+    ///   - dialect: The dialect, for what the document does not say; nil as long as it is unknown.
+    ///   - document: The document of the server.
     /// - Returns: The description.
     static func description(
         _ base: WebAddress, _ settings: MastodonSettings, _ dialect: Dialect? = nil,
@@ -95,38 +219,51 @@ struct Discovery {
             authorizationURL: own(document?.authorization, else: "/oauth/authorize"),
             tokenURL: own(document?.token, else: "/oauth/token"),
             scopes: scopes(dialect, document?.scopes), tokenOrigins: [base.origin])
-        // Where it is not understood it is passed over.
+        // Servers that do not support it ignore it.
         oauth.usesPKCE = document?.challengeMethods?.contains("S256") ?? true
         oauth.issuer = document?.issuer
         oauth.countsPerApplication = false
-        // Pixelfed says "Unauthenticated." with one or the other.
-        oauth.tokenRefusals.append(TokenRefusal(status: 500, text: "Unauthenticated"))
+        oauth.tokenRefusals += tokenRefusals(base)
         switch dialect {
-        case .pixelfed:
-            // Takes one redirect address, and has long not shown codes.
+        case .pixelfed, .snac, .other:
+            // Several redirect addresses become one that matches none (Pixelfed, Friendica); a port that was not
+            // registered is another address (GoToSocial).
             oauth.showsCode = false
             oauth.redirectPort = settings.redirectPort
-            oauth.revocationURL = document?.revocation.map { own($0, else: "/oauth/revoke") }
-        case .other:
-            oauth.redirectPort = settings.redirectPort
-            oauth.revocationURL = own(document?.revocation, else: "/oauth/revoke")
         case .mastodon, nil:
-            // Doorkeeper takes any port of a loopback address.
-            oauth.revocationURL = own(document?.revocation, else: "/oauth/revoke")
+            // Doorkeeper accepts any port of a loopback address.
+            break
         }
+        oauth.revocationURL =
+            dialect == .pixelfed && document?.revocation == nil
+            ? nil : own(document?.revocation, else: "/oauth/revoke")
         oauth.registration = ClientRegistration(
             url: own(document?.registration, else: "/api/v1/apps"),
             fields: ["client_name": "Image Feed", "scopes": oauth.scopes.joined(separator: " ")],
             redirectField: "redirect_uris")
+        oauth.registration?.isForOneLogin = dialect == .snac
         return oauth
     }
 
-    /// What is asked for: no more than is used, as far as the server tells it apart.
+    /// The answers that refuse a token beside status 401, of all dialects: accounts do not store theirs.
+    private static func tokenRefusals(_ base: WebAddress) -> [TokenRefusal] {
+        [
+            // Pixelfed.
+            TokenRefusal(status: 500, text: "Unauthenticated"),
+            // Pleroma and Akkoma: `Invalid credentials.` or `Insufficient permissions: read:accounts.`
+            TokenRefusal(status: 403, path: "\(base.rest)/api/v1/accounts/verify_credentials"),
+            // Takahē.
+            TokenRefusal(status: 400, text: "Invalid Bearer token"),
+        ]
+    }
+
+    /// The scopes that are requested: no more than is used, as far as the server distinguishes them.
     private static func scopes(_ dialect: Dialect?, _ supported: [String]?) -> [String] {
         let wanted = ["read:accounts", "read:statuses", "read:favourites", "write:favourites"]
+        let isMastodon = dialect == nil || dialect == .mastodon
         var scopes: [String] = []
         for scope in wanted {
-            let isKnown = supported?.contains(scope) ?? (dialect != .pixelfed && dialect != .other)
+            let isKnown = supported?.contains(scope) ?? isMastodon
             let scope = isKnown ? scope : String(scope.prefix { $0 != ":" })
             if !scopes.contains(scope) { scopes.append(scope) }
         }

@@ -1,0 +1,52 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// The answers by which a service refuses a token.
+struct TokenRefusalTests {
+    private final class Tokens: AccessTokens {
+        let renewals = Observed(0)
+
+        func accessToken() async throws -> Secret { Secret("token") }
+
+        func renew(insteadOf refused: Secret) async throws -> Secret {
+            renewals.update { $0 += 1 }
+            throw ProviderError.unauthorized
+        }
+
+        func refused(_ token: Secret) {}
+    }
+
+    @Test(arguments: [
+        ("/me?x=1", 403, #"{"error":"no"}"#, true), ("/me", 403, "{}", true),
+        ("/me/photos", 403, "{}", false), ("/photos?path=/me", 403, "{}", false),
+        ("/me", 404, "{}", false), ("/me", 403, "<html>", false), ("/photos", 401, "", true),
+        ("/photos", 400, "Invalid Bearer token", true), ("/photos", 400, "{}", false),
+    ])
+    func `a token is refused by status, text and path`(
+        path: String, status: Int, body: String, isRefused: Bool
+    ) async throws {
+        let http = ScriptedHTTP()
+        http.answer.update {
+            $0 = { HTTPResponse(status: status, body: Array(body.utf8), url: $0.url) }
+        }
+        var description = OAuthDescription(
+            authorizationURL: "https://api.test/a", tokenURL: "https://api.test/t", scopes: [],
+            tokenOrigins: ["https://api.test"])
+        description.tokenRefusals += [
+            TokenRefusal(status: 403, path: "/me"),
+            TokenRefusal(status: 400, text: "Invalid Bearer token"),
+        ]
+        let tokens = Tokens()
+        let client = AuthorizedClient(http, tokens, description)
+        let request = HTTPRequest(.get, "https://api.test\(path)")
+        if isRefused {
+            await #expect(throws: ProviderError.unauthorized) { try await client.send(request) }
+        } else {
+            #expect(try await client.send(request).status == status)
+        }
+        #expect(tokens.renewals.value == (isRefused ? 1 : 0))
+    }
+}
