@@ -5,14 +5,19 @@ internal import ServiceSimulator
 /// Source: docs.joinmastodon.org, recorded answers of 4.6.4; for Pixelfed its source, 0.11.13.
 extension ServerState {
     mutating func answerAPI(_ request: RecordedRequest) -> Reply {
-        if request.path == "/.well-known/oauth-authorization-server" { return serverDocument }
+        switch request.path {
+        case "/.well-known/oauth-authorization-server": return serverDocument
+        case "/.well-known/nodeinfo": return nodeInfoLinks
+        case "/nodeinfo/2.0": return nodeInfo
+        case "/.well-known/webfinger": return webFinger(request, server: name)
+        default: break
+        }
         let path = request.segments
         guard path.count >= 3, path[0] == "api" else { return notFound }
         func part(_ index: Int) -> String { index < path.count ? path[index] : "" }
         switch (request.method, path[1], part(2), part(3), part(4)) {
         case ("GET", "v1", "instance", "", ""), ("GET", "v2", "instance", "", ""):
-            if part(1) == "v2", software == .pixelfed { return notFound }
-            return instance(part(1))
+            return instance(part(1), request)
         case ("POST", "v1", "apps", "", ""): return register(request)
         default: break
         }
@@ -44,10 +49,24 @@ extension ServerState {
     private var notFound: Reply { error(404, "Record not found", "レコードが見つかりません") }
 
     private var unauthorized: Reply {
-        if software == .pixelfed { return Reply(500, json: ["error": "Unauthenticated."]) }
-        var reply = error(401, "The access token is invalid", "アクセストークンは無効です")
-        reply.set("WWW-Authenticate", "Bearer realm=\"Doorkeeper\", error=\"invalid_token\"")
-        return reply
+        switch software.tokenRefusal {
+        case .doorkeeper:
+            var reply = error(401, "The access token is invalid", "アクセストークンは無効です")
+            reply.set("WWW-Authenticate", "Bearer realm=\"Doorkeeper\", error=\"invalid_token\"")
+            return reply
+        case .laravel: return Reply(500, json: ["error": "Unauthenticated."])
+        case .forbidden:
+            return Reply(403, json: ["error": "Insufficient permissions: read:accounts."])
+        case .badRequest: return Reply(400, html: "Invalid Bearer token")
+        case .misskey:
+            return Reply(
+                401,
+                json: [
+                    "error": [
+                        "message": "Authentication failed.", "code": "AUTHENTICATION_FAILED",
+                    ]
+                ])
+        }
     }
 
     /// Why somebody is not answered.
@@ -77,7 +96,14 @@ extension ServerState {
 
     // MARK: Server
 
-    private func instance(_ version: String) -> Reply {
+    private func instance(_ version: String, _ request: RecordedRequest) -> Reply {
+        switch software.instance {
+        case .firstOnly where version == "v2": return notFound
+        case .secondFails where version == "v2": return error(500, "Internal error", "エラー")
+        case .closed where grant(request) == nil:
+            return error(401, "This method requires an authenticated user", "ログインが必要です")
+        default: break
+        }
         let number = settings.version ?? software.version
         let address: JSON = version == "v2" ? ["domain": .string(name)] : ["uri": .string(name)]
         return Reply(
@@ -89,7 +115,7 @@ extension ServerState {
     }
 
     private var serverDocument: Reply {
-        guard software == .mastodon else { return error(404, "Not Found", "見つかりません") }
+        guard software.hasServerDocument else { return error(404, "Not Found", "見つかりません") }
         return Reply(
             200,
             json: [
@@ -101,6 +127,30 @@ extension ServerState {
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
                 "app_registration_endpoint": "\(origin)/api/v1/apps",
+            ])
+    }
+
+    private var nodeInfoLinks: Reply {
+        Reply(
+            200,
+            json: [
+                "links": [
+                    [
+                        "rel": "http://nodeinfo.diaspora.software/ns/schema/2.0",
+                        "href": "\(origin)/nodeinfo/2.0",
+                    ]
+                ]
+            ])
+    }
+
+    private var nodeInfo: Reply {
+        let name = software.name.split(separator: " ").last.map(String.init)
+        return Reply(
+            200,
+            json: [
+                "version": "2.0",
+                "software": ["name": .string(name), "version": .string(software.version)],
+                "protocols": ["activitypub"], "openRegistrations": false,
             ])
     }
 

@@ -9,33 +9,31 @@ extension ServerState {
 
     mutating func register(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
-        let uris = (fields["redirect_uris"] ?? "").split(whereSeparator: \.isNewline).map(
-            String.init)
+        let text = fields["redirect_uris"] ?? ""
+        let uris = text.split(whereSeparator: \.isNewline).map(String.init)
         let scopes = (fields["scopes"] ?? "read").split(separator: " ").map(String.init)
         guard fields["client_name"]?.isEmpty == false, !uris.isEmpty,
-            uris.allSatisfy({ $0.contains(":") }), software == .pixelfed || uris.count <= 8
+            uris.allSatisfy({ $0.contains(":") })
         else {
             return error(
                 422, "Validation failed: Redirect URI must be an absolute URI.", "入力値に誤りがあります")
         }
-        guard software == .pixelfed || scopes.allSatisfy(Self.scopes.contains) else {
+        guard !software.hasGranularScopes || scopes.allSatisfy(Self.scopes.contains) else {
             return error(
                 422, "Validation failed: Scopes doesn't match configured on the server.", "誤り")
         }
         registrations += 1
         let id = software == .pixelfed ? "\(registrations)" : "client-\(name)-\(registrations)"
         let secret = "secret-of-\(name)-\(registrations)-\(nextID())"
-        // Several on lines of their own are one to Pixelfed, which none can be.
         applications[id] = Application(
-            secret: secret,
-            redirectURIs: software == .pixelfed ? [uris.joined(separator: "\\n")] : uris,
+            secret: secret, redirectURIs: registered(text, uris),
             scopes: scopes)
         let joined = JSON.string(uris.joined(separator: "\n"))
         var document: JSON = [
             "id": .string("\(registrations)"), "name": .string(fields["client_name"]),
             "website": .string(fields["website"]),
         ]
-        if software == .mastodon {
+        if software.hasServerDocument {
             document =
                 document + [
                     "scopes": .array(scopes.map { .string($0) }),
@@ -49,8 +47,21 @@ extension ServerState {
                 "client_id": clientID,
                 "client_secret": .string(secret),
             ]
-        if software == .mastodon { document = document + ["client_secret_expires_at": 0] }
+        if software.hasServerDocument {
+            document = document + ["client_secret_expires_at": 0]
+        }
         return Reply(200, json: document)
+    }
+
+    /// Returns the redirect addresses that the software reads in what was registered.
+    private func registered(_ text: String, _ lines: [String]) -> [String] {
+        switch software.redirects {
+        case .anyPort: lines
+        // Pixelfed makes one of several, which no address is.
+        case .exactLine: software == .pixelfed ? [lines.joined(separator: "\\n")] : lines
+        case .exactWord: text.split(separator: " ").map(String.init)
+        case .whole, .unchecked: [text]
+        }
     }
 
     mutating func answerOAuth(_ request: RecordedRequest) -> Reply {
@@ -67,7 +78,7 @@ extension ServerState {
                 html: Page.document(
                     "<code id=\"code\">\(Page.escape(request.query["code"]))</code>", of: name))
         case ("POST", "/oauth/token"): return grantToken(request)
-        case ("POST", "/oauth/revoke") where software != .pixelfed: return revoke(request)
+        case ("POST", "/oauth/revoke") where software.revocation != .none: return revoke(request)
         default: return Reply(404, html: Page.document("<h1>Not found</h1>", of: name))
         }
     }
@@ -81,13 +92,16 @@ extension ServerState {
         }
         guard let uri = fields["redirect_uri"], takes(uri, application) else {
             if software == .pixelfed { return invalidClient }
+            if software == .friendica {
+                return Reply(422, json: ["error": "Unprocessable Entity"])
+            }
             return Reply(
                 400, html: Page.document("The redirect uri included is not valid.", of: name))
         }
         let isKnown =
-            software == .pixelfed
-            ? Set(scopes(fields)).isSubset(of: ["read", "write", "follow", "push"])
-            : Set(scopes(fields)).isSubset(of: application.scopes)
+            software.hasGranularScopes
+            ? Set(scopes(fields)).isSubset(of: application.scopes)
+            : Set(scopes(fields)).isSubset(of: ["read", "write", "follow", "push"])
         guard isKnown else {
             // Pixelfed forgets the state then.
             let state = software == .pixelfed ? [] : [(name: "state", value: fields["state"] ?? "")]
@@ -98,11 +112,14 @@ extension ServerState {
         return nil
     }
 
-    /// Whether a redirect address is a registered one. Doorkeeper does not look at the port of loopback
-    /// addresses.
+    /// Returns true for a registered redirect address, by the rule of the software.
     private func takes(_ uri: String, _ application: Application) -> Bool {
-        if application.redirectURIs.contains(uri) { return true }
-        guard software != .pixelfed, uri.hasPrefix("http://127.0.0.1") else { return false }
+        if application.redirectURIs.contains(uri) || software.redirects == .unchecked {
+            return true
+        }
+        guard software.redirects == .anyPort, uri.hasPrefix("http://127.0.0.1") else {
+            return false
+        }
         func withoutPort(_ uri: String) -> String {
             let parts = uri.dropFirst("http://127.0.0.1".count)
             return parts.hasPrefix(":") ? String(parts.drop { $0 != "/" }) : String(parts)
@@ -128,7 +145,8 @@ extension ServerState {
             grant.client = fields["client_id"] ?? ""
             let code = tokens.makeCode(
                 grant, redirectURI: uri,
-                challenge: software == .oldMastodon ? nil : fields["code_challenge"], now: now)
+                challenge: software.checksVerifier ? fields["code_challenge"] : nil, now: now)
+            applications[grant.client]?.lastUser = username
             answer = [("code", code)]
         }
         if uri == Self.outOfBand {
@@ -161,9 +179,18 @@ extension ServerState {
 
     private mutating func grantToken(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
-        guard isClient(fields) else { return invalidClient }
+        let application = applications[fields["client_id"] ?? ""]
+        guard let application, isClient(fields) else { return refusedClient }
+        if software == .friendica, !takes(fields["redirect_uri"] ?? "", application) {
+            return invalidClient
+        }
         let grant: TokenStore.Grant?
+        let isRefresh = fields["grant_type"] == "refresh_token"
         switch fields["grant_type"] {
+        case "authorization_code" where software.codeRefusal == .none:
+            var last = TokenStore.Grant(username: application.lastUser, scopes: application.scopes)
+            last.client = fields["client_id"] ?? ""
+            grant = last
         case "authorization_code":
             grant = tokens.redeem(
                 fields["code"] ?? "", redirectURI: fields["redirect_uri"],
@@ -175,18 +202,49 @@ extension ServerState {
                 400, "unsupported_grant_type",
                 "The authorization grant type is not supported by the authorization server.")
         }
-        guard let grant else {
-            return oauthError(
-                400, "invalid_grant",
-                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
-            )
-        }
+        guard let grant else { return isRefresh ? refusedRefresh : refusedCode }
+        let known = tokens.token(of: grant, now: now)
+        if software.replacesTokens, let known { tokens.revoke(known.access) }
         let token =
-            (settings.reusesTokens ? tokens.token(of: grant, now: now) : nil)
+            (settings.reusesTokens ? known : nil)
             ?? tokens.makeToken(grant, lifetime: settings.tokenLifetimeSeconds, now: now)
         return Reply(
             200, json: document(token),
             headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+    }
+
+    private var refusedClient: Reply {
+        if software.codeRefusal == .none { return Reply(401) }
+        return software.revealsUnknownClients ? invalidClient : refusedCode
+    }
+
+    private var refusedCode: Reply {
+        switch software.codeRefusal {
+        case .invalidGrant, .none:
+            oauthError(
+                400, "invalid_grant",
+                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
+            )
+        case .unauthorized: Reply(401, json: ["error": "Unauthorized"])
+        case .invalidCredentials: Reply(400, json: ["error": "Invalid credentials"])
+        case .crash: Reply(500, html: Page.document("<h1>Server Error (500)</h1>", of: name))
+        }
+    }
+
+    private var refusedRefresh: Reply {
+        switch software.refreshRefusal {
+        case .invalidGrant:
+            oauthError(400, "invalid_grant", "The provided authorization grant is invalid.")
+        case .invalidRequest:
+            Reply(
+                401,
+                json: [
+                    "error": "invalid_request",
+                    "error_description": "The refresh token is invalid.",
+                    "hint": "Token has been revoked", "message": "The refresh token is invalid.",
+                ])
+        case .invalidCredentials: Reply(400, json: ["error": "Invalid credentials"])
+        }
     }
 
     private func document(_ token: TokenStore.Token) -> JSON {
@@ -197,7 +255,7 @@ extension ServerState {
                     "expires_in": .integer(lifetime), "refresh_token": .string(token.refresh),
                 ]
         }
-        guard software != .pixelfed else { return document }
+        guard software.describesTokens else { return document }
         return document + [
             "scope": .string(token.grant.scopes.joined(separator: " ")),
             "created_at": .integer(token.created.secondsSince1970),
@@ -210,6 +268,9 @@ extension ServerState {
         else {
             return oauthError(
                 403, "unauthorized_client", "You are not authorized to revoke this token")
+        }
+        if software.revocation == .application {
+            applications[fields["client_id"] ?? ""] = nil
         }
         return Reply(200, json: [:])
     }

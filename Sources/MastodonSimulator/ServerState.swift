@@ -7,6 +7,8 @@ package struct ServerState: SimulatedState {
         let secret: String
         let redirectURIs: [String]
         let scopes: [String]
+        /// The user who logged in last.
+        var lastUser = ""
     }
 
     let name: String
@@ -36,8 +38,8 @@ package struct ServerState: SimulatedState {
         self.name = name
         self.software = software
         random = SplitMix(seed: seed)
-        if software == .pixelfed { settings.tokenLifetimeSeconds = 31_536_000 }
-        if software == .pixelfed { settings.reusesTokens = false }
+        settings.tokenLifetimeSeconds = software.tokenLifetimeSeconds
+        settings.reusesTokens = software.reusesTokens
         for username in ["lin", "zoe"] {
             people[username] = SimulatedPerson(
                 id: nextID(), username: username,
@@ -172,6 +174,7 @@ package struct ServerState: SimulatedState {
             case .server where request.path.hasPrefix("/oauth/"): reply = answerOAuth(request)
             case .server: reply = answerCounted(request)
             case .media: reply = answerMedia(request)
+            case .handles: reply = answerHandles(request)
             default: reply = Reply(200, json: [:])
             }
         }
@@ -180,9 +183,11 @@ package struct ServerState: SimulatedState {
         return reply
     }
 
-    /// Counts the requests of a token, and says how many are left: Pixelfed does neither.
+    /// Counts the requests of a token, and reports how many are left, if the software does.
     private mutating func answerCounted(_ request: RecordedRequest) -> Reply {
-        guard software != .pixelfed, let token = token(request) else { return answerAPI(request) }
+        guard software.countsRequests, let token = token(request) else {
+            return answerAPI(request)
+        }
         // Windows begin at multiples of their length.
         let current = now.secondsSince1970 / 300
         if current != window {

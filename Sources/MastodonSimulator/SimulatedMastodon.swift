@@ -42,7 +42,7 @@ package final class SimulatedMastodon: SimulatedService {
         self.name = name
         desk = try ServiceDesk(
             ServerState(name, software, statusCount: statusCount, seed: seed),
-            [(.server, 0), (.media, 0), (.stranger, 0)])
+            [(.server, 0), (.media, 0), (.handles, 0), (.stranger, 0)])
         let (server, media) = (desk.origin(.server), desk.origin(.media))
         desk.withState { state in
             state.origin = server
@@ -52,6 +52,9 @@ package final class SimulatedMastodon: SimulatedService {
 
     /// The origin of somebody else, for redirects: must never get a token.
     package var strangerURL: String { desk.origin(.stranger) }
+
+    /// The address of the domain of the users' handles: see ``Settings/handles``.
+    package var handleURL: String { desk.origin(.handles) }
 
     /// How it behaves. Changed at any time.
     package var settings: Settings {
@@ -208,24 +211,8 @@ extension RecordedRequest.Host {
     package static let server = Self(rawValue: "server")
     /// Where pictures are.
     package static let media = Self(rawValue: "media")
-}
-
-/// What a server runs.
-package enum Software: Sendable {
-    /// Of today: says how it lets users in, knows PKCE.
-    case mastodon
-    /// Before 4.3: says nothing.
-    case oldMastodon
-    /// 0.11, which is asked for everything with a token, and does some things otherwise.
-    case pixelfed
-
-    var version: String {
-        switch self {
-        case .mastodon: "4.6.4"
-        case .oldMastodon: "4.2.10"
-        case .pixelfed: "3.5.3 (compatible; Pixelfed 0.11.13)"
-        }
-    }
+    /// The domain of the users' handles, which is not that of the server.
+    package static let handles = Self(rawValue: "handles")
 }
 
 /// How a simulated server behaves, as far as a test may choose.
@@ -245,4 +232,25 @@ package struct Settings: Sendable {
     package var isJapanese = false
     /// Which version another software says it is.
     package var version: String?
+    /// The documents with which the domain of the users' handles names the server.
+    package var handles = HandleDomain.none
+    /// The domain of the users' handles.
+    package var handleDomain = "handles.test"
+}
+
+/// The ways in which a domain names the server of its handles.
+package enum HandleDomain: CaseIterable, Sendable {
+    case none
+    /// A WebFinger document for each user.
+    case webFinger
+    /// A redirect of WebFinger to the server.
+    case webFingerRedirect
+    /// The host-meta document.
+    case hostMeta
+    /// A redirect of host-meta to the server.
+    case hostMetaRedirect
+    /// Redirects to itself.
+    case loop
+    /// A WebFinger document that names an address on the local network.
+    case localNetwork
 }

@@ -30,7 +30,7 @@ struct StatusWriter {
             "spoiler_text": .string(status.warning), "visibility": "public",
             "language": language, "uri": .string(page), "url": .string(page),
             "replies_count": 0, "reblogs_count": 0,
-            "favourites_count": .integer(state.likes(of: status)), "quotes_count": 0,
+            "favourites_count": number(state.likes(of: status)), "quotes_count": 0,
             "edited_at": .null,
         ]
         // Pixelfed says null where it does not know.
@@ -68,7 +68,7 @@ struct StatusWriter {
         let url = "\(state.mediaOrigin)/media/original/\(attachment.id).\(ending)"
         var meta: JSON = [
             "original": [
-                "width": .integer(attachment.width), "height": .integer(attachment.height),
+                "width": number(attachment.width), "height": number(attachment.height),
                 "size": "\(attachment.width)x\(attachment.height)",
                 "aspect": .number(Double(attachment.width) / Double(attachment.height)),
             ]
@@ -119,6 +119,10 @@ struct StatusWriter {
                 "note": "I take photos & walk.", "fields": [],
             ], "role": ["id": "-99", "name": "", "permissions": "65536", "color": ""],
         ]
+    }
+
+    private func number(_ value: Int) -> JSON {
+        state.software.sendsNumbersAsText ? .string("\(value)") : .integer(value)
     }
 
     private func date(_ moment: Moment) -> JSON {

@@ -86,7 +86,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: [Software.mastodon, .oldMastodon, .pixelfed])
+    @Test(arguments: Software.all)
     func `the application makes itself known as each server wants it`(
         software: Software
     ) async throws {
@@ -99,7 +99,7 @@ struct MastodonTests {
         #expect(authorization["code_challenge_method"] == "S256")
         #expect(redirect.hasPrefix("http://127.0.0.1:"))
         #expect(world.server.requests("POST /oauth/token").first?.fields["code_verifier"] != nil)
-        if software == .pixelfed {
+        if software.redirects != .anyPort {
             #expect(uris == 1)
             #expect(request.fields["scopes"] == "read write")
             #expect(redirect == request.fields["redirect_uris"])
@@ -115,11 +115,15 @@ struct MastodonTests {
             #expect(request["Accept"] == "application/json")
         }
         // Once is enough, until the server has forgotten it.
+        let isForOneLogin = software.revocation == .application
         try await world.logIn("bob")
-        #expect(world.server.registrations == 1)
-        world.server.forgetApplications()
-        try await world.logIn("bob")
-        #expect(world.server.registrations == 2)
+        #expect(world.server.registrations == (isForOneLogin ? 2 : 1))
+        if software.revealsUnknownClients {
+            let before = world.server.registrations
+            world.server.forgetApplications()
+            try await world.logIn("bob")
+            #expect(world.server.registrations == before + 1)
+        }
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["server": "mastodon@photos.test"]).0.count == 1)
         try await world.daemon.stop()
@@ -195,6 +199,80 @@ struct MastodonTests {
         }
         #expect(renewals == 1)
         #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: [Software.pixelfed, .akkoma])
+    func `a refused refresh token needs a login`(software: Software) async throws {
+        let world = try await MastodonWorld(software)
+        let ada = try await world.logIn("ada")
+        _ = try await world.ids(ada)
+        world.server.advanceClock(seconds: 40_000_000)
+        world.server.revokeTokens(of: "ada")
+        await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
+        #expect(try await world.property(ada, "State") == .string("needs-login"))
+        try await world.logIn("ada")
+        _ = try await ada.refresh("")
+        try await world.daemon.stop()
+    }
+
+    @Test(arguments: HandleDomain.allCases)
+    func `a handle leads to the server that its domain names`(
+        domain: HandleDomain
+    ) async throws {
+        let world = try await MastodonWorld(.mastodon)
+        world.server.settings.handles = domain
+        let isNamed = ![.none, .loop, .localNetwork].contains(domain)
+        for server in ["@ada@handles.test", "handles.test"] {
+            // A document of WebFinger is one of a user.
+            guard isNamed, domain != .webFinger || server.contains("@") else {
+                let path = try await world.client.service.manager.login(
+                    "mastodon", [.server: .string(server)])
+                let login = world.client.service.login(path)
+                await expectError(ServiceError.notSupported.name) { _ = try await login.wait() }
+                continue
+            }
+            let account = try await world.logIn("ada", [.server: .string(server)])
+            #expect(try await world.property(account, "Server") == .string("photos.test"))
+        }
+        #expect(try await world.accounts() == (isNamed ? [world.accountID("ada")] : []))
+        #expect(world.server.requests(on: .handles).allSatisfy { $0["Authorization"] == nil })
+        #expect(world.server.requests(on: .handles).count < 30)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a rate limit of the instance document is one of the account`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let limit = Fault.reply(
+            Reply(429, json: ["error": "Too many requests"], headers: [("Retry-After", "600")]))
+        world.server.fail("GET /api/*/instance", limit)
+        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
+        let login = world.client.service.login(path)
+        await expectError(ServiceError.rateLimited.name) { _ = try await login.wait() }
+        #expect(world.server.requests("GET /api/*/instance").count == 1)
+        world.server.recover("GET /api/*/instance")
+
+        let ada = try await world.logIn("ada")
+        world.server.fail("GET /api/*/instance", limit)
+        await expectError(ServiceError.rateLimited.name) { _ = try await world.ids(ada, "public") }
+        #expect(try await world.property(ada, "State") == .string("rate-limited"))
+        let count = world.requestCount
+        await expectError(ServiceError.rateLimited.name) { _ = try await world.ids(ada, "public") }
+        #expect(world.requestCount == count)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a server that hides its instance document shows all servers nevertheless`()
+        async throws
+    {
+        let world = try await MastodonWorld(.mastodon)
+        let ada = try await world.logIn("ada")
+        world.server.fail(
+            "GET /api/*/instance", .reply(Reply(403, json: ["error": "Not for you"])))
+        #expect(try await !world.ids(ada, "public").isEmpty)
+        let count = world.server.requests("GET /api/*/instance").count
+        _ = try await ada.refresh("public")
+        #expect(world.server.requests("GET /api/*/instance").count == count)
         try await world.daemon.stop()
     }
 

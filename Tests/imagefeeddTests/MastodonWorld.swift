@@ -36,7 +36,11 @@ final class MastodonWorld: BrowserWorld {
         for server in all {
             for user in ["ada", "bob"] { server.addUser(user) }
         }
-        let servers = all.map { "\($0.name)=\($0.url)" }.joined(separator: ";")
+        let names =
+            all.map { "\($0.name)=\($0.url)" } + [
+                "\(server.settings.handleDomain)=\(server.handleURL)"
+            ]
+        let servers = names.joined(separator: ";")
         try PrivateBus.current.directory.write(
             """
             [Provider \(provider)]
@@ -70,7 +74,7 @@ final class MastodonWorld: BrowserWorld {
         [Authentication]
         Type=federated
         Scopes=read;write;read:accounts;read:statuses;read:favourites;write:favourites;
-        TokenRefusals=500 Unauthenticated;
+        TokenRefusals=500 Unauthenticated;403 /api/v1/accounts/verify_credentials;400 Invalid Bearer token;
         """
     }
 
@@ -78,8 +82,13 @@ final class MastodonWorld: BrowserWorld {
     var strangerURL: String { server.strangerURL }
     var loginOptions: [LoginOption: Variant] { [.server: .string(server.name)] }
     func accountID(_ user: String) -> String { "\(provider)_\(user)_40photos_2etest" }
-    var showsCodes: Bool { software != .pixelfed }
-    var requestsPerRevocation: Int { software == .pixelfed ? 0 : 1 }
+    /// A code can be shown only where several redirect addresses are registered: at Mastodon.
+    var showsCodes: Bool { software.redirects == .anyPort }
+    /// Refresh tokens are revoked, too.
+    var requestsPerRevocation: Int {
+        if software.revocation == .none { return 0 }
+        return server.settings.tokenLifetimeSeconds == nil ? 1 : 2
+    }
     var givesNewTokens: Bool { !server.settings.reusesTokens }
 
     var feed: [String] { server.photos() }
@@ -118,8 +127,8 @@ final class MastodonWorld: BrowserWorld {
 
     func exhaust() {
         // Where nothing is counted, nothing is left all the same.
-        if software == .pixelfed { server.fail("/api/*/*/*", .htmlStatus(429)) }
-        if software == .pixelfed { server.fail("/api/*/*", .htmlStatus(429)) }
+        if !software.countsRequests { server.fail("/api/*/*/*", .htmlStatus(429)) }
+        if !software.countsRequests { server.fail("/api/*/*", .htmlStatus(429)) }
         server.leaveRequests(0)
     }
 

@@ -9,6 +9,15 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case unsplash
     case mastodon
     case pixelfed
+    // The other dialects of the same API.
+    case closedMastodon = "closed mastodon"
+    case goToSocial = "gotosocial"
+    case friendica
+    case akkoma
+    case snac
+    case takahe
+    case iceshrimp
+    case sharkey
     // The same providers, each as a program of its own. Not the local one: it lives on files, and a plugin has none.
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
@@ -33,7 +42,13 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
 
     /// Those whose services get into trouble. Not Pixelfed as a plugin: what a trouble does on its way through a plugin
     /// is the same for both dialects of that provider, and each case costs a second of everybody's time.
-    static let withTroubles = ofNetwork.filter { $0 != .pixelfedPlugin }
+    /// Nor the other dialects: they differ in logins and refusals, not in troubles.
+    static let withTroubles = ofNetwork.filter { $0 != .pixelfedPlugin && !dialects.contains($0) }
+
+    /// The dialects of Mastodon's API beside Mastodon and Pixelfed, which have cases of their own.
+    static let dialects: [TestedProvider] = [
+        .closedMastodon, .goToSocial, .friendica, .akkoma, .snac, .takahe, .iceshrimp, .sharkey,
+    ]
 
     /// Those whose photos can be liked all the same.
     static let withTroublesAndLikes = withTroubles.filter(withLikes.contains)
@@ -57,6 +72,14 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .unsplash: try await UnsplashWorld()
         case .mastodon: try await MastodonWorld(.mastodon)
         case .pixelfed: try await MastodonWorld(.pixelfed)
+        case .closedMastodon: try await MastodonWorld(.closedMastodon)
+        case .goToSocial: try await MastodonWorld(.goToSocial)
+        case .friendica: try await MastodonWorld(.friendica)
+        case .akkoma: try await MastodonWorld(.akkoma)
+        case .snac: try await MastodonWorld(.snac)
+        case .takahe: try await MastodonWorld(.takahe)
+        case .iceshrimp: try await MastodonWorld(.iceshrimp)
+        case .sharkey: try await MastodonWorld(.sharkey)
         case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
         case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)
         case .pixelfedPlugin: try await MastodonWorld(.pixelfed, place: .plugin)

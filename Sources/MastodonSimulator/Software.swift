@@ -1,0 +1,181 @@
+/// A server software, and how its dialect of the API differs from that of Mastodon. Each dialect is one value of
+/// ``all``.
+package struct Software: Sendable {
+    /// The name, in lower case.
+    package let name: String
+    /// The version in the instance documents.
+    package let version: String
+    var instance = InstanceDocuments.both
+    /// True if the server describes its authorization server (RFC 8414).
+    var hasServerDocument = false
+    /// True if the server checks the code verifier (RFC 7636).
+    var checksVerifier = false
+    package var redirects = RedirectRule.exactLine
+    /// True if the server can show a code in place of a redirect.
+    package var showsCode = true
+    /// True if the server knows scopes such as `read:accounts`.
+    package var hasGranularScopes = true
+    /// True if the server counts the requests of each token, and reports how many are left.
+    package var countsRequests = true
+    var tokenRefusal = TokenRefusal.doorkeeper
+    var codeRefusal = CodeRefusal.invalidGrant
+    /// True if the refusal of an unknown application differs from that of an unknown code.
+    package var revealsUnknownClients = true
+    var refreshRefusal = RefreshRefusal.invalidGrant
+    /// The lifetime of access tokens, which can be renewed; nil if they do not expire.
+    var tokenLifetimeSeconds: Int?
+    /// True if another login of a user gets the token that the application has already.
+    var reusesTokens = false
+    /// True if the token of another login ends the token that the application has already.
+    var replacesTokens = false
+    /// True if the response with a token has `scope` and `created_at`.
+    var describesTokens = true
+    package var revocation = Revocation.token
+    /// True if sizes and counts are text.
+    var sendsNumbersAsText = false
+
+    /// The instance documents of a server.
+    enum InstanceDocuments: Sendable {
+        case both
+        /// The second version is answered with 404.
+        case firstOnly
+        /// The second version is answered with 500.
+        case secondFails
+        /// Both want a login; NodeInfo is public.
+        case closed
+    }
+
+    /// The rule by which the redirect address of a login is compared with the registered ones.
+    package enum RedirectRule: Sendable {
+        /// One address in each line; the port of a loopback address does not count.
+        case anyPort
+        /// One address in each line.
+        case exactLine
+        /// Addresses that are separated by blanks. The browser is sent to the whole registered text.
+        case exactWord
+        /// All registered text is one address.
+        case whole
+        /// Any address, even if it was not registered.
+        case unchecked
+    }
+
+    /// The answer to a request with a token that is not valid.
+    enum TokenRefusal: Sendable {
+        case doorkeeper
+        /// 500, or a redirect to the login page.
+        case laravel
+        /// 403, as for a token without permission.
+        case forbidden
+        /// 400 with plain text.
+        case badRequest
+        /// 401 with an object as the error.
+        case misskey
+    }
+
+    /// The answer to a code that is not valid.
+    enum CodeRefusal: Sendable {
+        case invalidGrant
+        /// 401 with an error that has no name of OAuth.
+        case unauthorized
+        /// 400, as for an unknown client.
+        case invalidCredentials
+        /// 500 with a page.
+        case crash
+        /// The code is not looked at: the token is that of the last user who logged in.
+        case none
+    }
+
+    /// The answer to a refresh token that is not valid.
+    enum RefreshRefusal: Sendable {
+        case invalidGrant
+        /// 401 with `invalid_request`.
+        case invalidRequest
+        /// 400 with an error that has no name of OAuth.
+        case invalidCredentials
+    }
+
+    /// The endpoint that takes tokens back.
+    package enum Revocation: Sendable {
+        case none
+        case token
+        /// The application is deleted with its token.
+        case application
+    }
+}
+
+extension Software: Equatable {
+    package static func == (left: Software, right: Software) -> Bool { left.name == right.name }
+}
+
+// MARK: - Dialects
+
+extension Software {
+    package static let all = [
+        mastodon, oldMastodon, closedMastodon, pixelfed, goToSocial, friendica, akkoma, snac,
+        takahe,
+        iceshrimp, sharkey,
+    ]
+
+    /// Source: docs.joinmastodon.org, recorded responses of 4.6.4; Doorkeeper 5.8.
+    package static let mastodon = Software(
+        name: "mastodon", version: "4.6.4", hasServerDocument: true, checksVerifier: true,
+        redirects: .anyPort, reusesTokens: true)
+
+    /// Before 4.3: does not describe its authorization server, and ignores PKCE.
+    package static let oldMastodon = Software(
+        name: "old mastodon", version: "4.2.10", redirects: .anyPort, reusesTokens: true)
+
+    /// With limited federation: `LIMITED_FEDERATION_MODE`.
+    package static let closedMastodon = Software(
+        name: "closed mastodon", version: "4.6.4+glitch", instance: .closed,
+        hasServerDocument: true, checksVerifier: true, redirects: .anyPort, reusesTokens: true)
+
+    /// Source: pixelfed 0.11.13; league/oauth2-server 8.
+    package static let pixelfed = Software(
+        name: "pixelfed", version: "3.5.3 (compatible; Pixelfed 0.11.13)", instance: .firstOnly,
+        checksVerifier: true, redirects: .exactLine, showsCode: false, hasGranularScopes: false,
+        countsRequests: false, tokenRefusal: .laravel, refreshRefusal: .invalidRequest,
+        tokenLifetimeSeconds: 31_536_000, describesTokens: false, revocation: .none)
+
+    /// Source: gotosocial 0.17, `AppCreate`, `toMastodonVersion`.
+    package static let goToSocial = Software(
+        name: "gotosocial", version: "3.5.3+0.17.3-git-8d0b5ba", redirects: .whole)
+
+    /// Source: friendica 2024.12, `Security/OAuth.php`, `Module/OAuth`.
+    package static let friendica = Software(
+        name: "friendica", version: "2.8.0 (compatible; Friendica 2024.12-1571)",
+        redirects: .exactWord, hasGranularScopes: false, countsRequests: false,
+        codeRefusal: .unauthorized, replacesTokens: true, sendsNumbersAsText: true)
+
+    /// Source: akkoma 3.13, `OAuthScopesPlug`, `OAuthController`.
+    package static let akkoma = Software(
+        name: "akkoma", version: "2.7.2 (compatible; Akkoma 3.13.2-0-g050bc744)",
+        instance: .firstOnly, tokenRefusal: .forbidden, codeRefusal: .invalidCredentials,
+        revealsUnknownClients: false, refreshRefusal: .invalidCredentials,
+        tokenLifetimeSeconds: 2_592_000)
+
+    /// Source: snac 2.52, `mastoapi.c`.
+    package static let snac = Software(
+        name: "snac", version: "4.0.0 (not true; really snac/2.52)", instance: .firstOnly,
+        redirects: .unchecked, countsRequests: false, codeRefusal: .none, revocation: .application)
+
+    /// Source: takahe 0.11, `api/views/oauth.py`, `api/middleware.py`.
+    package static let takahe = Software(
+        name: "takahe", version: "takahe/0.11.0", redirects: .whole, countsRequests: false,
+        tokenRefusal: .badRequest, codeRefusal: .crash, revealsUnknownClients: false)
+
+    /// Source: Iceshrimp.NET 2024.1, `AuthController`.
+    package static let iceshrimp = Software(
+        name: "iceshrimp", version: "4.2.1 (compatible; Iceshrimp.NET/2024.1-beta5)",
+        codeRefusal: .unauthorized, revealsUnknownClients: false)
+
+    /// Source: Sharkey 2025.4, `MastodonApiServerService`.
+    package static let sharkey = Software(
+        name: "sharkey", version: "3.0.0 (compatible; Sharkey 2025.4.2; like Akkoma)",
+        instance: .secondFails, hasGranularScopes: false, countsRequests: false,
+        tokenRefusal: .misskey)
+}
+
+extension Software: CustomStringConvertible {
+    package var description: String { name }
+}
