@@ -45,12 +45,17 @@ struct Entrance {
         case .invalidClient:
             EngineError.loginFailed(
                 "\(name) does not know the client id or its secret: \(advice).")
-        case .refused(let text): EngineError.loginFailed("\(name) refused: \(text)")
+        case .refused(let text): EngineError.loginFailed("\(name) refused: \(text.sentence)")
         case .rateLimited(let until): ProviderError.rateLimited(until: until)
         case .serviceFailed(let text):
-            ProviderError.failed("\(name) did not do its part: \(text)")
+            ProviderError.failed("\(name) did not do its part: \(text.sentence)")
         case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
             EngineError.loginFailed("The login failed: \(error).")
         }
     }
+}
+
+extension String {
+    /// The text of a service at the end of a message, with one full stop.
+    var sentence: String { hasSuffix(".") ? self : self + "." }
 }

@@ -18,7 +18,7 @@ package struct Software: Sendable {
     /// True if the server counts the requests of each token, and reports how many are left.
     package var countsRequests = true
     var tokenRefusal = TokenRefusal.doorkeeper
-    var codeRefusal = CodeRefusal.invalidGrant
+    package var codeRefusal = CodeRefusal.invalidGrant
     /// True if the refusal of an unknown application differs from that of an unknown code.
     package var revealsUnknownClients = true
     var refreshRefusal = RefreshRefusal.invalidGrant
@@ -73,7 +73,7 @@ package struct Software: Sendable {
     }
 
     /// The answer to a code that is not valid.
-    enum CodeRefusal: Sendable {
+    package enum CodeRefusal: Sendable {
         case invalidGrant
         /// 401 with an error that has no name of OAuth.
         case unauthorized

@@ -84,6 +84,7 @@ final class MastodonWorld: BrowserWorld {
     func accountID(_ user: String) -> String { "\(provider)_\(user)_40photos_2etest" }
     /// A code can be shown only where several redirect addresses are registered: at Mastodon.
     var showsCodes: Bool { software.redirects == .anyPort }
+    var refusesCodes: Bool { software.codeRefusal != .crash }
     /// Refresh tokens are revoked, too.
     var requestsPerRevocation: Int {
         if software.revocation == .none { return 0 }

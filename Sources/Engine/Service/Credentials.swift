@@ -225,7 +225,7 @@ final class Credentials: AccessTokens {
                 "The service does not know the client id or its secret; configure it anew.")
         case .rateLimited(let until): return .rateLimited(until: until)
         case .serviceFailed(let text):
-            return .failed("The token could not be renewed: \(text)")
+            return .failed("The token could not be renewed: \(text.sentence)")
         case .invalidCode, .portTaken, .cannotListen:
             return .failed("The token could not be renewed; try again later.")
         }

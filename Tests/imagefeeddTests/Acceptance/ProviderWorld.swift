@@ -69,6 +69,8 @@ protocol BrowserWorld: SecretWorld {
     var loginOptions: [LoginOption: Variant] { get }
     /// Whether a login can be told to show a code.
     var showsCodes: Bool { get }
+    /// True if the service refuses a code that it did not issue; false if it fails.
+    var refusesCodes: Bool { get }
     /// How many requests it takes to give a login's token back; 0 where a service takes none.
     var requestsPerRevocation: Int { get }
     /// Whether every login gets a token of its own.
@@ -176,6 +178,8 @@ extension ServiceWorld {
 }
 
 extension BrowserWorld {
+    var refusesCodes: Bool { true }
+
     // MARK: Logging in
 
     @discardableResult
