@@ -27,7 +27,7 @@ final class LoginObject {
             .asyncMethod("Wait", out: ["account"]) { (object) -> ObjectPath in
                 try await object.login.wait().path
             },
-            .asyncMethod("Cancel") { await $0.login.cancel() },
+            .method("Cancel") { $0.login.cancel() },
             .property("State") { $0.login.state.rawValue },
             .property("Provider", emits: .constant) { $0.login.provider.info.path },
             .property("AuthorizationUrl") { $0.login.authorizationURL },

@@ -178,13 +178,17 @@ package final class Login {
         return try await withCheckedThrowingContinuation { waiters.append($0) }
     }
 
-    /// Ends the login, and returns when nothing of it is kept. One that has ended stays as it is.
-    package func cancel() async {
+    /// Ends the login. Returns when ``state`` has changed. A finished login does not change.
+    ///
+    /// The work may continue for a while, for example until a server replies; it stores nothing then.
+    package func cancel() {
         guard !hasEnded else { return }
         work?.cancel()
         end(.cancelled, error: EngineError.cancelled("The login was cancelled."))
-        await work?.value
     }
+
+    /// Waits until the work of the login has ended, and has undone what it did for a cancelled login.
+    func waitForWork() async { await work?.value }
 
     private var result: Result<Account, any Error>? {
         if let account { return .success(account) }

@@ -121,7 +121,7 @@ struct FederationTests {
         #expect(
             String(decoding: request.body, as: UTF8.self).hasSuffix(
                 "redirect_uris=http%3A%2F%2F127.0.0.1%2Fcallback"))
-        await login.cancel()
+        await login.cancelAndWait()
     }
 
     @Test func `a server has to be named, and be the account's`() async throws {
@@ -157,7 +157,7 @@ struct FederationTests {
     @Test func `a login that is cancelled while the server is asked leaves nothing`() async throws {
         let fixture = try fixture()
         let login = try start(fixture, "one.example")
-        await login.cancel()
+        await login.cancelAndWait()
         #expect(login.state == .cancelled)
         await #expect(throws: EngineError.self) { _ = try await login.wait() }
         #expect(fixture.engine.accounts.isEmpty)
@@ -172,7 +172,7 @@ struct FederationTests {
             sleepers.contains { $0.offset == Engine.discoveryTime } ? true : nil
         }
         if isCancelled {
-            let end = Task { await login.cancel() }
+            let end = Task { await login.cancelAndWait() }
             try await fixture.told.wait { $0.contains("login 1 cancelled") ? true : nil }
             federation.state.update { $0.isHeld = false }
             await end.value
@@ -216,7 +216,7 @@ struct FederationTests {
         let opened = fixture.world.opened.value
         #expect(opened.count == 1)
         #expect(opened.first?.hasPrefix("https://one.example/authorize?") == true)
-        for login in fixture.engine.logins { await login.cancel() }
+        for login in fixture.engine.logins { await login.cancelAndWait() }
     }
 
     @Test func `a server that has gone by then is told of`() async throws {

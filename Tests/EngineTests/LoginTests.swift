@@ -39,7 +39,7 @@ struct LoginTests {
         let logins = try (1...16).map { try fixture.start("user\($0)") }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada") }
         // One that has ended makes room, though it is still there.
-        async let end: Void = logins[0].cancel()
+        async let end: Void = logins[0].cancelAndWait()
         while !logins[0].hasEnded { await Task.yield() }
         let login = try fixture.start("ada")
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("eve") }
@@ -59,7 +59,7 @@ struct LoginTests {
         }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada", client: ":1.5") }
         let first = try #require(fixture.engine.logins.first)
-        async let end: Void = first.cancel()
+        async let end: Void = first.cancelAndWait()
         while !first.hasEnded { await Task.yield() }
         _ = try fixture.start("ada", client: ":1.5")
         fixture.provider.isOpen.update { $0 = true }
@@ -126,7 +126,7 @@ struct LoginTests {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada")
-        let cancelling = Task.immediate { await login.cancel() }
+        let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)
         await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
             _ = try await login.wait()
@@ -135,7 +135,7 @@ struct LoginTests {
         await cancelling.value
         #expect(fixture.engine.accounts.isEmpty)
         #expect(fixture.provider.users.value.isEmpty)
-        await login.cancel()
+        await login.cancelAndWait()
         #expect(login.state == .cancelled)
     }
 
@@ -144,7 +144,7 @@ struct LoginTests {
         let lock = try fixture.holdStore()
         let login = try fixture.start("ada")
         try await fixture.told.wait { $0.contains("login 1 exchanging") ? true : nil }
-        let cancelling = Task.immediate { await login.cancel() }
+        let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)
         try lock.execute("ROLLBACK")
         await cancelling.value
@@ -167,7 +167,7 @@ struct LoginTests {
         let lock = try fixture.holdStore()
         let login = try fixture.start("ada", registers: false)
         try await fixture.told.wait { $0.contains("login 2 exchanging") ? true : nil }
-        let cancelling = Task.immediate { await login.cancel() }
+        let cancelling = Task.immediate { await login.cancelAndWait() }
         try lock.execute("ROLLBACK")
         await cancelling.value
         #expect(account.state == .loggedOut)

@@ -132,7 +132,7 @@ struct NoticeTests {
         #expect(board.notices.value.isEmpty)
         let login = try #require(fixture.engine.logins.first)
         #expect(login.expectedAccount === fixture.account)
-        await login.cancel()
+        await login.cancelAndWait()
         #expect(board.notices.value.isEmpty)
     }
 
@@ -217,7 +217,7 @@ struct NoticeTests {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada", registers: false)
-        let end = Task.immediate { await login.cancel() }
+        let end = Task.immediate { await login.cancelAndWait() }
         fixture.provider.isOpen.update { $0 = true }
         await end.value
         fixture.engine.noteFailure(of: login, EngineError.loginDenied)

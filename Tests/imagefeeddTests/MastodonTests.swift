@@ -10,6 +10,18 @@ import UnsplashSimulator
 /// What is particular to servers that users name.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct MastodonTests {
+    @Test func `cancelling a login does not wait for a server that hangs`() async throws {
+        let world = try await MastodonWorld(.mastodon)
+        let door = world.server.hold("GET /.well-known/oauth-authorization-server")
+        let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
+        let login = world.client.service.login(path)
+        try await world.server.waitForRequests("GET /.well-known/oauth-authorization-server")
+        try await login.cancel()
+        #expect(try await login.properties()["State"] == .string("cancelled"))
+        door.release()
+        try await world.daemon.stop()
+    }
+
     @Test func `accounts of many servers live beside each other, and a dead one slows nobody`()
         async throws
     {

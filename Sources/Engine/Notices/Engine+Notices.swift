@@ -124,7 +124,7 @@ extension Engine {
             do {
                 try await ports.openURL(login.authorizationURL, activationToken)
             } catch {
-                if running == nil { await login.cancel() }
+                if running == nil { login.cancel() }
                 let command = loginCommand(
                     provider, options.account, at: options.server ?? "")
                 throw EngineError.notSupported(
