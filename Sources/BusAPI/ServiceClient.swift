@@ -71,7 +71,8 @@ package struct ProviderClient {
     /// Changes the settings that are given; without any it tells whether there could be some.
     package func configure(_ settings: [ProviderSetting: Variant]) async throws {
         let named = Dictionary(uniqueKeysWithValues: settings.map { ($0.key.rawValue, $0.value) })
-        try await proxy.perform(.provider, "Configure", named)
+        // Without a time limit: the keyring may prompt.
+        try await proxy.perform(.provider, "Configure", named, timeout: nil)
     }
 }
 
@@ -105,6 +106,12 @@ package struct LoginClient {
     }
 }
 
+/// The argument of a signal.
+@MainActor
+private final class ReceivedText {
+    var text: String?
+}
+
 /// `org.imagefeed.ImageFeed1.Account`, `.Feed`, `.Like` and `.Profile`.
 @MainActor
 package struct AccountClient {
@@ -115,9 +122,32 @@ package struct AccountClient {
     package func properties(_ interface: InterfaceName) async throws -> [String: Variant] {
         try await proxy.properties(interface)
     }
-    package func logout() async throws { try await proxy.perform(.account, "Logout") }
-    package func remove() async throws { try await proxy.perform(.account, "Remove") }
-    package func refresh() async throws { try await proxy.perform(.account, "Refresh") }
+    // Without a time limit: the keyring may prompt.
+    package func logout() async throws {
+        try await proxy.perform(.account, "Logout", timeout: nil)
+    }
+
+    /// Removes the account.
+    ///
+    /// - Returns: The message of the signal `TokenRemains`, if there was one.
+    @discardableResult
+    package func remove() async throws -> String? {
+        let message = ReceivedText()
+        let watch = try await proxy.connection.subscribe(
+            MatchRule(
+                sender: proxy.destination, path: proxy.path, interface: .account,
+                member: "TokenRemains")
+        ) { signal in
+            message.text = try? signal.read()
+        }
+        try await proxy.perform(.account, "Remove", timeout: nil)
+        withExtendedLifetime(watch) {}
+        return message.text
+    }
+
+    package func refresh() async throws {
+        try await proxy.perform(.account, "Refresh", timeout: nil)
+    }
     package func setLabel(_ label: String) async throws {
         try await proxy.set(.account, "Label", to: label)
     }

@@ -58,6 +58,7 @@ final class AccountObject {
             .asyncMethod("Logout") { try await $0.engine.logOut($0.account) },
             .asyncMethod("Remove") { try await $0.engine.remove($0.account) },
             .asyncMethod("Refresh") { try await $0.account.refresh() },
+            .signal("TokenRemains", ["message"], String.self),
             .property("Id", emits: .constant) { $0.account.id.text },
             .property("Provider", emits: .constant) { $0.account.provider.info.path },
             .property("Username") { $0.account.identity.username },

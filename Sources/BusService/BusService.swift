@@ -77,6 +77,10 @@ package final class BusService: EngineObserver {
         tree.remove(object.exported)
     }
 
+    package func tokenRemains(_ account: Account, _ message: String) {
+        accounts[account.id]?.exported.emit(.account, "TokenRemains", message)
+    }
+
     package func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
         accounts[account.id]?.sourceChanged(source)
         emit(account, "Updated", source.text, UInt32(clamping: new))

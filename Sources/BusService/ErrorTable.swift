@@ -99,7 +99,7 @@ enum ErrorTable {
     nonisolated private static func name(_ error: SecretStoreError) -> ServiceError {
         switch error {
         case .unavailable, .failed: .secretStoreUnavailable
-        case .locked, .dismissed: .secretStoreLocked
+        case .locked, .dismissed, .denied: .secretStoreLocked
         }
     }
 }

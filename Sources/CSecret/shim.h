@@ -50,7 +50,12 @@ void secret_service_create_item_dbus_path(
     SecretService *self, const gchar *collection_path, GHashTable *properties, SecretValue *value, unsigned flags,
     GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
 gchar *secret_service_create_item_dbus_path_finish(SecretService *self, GAsyncResult *result, GError **error);
+GList *secret_service_get_collections(SecretService *self);
+const gchar *secret_service_get_session_dbus_path(SecretService *self);
 GType secret_service_get_type(void);
+void secret_service_load_collections(
+    SecretService *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
+gboolean secret_service_load_collections_finish(SecretService *self, GAsyncResult *result, GError **error);
 void secret_service_open(
     GType type, const gchar *name, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
     gpointer context);
@@ -71,6 +76,7 @@ void secret_value_unref(gpointer value);
 #define SHIM_SECRET_FUNCTIONS(each) \
     each(g_bus_get) each(g_bus_get_finish) \
     each(g_cancellable_cancel) each(g_cancellable_new) \
+    each(g_dbus_connection_call) each(g_dbus_connection_call_finish) each(g_dbus_connection_is_closed) \
     each(g_dbus_connection_set_exit_on_close) each(g_dbus_connection_signal_subscribe) \
     each(g_dbus_connection_signal_unsubscribe) each(g_dbus_error_quark) \
     each(g_dbus_error_strip_remote_error) each(g_dbus_proxy_get_object_path) \
@@ -78,10 +84,10 @@ void secret_value_unref(gpointer value);
     each(g_io_error_quark) each(g_list_append) each(g_list_free) each(g_log_set_always_fatal) \
     each(g_main_context_iteration) each(g_main_context_new) \
     each(g_main_context_pop_thread_default) each(g_main_context_push_thread_default) \
-    each(g_main_context_unref) each(g_object_ref) each(g_object_unref) \
+    each(g_main_context_unref) each(g_main_context_wakeup) each(g_object_ref) each(g_object_unref) \
     each(g_source_attach) each(g_source_destroy) each(g_source_set_callback) each(g_source_unref) \
     each(g_str_equal) each(g_str_hash) each(g_timeout_source_new) each(g_utf8_validate) \
-    each(g_variant_new_array) each(g_variant_new_dict_entry) each(g_variant_new_string) \
+    each(g_variant_get_child_value) each(g_variant_get_string) each(g_variant_new_array) each(g_variant_new_dict_entry) each(g_variant_new_string) \
     each(g_variant_ref_sink) each(g_variant_unref) \
     each(secret_collection_for_alias) each(secret_collection_for_alias_finish) \
     each(secret_collection_get_locked) each(secret_error_get_quark) \
@@ -91,7 +97,9 @@ void secret_value_unref(gpointer value);
     each(secret_service_create_collection_dbus_path) \
     each(secret_service_create_collection_dbus_path_finish) \
     each(secret_service_create_item_dbus_path) each(secret_service_create_item_dbus_path_finish) \
-    each(secret_service_get_type) each(secret_service_open) each(secret_service_open_finish) \
+    each(secret_service_get_collections) each(secret_service_get_session_dbus_path) \
+    each(secret_service_get_type) each(secret_service_load_collections) \
+    each(secret_service_load_collections_finish) each(secret_service_open) each(secret_service_open_finish) \
     each(secret_service_search) each(secret_service_search_finish) \
     each(secret_service_unlock) each(secret_service_unlock_finish) \
     each(secret_value_get) each(secret_value_new) each(secret_value_unref)

@@ -35,6 +35,8 @@ package final class Account {
     let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
+    /// The token that the next session begins with, so that it need not be read from the keyring.
+    var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
     let feedWatch = FeedWatch()
     /// Whether what the user has chosen is not there now: a folder that was renamed, or a disk that is away.
@@ -91,6 +93,8 @@ package final class Account {
         guard isLoggedIn, service == nil else { return }
         let service = engine.makeService(for: self)
         self.service = service
+        if let heldToken { remote?.credentials.adopt(heldToken.token, isSaved: heldToken.isSaved) }
+        heldToken = nil
         profileState = .loading
         listening = Task { [weak self] in
             for await event in service.session.events {
@@ -107,6 +111,7 @@ package final class Account {
     func endSession() {
         guard let service else { return }
         pendingAtStart = isLoggedIn ? pendingLikes : []
+        heldToken = remote?.credentials.held
         service.close()
         self.service = nil
         listening?.cancel()
@@ -128,6 +133,7 @@ package final class Account {
         if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
         remote?.credentials.label = Engine.secretLabel(identity, provider)
+        defer { engine.updateSecretsConnection() }
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
             // It went with the rest of what the service told. Users whom the provider keeps stay as they are.
@@ -320,7 +326,9 @@ package final class Account {
 
     /// Asks for the profile and the default feed, now. The user asked for it, so the keyring may prompt.
     package func refresh() async throws {
+        let wasLocked = if case .locked = state { true } else { false }
         try await remote?.unlock()
+        if wasLocked { engine.tryAgain() }
         // One limit for both: clients stop waiting after 25 s.
         try await withTimeLimit(RemoteService.patience, engine.ports.clock) { [self] in
             try await refreshProfile()

@@ -30,15 +30,10 @@ extension Engine {
         login.begin { [self] in
             let entrance: Entrance
             do {
-                // First: no client is registered that cannot be stored. The user may need time for the prompt.
-                try await ports.secrets.unlock()
-                entrance = try await withTimeLimit(Self.discoveryTime, ports.clock) { [self] in
-                    try await self.entrance(
-                        server, user: (try? ServerName(text))?.user, provider, settings)
-                } onTimeout: {
-                    throw ProviderError.failed(
-                        "\(server.excerpt) takes too long to answer; try again later.")
-                }
+                // First: no client is registered that cannot be stored.
+                try await unlockSecrets([.server(server, of: provider.info.id)])
+                entrance = try await self.entrance(
+                    server, user: (try? ServerName(text))?.user, provider, settings)
             } catch {
                 throw Entrance.loginError(error, server.excerpt)
             }
@@ -54,8 +49,17 @@ extension Engine {
         _ settings: ProviderSettings
     ) async throws -> Entrance {
         let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
-        let found = try await provider.discover(server, user: user, plain)
-        let registered = try await registeredClient(found, provider)
+        let start = ContinuousTimer(ports.clock)
+        let found = try await limited(Self.discoveryTime, server) {
+            try await provider.discover(server, user: user, plain)
+        }
+        let remaining = Self.discoveryTime - start.elapsed
+        // Outside the time limits: the user may need time for the prompt.
+        try await ports.secrets.unlock(
+            [.server(found.name, of: provider.info.id)], isForStoring: true)
+        let registered = try await limited(remaining, server) { [self] in
+            try await registeredClient(found, provider)
+        }
         return Entrance(
             provider: provider, name: found.name, settings: settings,
             description: registered.description, clientID: registered.client.id,
@@ -67,6 +71,16 @@ extension Engine {
             identify: { try await provider.identify(found.name, $0) })
     }
 
+    private func limited<Value: Sendable>(
+        _ limit: Duration, _ server: String,
+        _ body: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
+        try await withTimeLimit(limit, ports.clock, body) {
+            throw ProviderError.failed(
+                "\(server.excerpt) takes too long to answer; try again later.")
+        }
+    }
+
     /// What the server knows the application by: kept from before, unless the server has forgotten it or
     /// wants other things now.
     private func registeredClient(
@@ -76,7 +90,7 @@ extension Engine {
         return try await registrations.run(key) { [self, ports] in
             var known = newRegistrations[key]
             if known == nil {
-                let stored = try await ports.secrets.lookUp(key, unlocking: true)
+                let stored = try await ports.secrets.lookUp(key, unlocking: false)
                 known = stored.flatMap { RegisteredClient(encoded: $0) }
             }
             if let known,
@@ -94,6 +108,13 @@ extension Engine {
             newRegistrations[key] = new
             return new
         }
+    }
+
+    /// The keys of the secrets that the token endpoint of an account may need.
+    func clientKeys(of account: Account) -> [SecretKey] {
+        let id = account.provider.info.id
+        return account.provider is any OAuthLogin
+            ? [.provider(id)] : [.server(account.identity.server, of: id)]
     }
 
     /// How the service of an account lets it in, as far as its settings are right; nil where there is no token.

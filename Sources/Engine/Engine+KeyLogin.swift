@@ -36,7 +36,7 @@ extension Engine {
                 throw EngineError.invalidArgument("That is no key: it has blanks, or is empty.")
             }
             // Before the service is asked: whoever does not unlock the keyring can try again.
-            if key != nil { try await ports.secrets.unlock() }
+            if key != nil { try await unlockSecrets([]) }
             try login.proceed()
             let client = AuthorizedClient(
                 ports.http, FixedToken(token: key ?? Secret("")), description)
@@ -48,6 +48,7 @@ extension Engine {
                 throw EngineError.loginFailed("\(info.name) does not accept the key.")
             }
             try login.check(identity)
+            if key != nil { try await unlockToken(of: identity, provider) }
             return try await admit(
                 identity, provider, as: login.expectedAccount,
                 with: key.map { .key($0, now: ports.now()) }
@@ -75,10 +76,11 @@ extension Engine {
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
             isNeeded: isNeeded, now: ports.now,
             // A token of OAuth, whose provider is gone, has its client.
-            revoke: { [weak self, weak account] token in
+            revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
                 self?.revoke(
-                    token, of: provider, at: account.identity.server, user: account.identity)
+                    token, of: provider, at: account.identity.server, user: account.identity,
+                    with: endpoint)
             }
         ) { _ in throw OAuthError.noRefreshToken }
         let client = AuthorizedClient(ports.http, credentials, description)

@@ -88,6 +88,7 @@ extension Engine {
         let entrance = Entrance(
             provider: provider, name: provider.info.name, settings: settings,
             description: try provider.oauth(settings), clientID: clientID,
+            secretKeys: [.provider(provider.info.id)],
             advice: "run \"imagefeedctl configure \(provider.info.id)\"",
             endpoint: { [self] in try await tokenEndpoint(provider, settings) },
             identify: { try await provider.identify($0) })
@@ -142,7 +143,8 @@ extension Engine {
         _ code: Secret, _ login: Login, _ authorization: Authorization, _ entrance: Entrance
     ) async throws -> Account {
         // Before the code is spent: whoever does not unlock the keyring can try again.
-        try await ports.secrets.unlock()
+        try await unlockSecrets(
+            entrance.secretKeys + (login.expectedAccount.map { [.account($0.id.text)] } ?? []))
         let endpoint = try await entrance.endpoint()
         let request = authorization.request
         let token = try await exchanges.run(login.number) { [self] in
@@ -162,6 +164,7 @@ extension Engine {
             let identity = try await entrance.identify(
                 SessionPorts(http: client, settings: entrance.settings, logger: ports.logger))
             try login.check(identity)
+            try await unlockToken(of: identity, entrance.provider, login.expectedAccount)
             let account = try await admit(
                 identity, entrance.provider, as: login.expectedAccount, with: token
             ) { !login.hasEnded }
@@ -171,6 +174,23 @@ extension Engine {
             revoke(token, of: entrance.provider, at: login.server, with: endpoint)
             throw error
         }
+    }
+
+    /// Unlocks secrets, and prepares the keyring for new ones, because of an action of the user. May prompt.
+    func unlockSecrets(_ keys: [SecretKey]) async throws {
+        try await ports.secrets.unlock(keys, isForStoring: true)
+        // Other accounts may wait for the same keyring.
+        tryAgain()
+    }
+
+    /// Unlocks the token that a login replaces: outside the queue of changes, which does not wait for prompts.
+    func unlockToken(
+        of identity: AccountIdentity, _ provider: any Provider, _ expected: Account? = nil
+    ) async throws {
+        let id =
+            expected?.id ?? account(identity, of: provider)?.id
+            ?? AccountID(provider: provider.info.id, identity) { account($0) != nil }
+        try await ports.secrets.unlock([.account(id.text)], isForStoring: true)
     }
 
     /// Spares the user the way through the browser if the client's secret is certainly not there. Whether a

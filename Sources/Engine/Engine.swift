@@ -42,6 +42,7 @@ package final class Engine {
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
     private var isCheckingAvatars = false
+    private var keepsSecretsConnection = false
     private var knownSettings: [String: ProviderSettings] = [:]
     /// The default sources of providers whose photos are cached, also of those that are not installed any more.
     private(set) var defaultSources: [String: SourceID]
@@ -83,6 +84,21 @@ package final class Engine {
             account.startSession()
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
         }
+        updateSecretsConnection()
+    }
+
+    /// Keeps the connection to the keyring while an account or an unfinished login may have a secret in it.
+    func updateSecretsConnection() {
+        let isNeeded =
+            accounts.contains { $0.isLoggedIn && Self.mayHaveSecret($0.provider) }
+            || logins.contains { !$0.hasEnded && Self.mayHaveSecret($0.provider) }
+        guard isNeeded != keepsSecretsConnection else { return }
+        keepsSecretsConnection = isNeeded
+        ports.secrets.keepConnection(isNeeded)
+    }
+
+    private static func mayHaveSecret(_ provider: any Provider) -> Bool {
+        isRemote(provider) || provider is any KeyLogin || provider is UnusableProvider
     }
 
     /// Ends all sessions, and closes the store. Blocks until everything is on the disk.
@@ -189,6 +205,7 @@ package final class Engine {
             number: lastLoginNumber, provider, for: account, at: server, authorization,
             isPreparing: isPreparing, client: client, in: self)
         logins.append(login)
+        updateSecretsConnection()
         observer?.loginAdded(login)
         noteBeginning(of: login)
         return login
@@ -217,10 +234,15 @@ package final class Engine {
             let wasLoggedIn = known?.isLoggedIn == true
             let replaced = token == nil ? nil : await storedToken(of: known, id)
             // The secret first, the account after: there is none without its token.
-            if let token { try await keep(token, of: id, identity, provider) }
+            if let token {
+                try await keep(token, of: id, identity, provider)
+                notices.heal(.tokenRemains, about: .account(id))
+            }
             do {
+                let held = token.map { Credentials.HeldToken(token: $0) }
                 let account: Account
                 if let known {
+                    if !wasLoggedIn { known.heldToken = held }
                     try await change(known, while: isWanted) {
                         $0.update(identity)
                         $0.isLoggedIn = true
@@ -229,13 +251,14 @@ package final class Engine {
                     if let token { known.remote?.adopt(token) }
                     account = known
                 } else {
-                    account = try await add(id, identity, provider, while: isWanted)
+                    account = try await add(id, identity, provider, held, while: isWanted)
                 }
                 if let replaced {
                     revoke(replaced, of: provider, at: identity.server, user: identity)
                 }
                 return account
             } catch {
+                if !wasLoggedIn { known?.heldToken = nil }
                 // The caller revokes the new token.
                 if let replaced, wasLoggedIn {
                     try? await keep(replaced, of: id, identity, provider)
@@ -265,7 +288,7 @@ package final class Engine {
 
     private func add(
         _ id: AccountID, _ identity: AccountIdentity, _ provider: any Provider,
-        while isWanted: () -> Bool
+        _ token: Credentials.HeldToken?, while isWanted: () -> Bool
     ) async throws -> Account {
         let record = AccountRecord(
             id: id, provider: provider.info.id, identity: identity, label: identity.username,
@@ -278,7 +301,9 @@ package final class Engine {
             throw CancellationError()
         }
         accounts.append(account)
+        account.heldToken = token
         account.startSession()
+        updateSecretsConnection()
         observer?.accountAdded(account)
         becomeDefault(newDefault)
         return account
@@ -308,6 +333,7 @@ package final class Engine {
     /// Limits the number of finished logins.
     func loginFinished(_ login: Login) {
         for surplus in finishedLogins.append(login, of: login.client) { forget(surplus) }
+        updateSecretsConnection()
     }
 
     /// Forgets a finished login.
@@ -333,12 +359,14 @@ package final class Engine {
         let server = account.identity.server
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            registersItself: provider is any FederatedLogin, now: ports.now,
+            clientKeys: clientKeys(of: account), registersItself: provider is any FederatedLogin,
+            now: ports.now,
             currentClient: { [weak self] in
                 await self?.currentClient(at: server, provider, settings)
             },
-            revoke: { [weak self, weak account] token in
-                self?.revoke(token, of: provider, at: server, user: account?.identity)
+            revoke: { [weak self, weak account] token, endpoint in
+                self?.revoke(
+                    token, of: provider, at: server, user: account?.identity, with: endpoint)
             }
         ) { [weak self] token in
             guard let self else { throw CancellationError() }
@@ -381,22 +409,40 @@ package final class Engine {
     /// Logs an account out; it stays known. One that is logged out already stays so.
     package func logOut(_ account: Account) async throws {
         // Whoever is asked to unlock the keyring may take their time: nobody else waits for that.
-        try await account.remote?.unlockToForget()
-        try await changes.run {
-            try checkKnown(account)
-            try await forget(account, "The account was logged out.") {
-                try await change(account) { $0.isLoggedIn = false }
+        do {
+            try await account.remote?.unlockToForget()
+            try await changes.run {
+                try checkKnown(account)
+                try await forget(account, "The account was logged out.") {
+                    try await change(account) { $0.isLoggedIn = false }
+                }
             }
+        } catch let error as SecretStoreError where error.isStoreGone {
+            throw SecretStoreError.unavailable(
+                "\(error.message.dropLast()); without the keyring, the account can only be removed."
+            )
         }
     }
 
     /// Deletes what is kept of an account, then does `change`; transfers are stopped for `reason`.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - reason: The reason, for the transfers.
+    ///   - isTokenAbandoned: True if the token is not deleted, because that is impossible.
+    ///   - change: Stores the new state.
+    /// - Throws: The error of a store.
     private func forget(
-        _ account: Account, _ reason: String, _ change: () async throws -> Void
+        _ account: Account, _ reason: String, isTokenAbandoned: Bool = false,
+        _ change: () async throws -> Void
     ) async throws {
         let remote = account.remote
-        // First: if this fails, nothing has changed.
-        try await remote?.discardToken()
+        if isTokenAbandoned {
+            await remote?.abandonToken()
+        } else {
+            // First: if this fails, nothing has changed.
+            try await remote?.discardToken()
+        }
         transfers.stop(of: account, reason)
         do {
             try await remote?.forget()
@@ -412,12 +458,26 @@ package final class Engine {
     }
 
     /// Logs an account out and forgets it; a user whom the provider keeps is deleted.
+    ///
+    /// If the keyring is missing or does not work, the token remains there. The observer and a notification report
+    /// that.
     package func remove(_ account: Account) async throws {
-        try await account.remote?.unlockToForget()
+        do {
+            try await account.remote?.unlockToForget()
+            try await remove(account, isTokenAbandoned: false)
+        } catch let error as SecretStoreError where error.isStoreGone {
+            try await remove(account, isTokenAbandoned: true)
+            noteRemainingToken(of: account)
+        }
+    }
+
+    private func remove(_ account: Account, isTokenAbandoned: Bool) async throws {
         try await changes.run {
             try checkKnown(account)
             let newDefault = defaultAccount === account ? successor(of: account) : defaultAccount
-            try await forget(account, "The account was removed.") {
+            try await forget(
+                account, "The account was removed.", isTokenAbandoned: isTokenAbandoned
+            ) {
                 // First: if the account cannot be forgotten then, trying again does it.
                 if let provider = account.provider as? any PasswordLogin {
                     try await provider.removeUser(account.identity)
@@ -427,6 +487,8 @@ package final class Engine {
             account.endSession()
             notices.healAll(about: .account(account.id))
             accounts.removeAll { $0 === account }
+            updateSecretsConnection()
+            if isTokenAbandoned { observer?.tokenRemains(account, remainingTokenMessage(account)) }
             observer?.accountRemoved(account)
             becomeDefault(newDefault)
             await deleteUnusedRegistration(of: account)

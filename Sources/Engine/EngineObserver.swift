@@ -24,6 +24,8 @@ package protocol EngineObserver: AnyObject {
     func accountAdded(_ account: Account)
     func accountChanged(_ account: Account, _ change: AccountChange)
     func accountRemoved(_ account: Account)
+    /// An account is about to be removed, and its token may remain in the keyring.
+    func tokenRemains(_ account: Account, _ message: String)
     /// Photos came in at the top of a source, or left it.
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int)
     func photosChanged(_ account: Account, _ photos: [Photo])

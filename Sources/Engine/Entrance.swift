@@ -11,6 +11,8 @@ struct Entrance {
     let clientID: String
     /// The key under which the client registration is stored; nil for a client that the user registered.
     var registrationKey: SecretKey?
+    /// The keys of the secrets that ``endpoint`` reads.
+    var secretKeys: [SecretKey] = []
     /// What to do when the service does not know the application.
     let advice: String
     /// Where codes become tokens. Takes the client's secret.

@@ -21,14 +21,31 @@ package protocol SecretStore: Sendable {
     /// - Throws: ``SecretStoreError``.
     func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret?
 
-    /// Deletes the secret of a key, and makes sure that it is gone. Never prompts. What is not there is no
-    /// error.
+    /// Deletes the secret of a key, and makes sure that it is gone. A missing secret is no error.
+    ///
+    /// Unlocks nothing, but the keyring may want the deletion confirmed, so only because of an action of the user.
     func delete(_ key: SecretKey) async throws
 
-    /// Makes the keyring ready to take secrets: unlocks it, or has one made where there is none yet.
+    /// Unlocks the secret store, and the secrets of keys, which some keyrings lock one by one.
     ///
-    /// Prompts if need be, so only because of something the user did; returns at once if it is ready.
-    func unlock() async throws
+    /// Prompts if necessary, so only because of an action of the user; returns at once if nothing is locked. The
+    /// prompt ends when the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of secrets that will be read, replaced or deleted.
+    ///   - isForStoring: True if the store must take new secrets. A missing keyring is created then.
+    /// - Throws: ``SecretStoreError``.
+    func unlock(_ keys: [SecretKey], isForStoring: Bool) async throws
+
+    /// Keeps the connection to the keyring between calls. KeePassXC forgets the granted access without it.
+    ///
+    /// - Parameter isNeeded: True while an account or a login has a secret in the store.
+    func keepConnection(_ isNeeded: Bool)
+}
+
+extension SecretStore {
+    /// Unlocks the secret store for new secrets.
+    package func unlock() async throws { try await unlock([], isForStoring: true) }
 }
 
 /// What a secret is found by. Anybody can read it.
@@ -52,13 +69,24 @@ package enum SecretStoreError: Error, Hashable, Sendable {
     case locked(String)
     /// The user was asked to unlock it, and would not.
     case dismissed(String)
+    /// It is unlocked, and the user denied access to the secret.
+    case denied(String)
     /// It refused, or answered nonsense.
     case failed(String)
 
     package var message: String {
         switch self {
-        case .unavailable(let text), .locked(let text), .dismissed(let text), .failed(let text):
+        case .unavailable(let text), .locked(let text), .dismissed(let text), .denied(let text),
+            .failed(let text):
             text
+        }
+    }
+
+    /// True if there is no way to unlock the store: it is missing, or does not work.
+    package var isStoreGone: Bool {
+        switch self {
+        case .unavailable, .failed: true
+        case .locked, .dismissed, .denied: false
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import CSecret
 internal import ProviderKit
+internal import Synchronization
 
 /// Waits for asynchronous calls of GLib on the thread that it was made on, within a time limit.
 ///
@@ -10,6 +11,7 @@ final class CallLoop {
     private let functions: shim_secret
     private let limits: KeyringLimits
     private let context: OpaquePointer?
+    private let cancellation: CallCancellation
     private var deadline: ContinuousClock.Instant
     /// Whether a prompt has ended since the last call was made.
     private var promptHasEnded = false
@@ -19,16 +21,23 @@ final class CallLoop {
     ) -> Void
     typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
-    init(_ functions: shim_secret, _ limits: KeyringLimits) {
+    /// - Parameters:
+    ///   - functions: The functions of libsecret and GLib.
+    ///   - limits: The time limits of the calls.
+    ///   - cancellation: Ends the calls early.
+    init(_ functions: shim_secret, _ limits: KeyringLimits, _ cancellation: CallCancellation) {
         self.functions = functions
         self.limits = limits
+        self.cancellation = cancellation
         deadline = .now + limits.reading
         context = functions.g_main_context_new()
         functions.g_main_context_push_thread_default(context)
+        if let context { cancellation.begin(context, functions) }
     }
 
     /// Handles what is left to be done: GLib frees some things only then.
     deinit {
+        cancellation.end()
         while functions.g_main_context_iteration(context, 0) != 0 {}
         functions.g_main_context_pop_thread_default(context)
         functions.g_main_context_unref(context)
@@ -92,7 +101,7 @@ final class CallLoop {
                 guard let context else { return }
                 Unmanaged<Reply>.fromOpaque(context).takeRetainedValue().take(result)
             }, Unmanaged.passRetained(reply).toOpaque())
-        while reply.result == nil, iterate(until: deadline) {}
+        while reply.result == nil, !cancellation.isCancelled, iterate(until: deadline) {}
         if reply.result == nil {
             functions.g_cancellable_cancel(cancellable)
             let end = ContinuousClock.now + limits.cancelling
@@ -119,6 +128,34 @@ final class CallLoop {
         _ = functions.g_main_context_iteration(context, 1)
         return true
     }
+}
+
+/// Ends the calls of a loop early, from any thread.
+final class CallCancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        var wake: (@Sendable () -> Void)?
+    }
+    private let state = Mutex(State())
+
+    /// True after ``cancel()``.
+    var isCancelled: Bool { state.withLock(\.isCancelled) }
+
+    /// Ends the call in progress, and those that follow.
+    func cancel() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.wake?()
+        }
+    }
+
+    /// Wakes a context at a cancellation, until ``end()``.
+    fileprivate func begin(_ context: OpaquePointer, _ functions: shim_secret) {
+        nonisolated(unsafe) let context = context
+        state.withLock { $0.wake = { functions.g_main_context_wakeup(context) } }
+    }
+
+    fileprivate func end() { state.withLock { $0.wake = nil } }
 }
 
 /// The result of one call.

@@ -1,75 +1,134 @@
 internal import ProviderKit
 
-/// One secret a key, on top of items and collections, of which there may be many.
+/// One secret per key, on top of items and collections.
 extension Keyring {
-    /// The secret of a key, if an item that is not locked has it.
+    /// Fails if a search would show a prompt.
+    ///
+    /// While all its databases are locked, KeePassXC answers a search with a dialog (its setting
+    /// `UnlockBeforeSearch`, which is on by default).
+    ///
+    /// - Throws: ``SecretStoreError/locked(_:)``; ``SecretStoreError/unavailable(_:)`` without a default collection.
+    func checkSearch() throws {
+        let collection = try defaultCollection()
+        guard collection?.isLocked != false else { return }
+        guard try !collections().contains(where: { !$0.isLocked }) else { return }
+        throw collection == nil ? SecretStoreError.noDefaultKeyring : .keyringLocked
+    }
+
+    /// The secret of a key, if an item that is not locked has it. See ``checkSearch()``.
     func lookUp(_ key: SecretKey) throws -> Secret? {
         for item in try items(key) where !item.isLocked {
-            if let secret = try secret(of: item) { return secret }
+            guard let secret = try secret(of: item) else { continue }
+            // KWallet returns an empty secret instead of an error if the wallet was closed in the meantime.
+            guard try !secret.isEmpty || items(key).contains(where: { !$0.isLocked }) else {
+                continue
+            }
+            return secret
         }
         return nil
     }
 
-    /// What has to be unlocked to know whether there is a secret of the key; nil for nothing.
+    /// The reason why an unsuccessful search for a key proves nothing; nil if the key has no secret.
     ///
-    /// Some keyrings do not find what is locked, so a locked one may have anything.
-    ///
-    /// - Throws: ``SecretStoreError/unavailable(_:)`` when there is no collection to ask: the one that has the
-    ///   secret may not be open.
-    func lockedItems(_ key: SecretKey) throws -> LockedObjects? {
-        let locked = try items(key).filter(\.isLocked)
-        if !locked.isEmpty { return .items(locked) }
+    /// Some keyrings do not find locked items, so a locked collection may have any item.
+    func obstacle(_ key: SecretKey) throws -> SecretStoreError? {
+        let hasLockedItem = try items(key).contains(where: \.isLocked)
         guard let collection = try defaultCollection() else {
-            throw SecretStoreError.noDefaultKeyring
+            return hasLockedItem ? .keyringLocked : .noDefaultKeyring
         }
-        return collection.isLocked ? .collection(collection) : nil
+        if collection.isLocked { return .keyringLocked }
+        return hasLockedItem ? .itemLocked : nil
     }
 
-    /// Unlocks them. Prompts.
-    func unlock(_ objects: LockedObjects) throws -> Bool {
-        switch objects {
-        case .items(let items): try unlock(items.map { UnsafeMutableRawPointer($0.held.pointer) })
-        case .collection(let collection):
-            try unlock([UnsafeMutableRawPointer(collection.held.pointer)])
+    /// Unlocks the default collection, or creates it, then the items of keys. Prompts if necessary.
+    ///
+    /// - Parameters:
+    ///   - keys: The keys of secrets that will be read, replaced or deleted.
+    ///   - isForStoring: True if the default collection is needed even if the items of all keys are unlocked. It is
+    ///     created if there is none.
+    /// - Throws: ``SecretStoreError/dismissed(_:)`` if the user did not unlock it.
+    func makeReady(_ keys: [SecretKey], isForStoring: Bool) throws {
+        if !isForStoring, try areUnlocked(keys) { return }
+        let collection = try defaultCollection()
+        if collection == nil, !isForStoring { throw SecretStoreError.noDefaultKeyring }
+        if collection?.isLocked != false {
+            let isDone = try collection.map(unlock) ?? createDefaultCollection()
+            guard isDone, try defaultCollection()?.isLocked == false else {
+                throw SecretStoreError.promptDismissed
+            }
+        }
+        // One prompt for all items.
+        let locked = try keys.flatMap(items).filter(\.isLocked)
+        guard !locked.isEmpty else { return }
+        _ = try unlock(locked)
+        guard try !keys.flatMap(items).contains(where: \.isLocked) else {
+            throw SecretStoreError.accessDenied
         }
     }
 
-    /// Unlocks the default collection, or has one made. Prompts.
-    func unlockDefaultCollection() throws -> Bool {
-        guard let collection = try defaultCollection() else { return try createDefaultCollection() }
-        return try unlock(.collection(collection))
+    /// True if every key has items, and none is locked.
+    private func areUnlocked(_ keys: [SecretKey]) throws -> Bool {
+        do { try checkSearch() } catch is SecretStoreError { return false }
+        return try keys.allSatisfy { key in
+            let items = try items(key)
+            return !items.isEmpty && !items.contains(where: \.isLocked)
+        }
     }
 
-    /// Stores a secret, and deletes what else the key has.
+    private func unlock(_ items: [KeyringItem]) throws -> Bool {
+        try unlock(items.map { UnsafeMutableRawPointer($0.held.pointer) })
+    }
+
+    private func unlock(_ collection: KeyringCollection) throws -> Bool {
+        try unlock([UnsafeMutableRawPointer(collection.held.pointer)])
+    }
+
+    /// Stores a secret, and deletes the other items of the key. Shows no prompt.
     func store(_ secret: Secret, _ key: SecretKey, label: String) throws {
         guard let collection = try defaultCollection() else {
             throw SecretStoreError.noDefaultKeyring
         }
         guard !collection.isLocked else { throw SecretStoreError.keyringLocked }
         allow(limits.writing)
+        // KeePassXC would ask for access to the item that is replaced.
+        guard try !items(key).contains(where: { $0.isLocked && collection.contains($0) }) else {
+            throw SecretStoreError.itemLocked
+        }
         guard let path = try create(secret, key, label: label, in: collection) else {
             throw SecretStoreError.failed("The keyring did not take the secret.")
         }
-        // A locked one elsewhere can stay: whoever looks up takes the unlocked ones first.
+        // Others may remain: a search returns the latest first.
         for other in try items(key) where other.path != path && !other.isLocked {
-            try delete(other)
+            try deleteSilently(other)
         }
     }
 
-    /// Deletes every item of a key.
+    /// Deletes every item of a key. Prompts only if the keyring wants the deletion confirmed.
     func deleteAll(_ key: SecretKey) throws {
-        allow(limits.writing)
-        for item in try items(key) where !item.isLocked { try delete(item) }
+        try checkSearch()
+        allow(limits.prompting)
+        let found = try items(key)
+        let unlocked = found.isEmpty ? [] : try collections().filter { !$0.isLocked }
+        var isConfirmed = true
+        for item in found {
+            // KWallet forgets an item of a closed wallet, and keeps its secret. KeePassXC deletes an item whose
+            // access was not granted.
+            guard !item.isLocked || unlocked.contains(where: { $0.contains(item) }) else {
+                continue
+            }
+            do {
+                if try !delete(item) { isConfirmed = false }
+            } catch KeyringFailure.locked {
+                continue
+            }
+        }
         // A keyring that refuses may not say so.
-        guard try lockedItems(key) == nil else { throw SecretStoreError.keyringLocked }
-        guard try items(key).isEmpty else {
-            throw SecretStoreError.failed("The keyring did not delete the secret.")
+        let remaining = try items(key)
+        if let obstacle = try obstacle(key), isConfirmed { throw obstacle }
+        guard remaining.isEmpty else {
+            throw isConfirmed
+                ? SecretStoreError.failed("The keyring did not delete the secret.")
+                : .deletionDismissed
         }
     }
-}
-
-/// What has to be unlocked.
-enum LockedObjects {
-    case items([KeyringItem])
-    case collection(KeyringCollection)
 }

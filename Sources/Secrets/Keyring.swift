@@ -1,7 +1,7 @@
 internal import CSecret
 internal import ProviderKit
 
-/// A connection to the Secret Service, for one thread and a moment.
+/// A session with the Secret Service, for one thread and one operation.
 ///
 /// Source: freedesktop Secret Service API, draft 0.2.
 final class Keyring {
@@ -10,22 +10,32 @@ final class Keyring {
     private let values: KeyringValues
     // In this order: what the service leaves behind is for the loop to clear away.
     private let service: Held
+    /// The connection that libsecret uses. Its last reference closes it.
+    let bus: Held
     private let prompts: PromptWatch
     private let loop: CallLoop
+    /// Called before and after a prompt that may take long.
+    var promptChanged: (_ isShown: Bool) -> Void = { _ in }
 
-    /// Connects to the service that the session bus has, or can start, and begins a session.
+    /// Opens a session with the service that the session bus has, or can start.
     ///
-    /// Keeps the references that make the connection last; the last one closes it.
-    ///
+    /// - Parameters:
+    ///   - library: libsecret.
+    ///   - limits: The time limits of the calls.
+    ///   - cancellation: Ends the calls early.
     /// - Throws: ``KeyringFailure``.
-    init(_ library: SecretLibrary, _ limits: KeyringLimits) throws {
+    init(
+        _ library: SecretLibrary, _ limits: KeyringLimits,
+        _ cancellation: CallCancellation = CallCancellation()
+    ) throws {
         let functions = library.functions
-        let loop = CallLoop(functions, limits)
+        let loop = CallLoop(functions, limits, cancellation)
         self.functions = functions
         values = KeyringValues(functions)
         self.loop = loop
         self.limits = limits
         let bus = Held(try Self.connect(loop, functions), functions)
+        self.bus = bus
         // GLib would end the program with the bus.
         functions.g_dbus_connection_set_exit_on_close(bus.pointer, 0)
         prompts = PromptWatch(bus, loop, functions)
@@ -40,6 +50,23 @@ final class Keyring {
         guard let service else { throw KeyringFailure.noAnswer }
         self.service = Held(service, functions)
     }
+
+    /// Closes the session. The connection may outlive it, and the keyring keeps sessions until then.
+    deinit {
+        guard let session = functions.secret_service_get_session_dbus_path(service.pointer) else {
+            return
+        }
+        send("Close", to: session, "org.freedesktop.Secret.Session")
+    }
+
+    /// Calls a method without arguments, and does not wait for the reply.
+    private func send(_ method: String, to path: UnsafePointer<CChar>, _ interface: String) {
+        functions.g_dbus_connection_call(
+            bus.pointer, Self.name, path, interface, method, nil, nil,
+            G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, nil, nil, nil)
+    }
+
+    private static let name = "org.freedesktop.secrets"
 
     /// The connection to the session bus that libsecret will use.
     private static func connect(
@@ -116,12 +143,36 @@ final class Keyring {
         }
     }
 
-    func delete(_ item: KeyringItem) throws {
-        _ = try loop.promptingCall {
+    /// Deletes an item. Prompts if the keyring wants a confirmation.
+    ///
+    /// - Returns: True if the keyring reports the deletion, false if the prompt was dismissed.
+    func delete(_ item: KeyringItem) throws -> Bool {
+        let result = try loop.promptingCall {
             functions.secret_item_delete(item.held.pointer, $0, $1, $2)
         } finish: {
             functions.secret_item_delete_finish(item.held.pointer, $0, $1)
         }
+        return result.map { $0 != 0 } ?? false
+    }
+
+    /// Deletes an item if the keyring does that without a prompt.
+    func deleteSilently(_ item: KeyringItem) throws {
+        let reply = try loop.call {
+            functions.g_dbus_connection_call(
+                bus.pointer, Self.name, item.path, "org.freedesktop.Secret.Item", "Delete", nil,
+                nil, G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, $0, $1, $2)
+        } finish: {
+            functions.g_dbus_connection_call_finish(bus.pointer, $0, $1)
+        }
+        guard let reply, let child = functions.g_variant_get_child_value(reply, 0) else { return }
+        defer {
+            functions.g_variant_unref(child)
+            functions.g_variant_unref(reply)
+        }
+        guard let prompt = functions.g_variant_get_string(child, nil),
+            String(cString: prompt) != "/"
+        else { return }
+        send("Dismiss", to: prompt, "org.freedesktop.Secret.Prompt")
     }
 
     // MARK: Collections
@@ -137,14 +188,26 @@ final class Keyring {
         return collection.map { KeyringCollection(Held($0, functions), functions) }
     }
 
+    /// All collections.
+    func collections() throws -> [KeyringCollection] {
+        _ = try loop.call {
+            functions.secret_service_load_collections(service.pointer, $0, $1, $2)
+        } finish: {
+            functions.secret_service_load_collections_finish(service.pointer, $0, $1)
+        }
+        return pointers(functions.secret_service_get_collections(service.pointer)).map {
+            KeyringCollection(Held($0, functions), functions)
+        }
+    }
+
     /// Has a default collection made. Prompts for its password.
     ///
     /// Not by `secret_collection_create`, which never ends when that is dismissed.
     ///
     /// - Returns: Whether the user did so.
     func createDefaultCollection() throws -> Bool {
-        allow(limits.prompting)
-        defer { allow(limits.reading) }
+        beginPrompt()
+        defer { endPrompt() }
         return try values.withProperties([
             ("org.freedesktop.Secret.Collection.Label", values.string("Default keyring"))
         ]) { properties in
@@ -167,8 +230,8 @@ final class Keyring {
         var list: UnsafeMutablePointer<GList>?
         for object in objects { list = functions.g_list_append(list, object) }
         defer { functions.g_list_free(list) }
-        allow(limits.prompting)
-        defer { allow(limits.reading) }
+        beginPrompt()
+        defer { endPrompt() }
         let count = try loop.promptingCall {
             functions.secret_service_unlock(service.pointer, list, $0, $1, $2)
         } finish: {
@@ -177,19 +240,32 @@ final class Keyring {
         return count ?? 0 > 0
     }
 
+    private func beginPrompt() {
+        allow(limits.prompting)
+        promptChanged(true)
+    }
+
+    private func endPrompt() {
+        allow(limits.reading)
+        promptChanged(false)
+    }
+
     // MARK: Results
 
     private func take(_ list: UnsafeMutablePointer<GList>?) -> [KeyringItem] {
+        pointers(list).map { KeyringItem(Held($0, functions), functions) }
+    }
+
+    /// The references that a list holds. Frees the list.
+    private func pointers(_ list: UnsafeMutablePointer<GList>?) -> [OpaquePointer] {
         defer { functions.g_list_free(list) }
-        var items: [KeyringItem] = []
+        var pointers: [OpaquePointer] = []
         var node = list
         while let current = node {
-            if let data = current.pointee.data {
-                items.append(KeyringItem(Held(OpaquePointer(data), functions), functions))
-            }
+            if let data = current.pointee.data { pointers.append(OpaquePointer(data)) }
             node = current.pointee.next
         }
-        return items
+        return pointers
     }
 
     /// The path of a new object; nil for none, which is "/" after a prompt that was dismissed.

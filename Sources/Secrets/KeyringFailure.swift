@@ -59,6 +59,14 @@ extension SecretStoreError {
         "The keyring is locked: unlock it, for example by logging in to a service again.")
     static let promptDismissed = SecretStoreError.dismissed(
         "The keyring stayed locked, since nobody unlocked it when it asked.")
+    static let itemLocked = SecretStoreError.locked(
+        "The keyring has not granted access to the secret; refresh the account to be asked for it.")
+    static let accessDenied = SecretStoreError.denied(
+        "The keyring denied access to the secret; allow it in the keyring's program, or start that anew."
+    )
+    static let deletionDismissed = SecretStoreError.dismissed(
+        "The keyring kept the secret, because its deletion was not confirmed.")
+    static let cancelled = SecretStoreError.dismissed("The call was cancelled.")
     static let noDefaultKeyring = SecretStoreError.unavailable(
         "There is no default keyring: open a database in KeePassXC that it may share, or make a keyring"
             + " by logging in to a service again.")

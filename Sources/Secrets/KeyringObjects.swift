@@ -45,4 +45,7 @@ struct KeyringCollection {
         self.held = held
         isLocked = functions.secret_collection_get_locked(held.pointer) != 0
     }
+
+    /// Returns true if the path of an item is below that of the collection.
+    func contains(_ item: KeyringItem) -> Bool { item.path.hasPrefix("\(path)/") }
 }

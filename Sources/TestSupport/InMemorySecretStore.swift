@@ -14,6 +14,24 @@ package final class InMemorySecretStore: SecretStore {
         package var unlocksWhenAsked = true
         /// How often somebody was asked.
         package var prompts = 0
+        /// The keys whose secrets are locked although the store is not.
+        package var lockedKeys: Set<SecretKey> = []
+        /// True if prompts wait for an answer.
+        package var holdsPrompts = false
+        /// The number of prompts that wait.
+        package var waitingPrompts = 0
+        /// The keys that were read, in order.
+        package var lookUps: [SecretKey] = []
+        /// True if the user of the store wants the connection kept.
+        package var isConnectionKept = false
+
+        fileprivate func checkAccess(_ key: SecretKey) throws {
+            if isLocked([key]) { throw SecretStoreError.locked("The secret is locked.") }
+        }
+
+        fileprivate func isLocked(_ keys: [SecretKey]) -> Bool {
+            keys.contains { lockedKeys.contains($0) && secrets[$0] != nil }
+        }
     }
 
     package let state: Observed<State>
@@ -22,14 +40,21 @@ package final class InMemorySecretStore: SecretStore {
 
     package func store(_ secret: Secret, for key: SecretKey, label: String) async throws {
         try change { state in
+            try state.checkAccess(key)
             state.secrets[key] = secret.withBytes { Array($0) }
             state.labels[key] = label
         }
     }
 
     package func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret? {
-        if unlocking, state.value.secrets[key] != nil { try await unlock() }
-        return try change { state in state.secrets[key].map { Secret($0) } }
+        if unlocking, state.value.secrets[key] != nil {
+            try await unlock([key], isForStoring: false)
+        }
+        return try change { state in
+            state.lookUps.append(key)
+            try state.checkAccess(key)
+            return state.secrets[key].map { Secret($0) }
+        }
     }
 
     package func delete(_ key: SecretKey) async throws {
@@ -39,13 +64,31 @@ package final class InMemorySecretStore: SecretStore {
         }
     }
 
-    package func unlock() async throws {
+    package func unlock(_ keys: [SecretKey], isForStoring: Bool) async throws {
+        let isHeld =
+            state.value.holdsPrompts && (state.value.isLocked || state.value.isLocked(keys))
+        if isHeld {
+            state.update { $0.waitingPrompts += 1 }
+            await answered()
+            try Task.checkCancellation()
+        }
         try changeAnyway { state in
-            guard state.isLocked else { return }
+            guard state.isLocked || state.isLocked(keys) else { return }
             state.prompts += 1
             guard state.unlocksWhenAsked else { throw SecretStoreError.dismissed("Dismissed.") }
             state.isLocked = false
+            state.lockedKeys.subtract(keys)
         }
+    }
+
+    package func keepConnection(_ isNeeded: Bool) {
+        state.update { $0.isConnectionKept = isNeeded }
+    }
+
+    /// Waits until prompts are no longer held, or the task is cancelled.
+    private func answered() async {
+        _ = try? await state.wait { $0.holdsPrompts ? nil : true }
+        state.update { $0.waitingPrompts -= 1 }
     }
 
     /// Does `body`, unless the store is locked or fails.

@@ -32,7 +32,7 @@ struct CredentialsTests {
         let revoked = revoked
         return Credentials(
             id, label: "", secrets, now: { [now] in now },
-            revoke: { token in revoked.append(token.accessToken.withText { $0 }) }
+            revoke: { token, _ in revoked.append(token.accessToken.withText { $0 }) }
         ) { _ in endpoint }
     }
 

@@ -92,6 +92,9 @@ final class EngineFixture: EngineObserver {
         told.append("changed \(account.id)")
     }
     func accountRemoved(_ account: Account) { told.append("removed \(account.id)") }
+    func tokenRemains(_ account: Account, _ message: String) {
+        told.append("token remains \(account.id)")
+    }
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
         told.append("updated \(source) \(new)")
     }

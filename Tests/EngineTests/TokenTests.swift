@@ -215,7 +215,7 @@ struct TokenTests {
     {
         let fixture = try fixture()
         let cancelled = try await start(fixture, "ada")
-        await cancelled.cancel()
+        cancelled.cancel()
         let expired = try await start(fixture, "ada")
         federation.state.update { $0.clients["one.example"] = [] }
         try expired.submit("code")
@@ -237,7 +237,7 @@ struct TokenTests {
         try login.submit("code")
         try await federation.state.wait { $0.live.isEmpty ? nil : true }
         // Does not wait for the server.
-        await login.cancel()
+        login.cancel()
         #expect(login.state == .cancelled)
         http.heldAddresses.update { $0 = [] }
         try await waitForLiveTokens([])

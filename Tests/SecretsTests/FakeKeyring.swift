@@ -28,6 +28,12 @@ final class FakeKeyring {
     var prompts = PromptHabit.dismisses
     /// How many prompts have been asked for.
     let promptCount = Observed(0)
+    /// The number of prompts that the client dismissed.
+    let dismissals = Observed(0)
+    /// The number of open sessions.
+    let sessionCount = Observed(0)
+    /// The number of searches.
+    private(set) var searches = 0
 
     private let connection: BusConnection
     private let tree: ObjectTree
@@ -52,7 +58,9 @@ final class FakeKeyring {
         let item = ExportedObject(Self.item)
         item.add(Self.itemInterface, on: self)
         prompt.add(Self.promptInterface, on: self)
-        for object in [service, collection, item, prompt] { tree.export(object) }
+        let session = ExportedObject(Self.session)
+        session.add(Self.sessionInterface, on: self)
+        for object in [service, collection, item, prompt, session] { tree.export(object) }
         tree.start()
         _ = try await connection.requestName("org.freedesktop.secrets", replacing: false) {}
     }
@@ -103,10 +111,13 @@ final class FakeKeyring {
                 guard algorithm == "plain" else {
                     throw ErrorReply("org.freedesktop.DBus.Error.NotSupported", "plain only")
                 }
+                keyring.sessionCount.update { $0 += 1 }
                 return (.string(""), session)
             },
+            .property("Collections") { $0.hasDefaultCollection ? [collection] : [] },
             .method("SearchItems", in: ["attributes"], out: ["unlocked", "locked"]) {
                 (keyring, wanted: [String: String]) -> ([ObjectPath], [ObjectPath]) in
+                keyring.searches += 1
                 guard let attributes = keyring.attributes,
                     wanted.allSatisfy({ attributes[$0.key] == $0.value })
                 else { return ([], []) }
@@ -135,10 +146,15 @@ final class FakeKeyring {
                 Task { try? await keyring.answerPrompt() }
             },
             .asyncMethod("Dismiss") { (keyring) in
+                keyring.dismissals.update { $0 += 1 }
                 if keyring.prompts == .isSilent { try await keyring.never.wait { $0 ? true : nil } }
             },
             .signal("Completed", ["dismissed", "result"], Bool.self, Variant.self),
         ])
+
+    private static let sessionInterface = BusInterface<FakeKeyring>(
+        "org.freedesktop.Secret.Session",
+        [.method("Close") { (keyring) in keyring.sessionCount.update { $0 -= 1 } }])
 
     private static let collectionInterface = BusInterface<FakeKeyring>(
         "org.freedesktop.Secret.Collection",

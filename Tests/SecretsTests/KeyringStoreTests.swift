@@ -163,6 +163,31 @@ struct KeyringStoreTests {
         }
     }
 
+    @Test func `the connection is kept while it is needed`() async throws {
+        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
+            surroundings.enter()
+            let bus = try await surroundings.connect()
+            let names = Observed<[String: Bool]>([:])
+            let watch = try await bus.subscribe(
+                MatchRule(
+                    sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
+            ) { signal in
+                guard let change: (String, String, String) = try? signal.read(),
+                    change.0.hasPrefix(":")
+                else { return }
+                names.update { $0[change.0] = !change.2.isEmpty }
+            }
+            let store = KeyringStore()
+            store.keepConnection(true)
+            for _ in 0..<3 { _ = try await store.text(.account("a")) }
+            #expect(try await names.wait { $0.isEmpty ? nil : $0.count } == 1)
+            #expect(names.value.values.allSatisfy { $0 })
+            store.keepConnection(false)
+            try await names.wait { $0.values.contains(true) ? nil : true }
+            withExtendedLifetime((bus, watch)) {}
+        }
+    }
+
     @Test func `a watch tells of an unlocked keyring, and not of items`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [surroundings = surroundings as Surroundings] in

@@ -160,6 +160,54 @@ struct OddKeyringTests {
         }
     }
 
+    @Test func `a search that might show a dialog is left to the user's actions`() async throws {
+        await #expect(processExitsWith: .success) {
+            @MainActor [surroundings = surroundings as Surroundings] in
+            let (keyring, store) = try await surroundings.fakeKeyring()
+            keyring.hidesLockedItems = true
+            keyring.isLocked = true
+            let key = SecretKey.account("a")
+            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            keyring.hasDefaultCollection = false
+            #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
+            #expect(keyring.searches == 0)
+        }
+    }
+
+    @Test func `each call closes its session`() async throws {
+        await #expect(processExitsWith: .success) {
+            @MainActor [surroundings = surroundings as Surroundings] in
+            let (keyring, store) = try await surroundings.fakeKeyring()
+            store.keepConnection(true)
+            for _ in 0..<3 { _ = try await store.text(.account("a")) }
+            try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
+        }
+    }
+
+    @Test func `a prompt is dismissed when the task of the caller is cancelled`() async throws {
+        await #expect(processExitsWith: .success) {
+            @MainActor [surroundings = surroundings as Surroundings] in
+            let (keyring, _) = try await surroundings.fakeKeyring()
+            // The test would be over before its prompt.
+            var limits = KeyringLimits.short
+            limits.prompting = .seconds(120)
+            let store = KeyringStore(limits: limits)
+            keyring.isLocked = true
+            keyring.prompts = .isSilent
+            let unlocking = Task { await failure { try await store.unlock() } }
+            try await keyring.promptCount.wait { $0 > 0 ? true : nil }
+            // A second one waits for its turn.
+            let next = Task { await failure { try await store.unlock() } }
+            next.cancel()
+            unlocking.cancel()
+            #expect(await unlocking.value == .cancelled)
+            #expect(await next.value == .cancelled)
+            #expect(keyring.promptCount.value == 1)
+            #expect(keyring.dismissals.value == 1)
+        }
+    }
+
     @Test func `a keyring that only says that it has deleted is found out`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [surroundings = surroundings as Surroundings] in

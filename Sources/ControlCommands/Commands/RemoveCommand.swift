@@ -17,8 +17,9 @@ struct RemoveCommand: AsyncParsableCommand {
         let account = try await session.snapshot().account(account)
         try await agree(
             to: account.question("Remove \(account.label) (\(account.id))"), unless: yes)
-        try await session.client.account(account.path).remove()
+        let remainder = try await session.client.account(account.path).remove()
         Console.note("Removed \(account.label).")
+        if let remainder { Console.note(remainder) }
         try output.show(Confirmation([.init("Id", .string(account.id))]))
     }
 }

@@ -33,6 +33,22 @@ extension Engine {
             about: .secretStore)
     }
 
+    /// Reports that an account was removed whose token could not be deleted.
+    func noteRemainingToken(of account: Account) {
+        ports.logger.warning(
+            "The token of a removed account may remain in the keyring",
+            metadata: ["account": "\(account.id)"])
+        notices.raise(
+            Trouble(
+                kind: .tokenRemains, whom: account.whom, reason: remainingTokenMessage(account)),
+            about: .account(account.id))
+    }
+
+    func remainingTokenMessage(_ account: Account) -> String {
+        "The token may remain in the keyring, which cannot be used now; delete"
+            + " “\(Self.secretLabel(account.identity, account.provider))” there later."
+    }
+
     /// Has the keyring unlocked, because the user chose to try again.
     func unlockAgain() async {
         for account in accounts where account.state.isLocked {

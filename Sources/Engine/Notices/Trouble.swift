@@ -22,6 +22,7 @@ nonisolated struct Trouble: Hashable, Sendable {
         case needsLogin
         case loginFailed
         case secretStore
+        case tokenRemains
         case diskFull
         case pluginFailed
         case likes
@@ -31,7 +32,7 @@ nonisolated struct Trouble: Hashable, Sendable {
         /// Whether each time counts, and not only the first until it is healed.
         var recurs: Bool {
             switch self {
-            case .accountsDamaged, .needsLogin, .secretStore, .diskFull: false
+            case .accountsDamaged, .needsLogin, .secretStore, .tokenRemains, .diskFull: false
             case .loginFailed, .pluginFailed, .likes: true
             }
         }
@@ -84,6 +85,7 @@ nonisolated extension Trouble {
         case .needsLogin: "Log in to \(name) again"
         case .loginFailed: "Login to \(name) failed"
         case .secretStore: "The keyring is needed"
+        case .tokenRemains: "A token may remain in the keyring"
         case .diskFull: "The disk is full"
         case .pluginFailed: "\(name) has failed"
         case .likes:
@@ -116,7 +118,7 @@ nonisolated extension Trouble {
     var action: NoticeAction? {
         switch kind {
         // Which account, only the user knows.
-        case .accountsDamaged: nil
+        case .accountsDamaged, .tokenRemains: nil
         case .needsLogin: .login
         // What a person has to type again, no button can do.
         case .loginFailed: command.isEmpty ? nil : .login
@@ -126,7 +128,7 @@ nonisolated extension Trouble {
 
     var category: String {
         switch kind {
-        case .needsLogin, .loginFailed, .secretStore: "network.error"
+        case .needsLogin, .loginFailed, .secretStore, .tokenRemains: "network.error"
         case .accountsDamaged, .diskFull, .pluginFailed: "device.error"
         case .likes: "transfer.error"
         }

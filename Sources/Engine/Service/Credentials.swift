@@ -20,12 +20,14 @@ final class Credentials: AccessTokens {
     private let key: SecretKey
     /// Whether there is a token at all; where there is none, nothing is asked of the secret store.
     private let isNeeded: Bool
+    /// The keys of the secrets that ``endpoint`` may read.
+    private let clientKeys: [SecretKey]
     /// The text that a keyring manager shows for the token. Used when a token is stored.
     var label: String
     private let secrets: any SecretStore
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let currentClient: () async -> TokenClient?
-    private let revoke: (OAuthToken) -> Void
+    private let revoke: (OAuthToken, TokenEndpoint?) -> Void
     /// Whether logging in again makes the application known that the service does not know.
     private let registersItself: Bool
     private let now: () -> Timestamp
@@ -43,24 +45,27 @@ final class Credentials: AccessTokens {
     ///   - account: Whose token it is.
     ///   - label: What a person calls it in a keyring manager.
     ///   - secrets: Where it is kept.
+    ///   - clientKeys: The keys of the secrets that `endpoint` reads.
     ///   - registersItself: Whether logging in again makes the application known that the service does not
     ///     know (any more).
     ///   - isNeeded: Whether the account has a token at all.
     ///   - now: The time.
     ///   - currentClient: Returns the client to store with a token that was stored without one.
-    ///   - revoke: Revokes a token in the background.
+    ///   - revoke: Revokes a token in the background, at an endpoint if there is one already.
     ///   - endpoint: Makes the endpoint at which a token is renewed. Called when that is necessary: it may read the
     ///     client's secret.
     init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
-        registersItself: Bool = false, isNeeded: Bool = true, now: @escaping () -> Timestamp,
+        clientKeys: [SecretKey] = [], registersItself: Bool = false, isNeeded: Bool = true,
+        now: @escaping () -> Timestamp,
         currentClient: @escaping () async -> TokenClient? = { nil },
-        revoke: @escaping (OAuthToken) -> Void = { _ in },
+        revoke: @escaping (OAuthToken, TokenEndpoint?) -> Void = { _, _ in },
         endpoint: @escaping (OAuthToken) async throws -> TokenEndpoint
     ) {
         key = .account(account.text)
         self.label = label
         self.isNeeded = isNeeded
+        self.clientKeys = clientKeys
         self.secrets = secrets
         self.registersItself = registersItself
         self.now = now
@@ -71,21 +76,40 @@ final class Credentials: AccessTokens {
 
     // MARK: Reading
 
-    /// Reads the token, if it was not read yet. Never prompts unless the user asked for it.
+    /// Unlocks the token, and what its renewal needs, because of an action of the user, then reads it. May prompt.
+    ///
+    /// - Throws: ``SecretStoreError``; the error of ``load()``.
+    func unlock() async throws {
+        guard isNeeded else { return }
+        if let token, unsaved == nil, !token.needsRefresh(now: now()) { return }
+        do {
+            try await secrets.unlock(
+                (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
+        } catch let error as SecretStoreError {
+            guard token == nil else { return }
+            trouble = .locked(reason: error.message)
+            throw error
+        }
+        await saveAgain()
+        try await load()
+    }
+
+    /// Reads the token, if it was not read yet. Never prompts.
     @discardableResult
-    func load(unlocking: Bool = false) async throws -> OAuthToken {
+    func load() async throws -> OAuthToken {
         if let token { return token }
         guard isNeeded else { return .none(now: now()) }
-        if let loading, !unlocking { return try await loading.value }
-        let task = Task { try await read(unlocking: unlocking) }
+        guard !isDiscarded else { throw ProviderError.unauthorized }
+        if let loading { return try await loading.value }
+        let task = Task { try await read() }
         loading = task
         defer { if loading == task { loading = nil } }
         return try await task.value
     }
 
-    private func read(unlocking: Bool) async throws -> OAuthToken {
+    private func read() async throws -> OAuthToken {
         do {
-            let stored = try await secrets.lookUp(key, unlocking: unlocking)
+            let stored = try await secrets.lookUp(key, unlocking: false)
             // A login may have brought a newer one meanwhile.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {
@@ -108,10 +132,19 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// Takes over the token of a login that has just stored it.
-    func adopt(_ token: OAuthToken) {
+    /// A token in memory, and whether the secret store has it.
+    struct HeldToken {
+        let token: OAuthToken
+        var isSaved = true
+    }
+
+    /// The token in memory; nil if there is none.
+    var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
+
+    /// Takes over a token of a login that has just stored it, or of the previous session of the account.
+    func adopt(_ token: OAuthToken, isSaved: Bool = true) {
         self.token = token
-        unsaved = nil
+        unsaved = isSaved ? nil : token
         isDiscarded = false
         trouble = nil
     }
@@ -184,12 +217,12 @@ final class Credentials: AccessTokens {
             let new = try await endpoint(token).refresh(token)
             if let newer = newer(than: token) {
                 // A login replaced the token during the renewal.
-                revoke(new)
+                revoke(new, nil)
                 return newer
             }
             guard self.token != nil else {
                 // The account was logged out during the renewal.
-                revoke(new)
+                revoke(new, nil)
                 throw ProviderError.unauthorized
             }
             self.token = new
@@ -244,18 +277,26 @@ final class Credentials: AccessTokens {
 
     // MARK: Logging out
 
-    /// Has the secret store unlocked, if it was locked when it was last needed. May prompt.
-    func unlockIfLocked() async throws {
-        if case .locked = trouble { try await secrets.unlock() }
+    /// Unlocks what ``discard()`` needs, because of an action of the user. May prompt.
+    ///
+    /// Denied access is no obstacle: the token can be deleted without having been read.
+    func unlockToDiscard() async throws {
+        guard isNeeded else { return }
+        do {
+            try await secrets.unlock([key] + clientKeys, isForStoring: false)
+        } catch SecretStoreError.denied {
+            return
+        }
     }
 
-    /// Deletes the token, and gives it back to the service as well as that goes. May prompt.
+    /// Deletes the token, and revokes it as far as possible. The keyring may want that confirmed.
     ///
     /// - Throws: ``SecretStoreError`` when it cannot be deleted; it is then still there.
     func discard() async throws {
         guard isNeeded else { return }
-        try await unlockIfLocked()
         _ = try? await load()
+        // First: afterwards the keyring may not give the client secret any more.
+        let endpoint = await tokenEndpoint()
         // First: a renewal that is under way must not store its token afterwards.
         isDiscarded = true
         do {
@@ -264,11 +305,28 @@ final class Credentials: AccessTokens {
             isDiscarded = false
             throw error
         }
-        // One that was renewed meanwhile is the one to give back.
+        forget(endpoint)
+    }
+
+    /// Forgets the token without deleting it, and revokes it as far as possible.
+    func abandon() async {
+        isDiscarded = true
+        forget(await tokenEndpoint())
+    }
+
+    /// Returns the endpoint of the token; nil without a token, and if the client cannot be read.
+    private func tokenEndpoint() async -> TokenEndpoint? {
+        guard let token else { return nil }
+        return try? await endpoint(token)
+    }
+
+    /// Forgets the token, and revokes it in the background: the service may be slow, or not available.
+    private func forget(_ endpoint: TokenEndpoint?) {
+        // A token that was renewed in the meantime is the one to revoke.
         let token = token
         self.token = nil
         unsaved = nil
-        if let token { revoke(token) }
+        if let token { revoke(token, endpoint) }
     }
 }
 

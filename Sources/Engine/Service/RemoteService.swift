@@ -128,7 +128,7 @@ final class RemoteService: PhotoService {
     }
 
     /// Has the keyring unlocked, because of something the user did.
-    func unlock() async throws { try await credentials.load(unlocking: true) }
+    func unlock() async throws { try await credentials.unlock() }
 
     /// Whether this may be the token that the account has already.
     func mayHold(_ token: OAuthToken) async -> Bool { await credentials.mayHold(token) }
@@ -303,8 +303,11 @@ final class RemoteService: PhotoService {
 
     // MARK: Logging out
 
-    /// Has the keyring unlocked if that is needed to delete the token.
-    func unlockToForget() async throws { try await credentials.unlockIfLocked() }
+    /// Unlocks the token, so that it can be revoked and deleted. May prompt.
+    func unlockToForget() async throws { try await credentials.unlockToDiscard() }
+
+    /// Forgets the token without the keyring.
+    func abandonToken() async { await credentials.abandon() }
 
     /// Deletes the token.
     ///

@@ -37,6 +37,21 @@ func withTimeLimit<Value: Sendable>(
     }
 }
 
+/// The time since its creation, on any clock.
+struct ContinuousTimer {
+    private let read: () -> Duration
+
+    init(_ clock: any Clock<Duration>) { read = Self.reader(clock) }
+
+    private static func reader<C: Clock<Duration>>(_ clock: C) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    /// The time since the creation of the timer.
+    var elapsed: Duration { read() }
+}
+
 /// The first result of two tasks.
 private final class Race<Value: Sendable> {
     private var result: Result<Value, any Error>?

@@ -1,0 +1,195 @@
+internal import DBus
+internal import Glibc
+internal import LoopbackHTTP
+
+/// The real KeePassXC with its default settings, on a screen of its own and on the bus of one test.
+///
+/// It has one open database, and shows that as the default collection. Its dialogs are answered with xdotool; there
+/// is no window manager.
+@MainActor
+package final class PrivateKeePassXC {
+    /// The dialogs of KeePassXC 2.7, by their window titles.
+    package enum Dialog: String, CaseIterable, Sendable {
+        /// Access to items. Return presses the default button "Allow Selected".
+        case access = "Access Request"
+        /// The password of the database.
+        case unlock = "Unlock Database"
+    }
+
+    private let screen: ChildProcess
+    private let program: ChildProcess
+    private let environment: [String: String]
+    private let directory: TemporaryDirectory
+    private let connection: BusConnection
+    private static let password = "open sesame"
+
+    /// Starts it, and waits until its database can be used.
+    package init(on bus: PrivateBus) async throws {
+        directory = try TemporaryDirectory()
+        connection = try bus.connect()
+        var environment = directory.environment
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+        screen = try ChildProcess(
+            "/usr/bin/Xvfb",
+            ["-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"],
+            environment: environment)
+        environment["DISPLAY"] = ":\(try await screen.firstLine())"
+        environment["QT_QPA_PLATFORM"] = "xcb"
+        self.environment = environment
+        let database = try await Self.makeDatabase(directory)
+        try directory.write(
+            """
+            [General]
+            ConfigVersion=2
+            UpdateCheckMessageShown=true
+            [GUI]
+            CheckForUpdates=false
+            [FdoSecrets]
+            Enabled=true
+
+            """, to: "keepassxc.ini")
+        program = try ChildProcess(
+            "/usr/bin/keepassxc",
+            ["--config", directory.appending("keepassxc.ini"), "--pw-stdin", database],
+            environment: environment, input: "\(Self.password)\n")
+        let owner = Observed<BusName?>(nil)
+        let watch = try await connection.watchOwner(of: KeyringControl.service) { name in
+            owner.update { $0 = name }
+        }
+        try await owner.wait { $0 }
+        withExtendedLifetime(watch) {}
+        while try await isLocked {}
+    }
+
+    /// Creates a database whose root group is shown to other programs.
+    ///
+    /// Source: `FdoSecretsSettings.cpp` of KeePassXC for the key of the custom data.
+    private static func makeDatabase(_ directory: TemporaryDirectory) async throws -> String {
+        let group = "a8935653-7768-47c7-b89e-ed3472d1712e"
+        let contents = try directory.write(
+            """
+            <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+            <KeePassFile><Meta><Generator>KeePassXC</Generator>
+            <CustomData><Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key><Value>{\(group)}</Value></Item></CustomData>
+            <RecycleBinEnabled>True</RecycleBinEnabled></Meta>
+            <Root><Group><UUID>qJNWU3doR8e4nu00ctFxLg==</UUID><Name>Passwords</Name></Group></Root>
+            </KeePassFile>
+            """, to: "database.xml")
+        let database = directory.appending("database.kdbx")
+        let tool = try ChildProcess(
+            "/usr/bin/keepassxc-cli", ["import", "-q", "-p", "-t", "100", contents, database],
+            environment: directory.environment, input: "\(password)\n\(password)\n")
+        let (exit, _, error) = try await tool.result()
+        guard exit == .code(0) else { throw KeePassXCFailure(text: error) }
+        return database
+    }
+
+    /// Ends it at once.
+    package func stop() async throws {
+        program.kill(SIGKILL)
+        _ = try await program.exitStatus()
+        screen.kill(SIGKILL)
+        _ = try await screen.exitStatus()
+    }
+
+    // MARK: The service
+
+    private var service: BusProxy {
+        BusProxy(connection, KeyringControl.service, "/org/freedesktop/secrets")
+    }
+
+    private var collection: ObjectPath? {
+        get async throws {
+            let path: ObjectPath = try await service.call(
+                "org.freedesktop.Secret.Service", "ReadAlias", "default")
+            return path == .root ? nil : path
+        }
+    }
+
+    /// True if the database is locked, or not open yet.
+    package var isLocked: Bool {
+        get async throws {
+            guard let collection = try await collection else { return true }
+            return try await BusProxy(connection, KeyringControl.service, collection)
+                .property("org.freedesktop.Secret.Collection", "Locked") != .bool(false)
+        }
+    }
+
+    /// Locks the database, as its user does.
+    package func lock() async throws {
+        guard let collection = try await collection else { return }
+        let (_, prompt): ([ObjectPath], ObjectPath) = try await service.call(
+            "org.freedesktop.Secret.Service", "Lock", [collection])
+        try await BusProxy(connection, KeyringControl.service, prompt).perform(
+            "org.freedesktop.Secret.Prompt", "Prompt", "")
+        while try await !isLocked {}
+    }
+
+    /// The number of items with these attributes.
+    package func count(_ attributes: [String: String]) async throws -> Int {
+        let (unlocked, locked): ([ObjectPath], [ObjectPath]) = try await service.call(
+            "org.freedesktop.Secret.Service", "SearchItems", attributes)
+        return unlocked.count + locked.count
+    }
+
+    // MARK: The screen
+
+    /// Waits for a dialog.
+    package func waitForDialog(_ dialog: Dialog) async throws {
+        while try await windows(dialog).isEmpty {}
+    }
+
+    /// Waits until no dialog is shown.
+    package func waitForNoDialog() async throws {
+        while try await !dialogs.isEmpty {}
+    }
+
+    /// The dialogs that are shown.
+    package var dialogs: [Dialog] {
+        get async throws {
+            var shown: [Dialog] = []
+            for dialog in Dialog.allCases where try await !windows(dialog).isEmpty {
+                shown.append(dialog)
+            }
+            return shown
+        }
+    }
+
+    /// Waits for the dialog about access, and grants it.
+    package func allowAccess() async throws {
+        try await waitForDialog(.access)
+        for window in try await windows(.access) { try await press("Return", in: window) }
+        while try await !windows(.access).isEmpty {}
+    }
+
+    /// Waits for the dialog about access, and denies it for this time.
+    package func denyAccess() async throws {
+        try await waitForDialog(.access)
+        for window in try await windows(.access) { try await press("Escape", in: window) }
+        while try await !windows(.access).isEmpty {}
+    }
+
+    private func windows(_ dialog: Dialog) async throws -> [String] {
+        let (_, output, _) = try await xdotool(
+            "search", "--onlyvisible", "--name", dialog.rawValue)
+        return output.split(separator: "\n").map(String.init)
+    }
+
+    private func press(_ key: String, in window: String) async throws {
+        // A window that is gone is no error: the dialog may have two.
+        _ = try await xdotool("key", "--window", window, key)
+    }
+
+    private func xdotool(
+        _ arguments: String...
+    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+        try Task.checkCancellation()
+        return try await ChildProcess("/usr/bin/xdotool", arguments, environment: environment)
+            .result()
+    }
+}
+
+/// A failure to create the database of KeePassXC.
+package struct KeePassXCFailure: Error {
+    package let text: String
+}

@@ -1,0 +1,241 @@
+import OAuth
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// The use of the secret store by accounts and logins.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SecretStoreUseTests {
+    private let federation = FakeFederation()
+
+    private func fixture() throws -> EngineFixture {
+        let fixture = try EngineFixture(providers: [federation])
+        let federation = federation
+        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
+        return fixture
+    }
+
+    private func start(_ fixture: EngineFixture) throws -> Login {
+        var options = LoginOptions()
+        options.server = "one.example"
+        options.isManual = true
+        return try fixture.engine.logIn("federation", options)
+    }
+
+    private func logIn(_ fixture: EngineFixture) async throws -> Account {
+        let login = try start(fixture)
+        await login.prepared()
+        try login.submit("code")
+        return try await login.wait()
+    }
+
+    // MARK: Logins
+
+    @Test func `the time in a prompt does not count as time of the server`() async throws {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        let ada = try await logIn(fixture)
+        try await fixture.engine.logOut(ada)
+        secrets.update {
+            $0.lockedKeys = [.server("one.example", of: "federation")]
+            $0.holdsPrompts = true
+        }
+        let login = try start(fixture)
+        try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
+        fixture.world.clock.advance(by: .seconds(100))
+        secrets.update { $0.holdsPrompts = false }
+        await login.prepared()
+        #expect(login.error == nil)
+        #expect(login.authorizationURL.hasPrefix("https://one.example/authorize?"))
+        await login.cancelAndWait()
+    }
+
+    @Test func `the rest of the discovery time is left for the registration`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.isHeld = true }
+        let login = try start(fixture)
+        let clock = fixture.world.clock
+        _ = try await clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == Engine.discoveryTime } ? true : nil
+        }
+        clock.advance(by: .seconds(10))
+        let door = Observed(false)
+        let federation = federation
+        fixture.world.http.answer.update {
+            $0 = { request in
+                door.update { $0 = true }
+                return try federation.answer(request)
+            }
+        }
+        federation.state.update { $0.isHeld = false }
+        try await door.wait { $0 ? true : nil }
+        await login.prepared()
+        #expect(!login.authorizationURL.isEmpty)
+        // The limit of the registration ends with that of the discovery.
+        #expect(
+            clock.sleepers.value.allSatisfy {
+                $0.offset <= Engine.discoveryTime || $0.offset >= Login.timeLimit
+            })
+        await login.cancelAndWait()
+    }
+
+    @Test func `cancelling a login ends its prompt, and does not wait for it`() async throws {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        secrets.update {
+            $0.isLocked = true
+            $0.holdsPrompts = true
+        }
+        let login = try start(fixture)
+        try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
+        login.cancel()
+        #expect(login.state == .cancelled)
+        await login.waitForWork()
+        #expect(secrets.value.waitingPrompts == 0)
+        #expect(secrets.value.prompts == 0)
+    }
+
+    @Test func `cancelling a login does not wait for a server that hangs`() async throws {
+        let fixture = try fixture()
+        federation.state.update { $0.isHeld = true }
+        let login = try start(fixture)
+        login.cancel()
+        #expect(login.state == .cancelled)
+        await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
+            _ = try await login.wait()
+        }
+        #expect(federation.state.value.discoveries == 0)
+        federation.state.update { $0.isHeld = false }
+        await login.waitForWork()
+        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+    }
+
+    @Test func `an account uses the token of its login without reading it`() async throws {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        let ada = try await logIn(fixture)
+        try await fixture.engine.logOut(ada)
+        #expect(try await logIn(fixture) === ada)
+        // The login itself looks for a token to revoke.
+        let lookUps = secrets.value.lookUps.count
+        _ = try await ada.remote?.credentials.accessToken()
+        fixture.engine.restartSessions(of: "federation")
+        _ = try await ada.remote?.credentials.accessToken()
+        #expect(secrets.value.lookUps.dropFirst(lookUps).allSatisfy { $0 != .account(ada.id.text) })
+    }
+
+    @Test func `a renewed token that is not stored survives the restart of its session`()
+        async throws
+    {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        let ada = try await logIn(fixture)
+        let stored = secrets.value.secrets[.account(ada.id.text)]
+        ada.remote?.credentials.adopt(
+            OAuthToken(
+                accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
+                obtained: fixture.world.time.value, expires: nil), isSaved: false)
+        #expect(secrets.value.secrets[.account(ada.id.text)] == stored)
+        fixture.engine.restartSessions(of: "federation")
+        let token = try await ada.remote?.credentials.accessToken()
+        #expect(token?.matches(Secret("renewed")) == true)
+        #expect(secrets.value.secrets[.account(ada.id.text)] != stored)
+    }
+
+    @Test func `a login replaces a token that was locked`() async throws {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        let ada = try await logIn(fixture)
+        secrets.update { $0.lockedKeys = [.account(ada.id.text)] }
+        #expect(try await logIn(fixture) === ada)
+        #expect(secrets.value.prompts == 1)
+    }
+
+    @Test func `the connection is kept while a login or an account needs it`() async throws {
+        let fixture = try fixture()
+        let secrets = fixture.world.secrets.state
+        #expect(!secrets.value.isConnectionKept)
+        let login = try start(fixture)
+        #expect(secrets.value.isConnectionKept)
+        await login.cancelAndWait()
+        #expect(!secrets.value.isConnectionKept)
+        let ada = try await logIn(fixture)
+        #expect(secrets.value.isConnectionKept)
+        fixture.engine.restartSessions(of: "federation")
+        #expect(secrets.value.isConnectionKept)
+        try await fixture.engine.logOut(ada)
+        #expect(!secrets.value.isConnectionKept)
+        #expect(try await logIn(fixture) === ada)
+        try await fixture.engine.remove(ada)
+        #expect(!secrets.value.isConnectionKept)
+    }
+
+    // MARK: Accounts
+
+    @Test func `only the user's refresh prompts for access to a token`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { $0.lockedKeys = [.account("service_ada")] }
+        }
+        let secrets = fixture.world.secrets.state
+        try await fixture.state { if case .locked = $0 { true } else { false } }
+        _ = try? await fixture.page()
+        _ = try? await fixture.account.refreshFeed("")
+        fixture.engine.tryAgain()
+        #expect(secrets.value.prompts == 0)
+        try await fixture.account.refresh()
+        #expect(secrets.value.prompts == 1)
+        try await fixture.state { $0 == .ready }
+    }
+
+    @Test func `logging out prompts for a keyring that was locked after the token was read`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a"])
+        let secrets = fixture.world.secrets.state
+        try await fixture.state { $0 == .ready }
+        secrets.update { $0.isLocked = true }
+        try await fixture.engine.logOut(fixture.account)
+        #expect(secrets.value.prompts == 1)
+        #expect(secrets.value.secrets.isEmpty)
+    }
+
+    @Test func `without a keyring an account is removed, and its token is reported`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.state { $0 == .ready }
+        fixture.world.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
+        await #expect {
+            try await fixture.engine.logOut(fixture.account)
+        } throws: { error in
+            (error as? SecretStoreError)?.message
+                == "There is no keyring; without the keyring, the account can only be removed."
+        }
+        #expect(fixture.account.isLoggedIn)
+        try await fixture.engine.remove(fixture.account)
+        #expect(fixture.engine.accounts.isEmpty)
+        let told = fixture.base.told.value.filter { $0.hasSuffix(" service_ada") }.suffix(2)
+        #expect(Array(told) == ["token remains service_ada", "removed service_ada"])
+        #expect(try fixture.base.stored.accounts.isEmpty)
+        let board = fixture.world.board
+        let number = try await board.showing(
+            "ada at Service: The token may remain in the keyring, which cannot be used now; delete"
+                + " “Image Feed: ada at Service” there later.")
+        #expect(board.notices.value[number]?.title == "A token may remain in the keyring")
+    }
+
+    @Test func `a keyring that the user does not unlock keeps the account`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        try await fixture.state { $0 == .ready }
+        fixture.world.secrets.state.update {
+            $0.isLocked = true
+            $0.unlocksWhenAsked = false
+        }
+        await #expect(throws: SecretStoreError.dismissed("Dismissed.")) {
+            try await fixture.engine.remove(fixture.account)
+        }
+        #expect(fixture.engine.accounts.count == 1)
+        #expect(fixture.account.isLoggedIn)
+        #expect(!fixture.base.told.value.contains("token remains service_ada"))
+    }
+}
