@@ -21,8 +21,8 @@ nonisolated struct KeptPages {
         var prepared: Timestamp?
     }
 
-    /// The time for which a page below the first one is kept. A first page does not expire: a read of it refreshes
-    /// the source if that is old.
+    /// The time for which a page of a remote account is kept. When it is made again, its parts that are old are
+    /// refreshed. The top of the source is refreshed with each read, if it is old.
     static let retention = Duration.seconds(300)
 
     /// How many pages of one account are kept.
@@ -66,7 +66,7 @@ nonisolated struct KeptPages {
         pages.append(
             Kept(
                 key: key, reply: reply, isWanted: isWanted || known?.isWanted == true,
-                prepared: key.cursor.isEmpty ? nil : now))
+                prepared: now))
     }
 
     /// Records that a client asks for a page that is being made.

@@ -6,6 +6,8 @@ final class FeedService: OAuthLogin {
     struct State: Sendable {
         /// The photos, newest first.
         var photos: [String] = []
+        /// The number of photos of a page.
+        var pageSize = 100
         /// The sources that were requested.
         var requests: [String] = []
         var remaining = 1000
@@ -53,7 +55,12 @@ private final class FeedServiceSession: RemoteFeed {
             state.remaining -= 1
         }
         continuation.yield(.rateLimit(RateLimit(remaining: state.value.remaining, limit: 1000)))
-        return RemotePage(state.value.photos.map { RemotePhoto(Photo(id: PhotoID($0))) })
+        let (photos, pageSize) = (state.value.photos, state.value.pageSize)
+        let start = min(place.flatMap { Int($0) } ?? 0, photos.count)
+        let end = min(start + pageSize, photos.count)
+        return RemotePage(
+            photos[start..<end].map { RemotePhoto(Photo(id: PhotoID($0))) },
+            next: end < photos.count ? "\(end)" : nil)
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

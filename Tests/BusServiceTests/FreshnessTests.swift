@@ -29,7 +29,23 @@ struct FreshnessTests {
         #expect(fixture.service.state.value.requests.count == 3)
     }
 
-    @Test func `a prepared page is refreshed without being made again`() async throws {
+    @Test func `a prepared page loses a photo that the service no longer has below its top`()
+        async throws
+    {
+        let fixture = try await FeedFixture(photos: ["p4"] + three)
+        fixture.engine.setRefreshInterval(.zero)
+        fixture.service.state.update { $0.pageSize = 2 }
+        let client = try fixture.connect()
+        for _ in 0..<3 { #expect(try await client.ids() == ["p4"] + three) }
+        try await client.listen()
+        fixture.service.state.update { $0.photos.removeLast() }
+        fixture.pass(.seconds(300))
+        #expect(try await client.ids() == ["p4"] + three)
+        try await client.updates.wait { $0 == ["new 0"] ? true : nil }
+        #expect(try await client.ids() == ["p4", "p3", "p2"])
+    }
+
+    @Test func `a prepared page is made again after five minutes only`() async throws {
         let fixture = try await FeedFixture(photos: three)
         fixture.engine.setRefreshInterval(.zero)
         let client = try fixture.connect()
@@ -44,7 +60,7 @@ struct FreshnessTests {
             fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
         for _ in 0..<5 { _ = try await client.ids() }
-        #expect(try fixture.object.madePages == 2)
+        #expect(try fixture.object.madePages == 3)
         #expect(fixture.service.state.value.requests.count == 2)
     }
 

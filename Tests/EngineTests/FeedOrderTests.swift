@@ -150,6 +150,26 @@ struct FeedOrderTests {
         #expect(rest == old[40...].filter { !["p60", "p70"].contains($0) })
     }
 
+    @Test func `a page is refreshed when it is old, also if it has no photos`() async throws {
+        let fixture = try await keyed((1...9).map { "p\($0)" })
+        // One page is made from eight of the service at most.
+        fixture.service.state.update { state in
+            state.pageSize = 1
+            state.hidden = Set(state.photos).subtracting(["p8"])
+        }
+        #expect(try await fixture.walk() == ["p8"])
+        fixture.service.state.update { $0.hidden = Set($0.photos).subtracting(["p9"]) }
+        #expect(try await fixture.account.refreshFeed("") == 0)
+        #expect(try await fixture.walk() == [])
+        let before = fixture.base.told.value.count
+        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        #expect(try await fixture.walk() == [])
+        try await fixture.base.told.wait { words in
+            words.dropFirst(before).contains("updated new 1") ? true : nil
+        }
+        #expect(try await fixture.walk() == ["p9"])
+    }
+
     @Test func `a refresh of a part that fails is not repeated at once`() async throws {
         let fixture = try await keyed((1...100).map { "p\($0)" })
         _ = try await fixture.walk(count: 40)

@@ -15,7 +15,8 @@ nonisolated extension FeedTables {
         var last: String?
         /// What comes after it.
         var following = Following.end
-        /// The part among the photos that should be fetched again first. The top is not among them.
+        /// The part that should be fetched again first, among those from the position to ``following``. The top is not
+        /// among them.
         var outdated: Part?
     }
 
@@ -104,11 +105,11 @@ nonisolated extension FeedTables {
         } else if let gap {
             slice.following = .gap(gap)
         }
-        if let last = slice.last {
-            // At the end, what follows may have come later.
-            let isEnd = gap == nil && !isMore
-            slice.outdated = try outdated(
-                of: source.key, from: place?.key ?? Self.top, to: isEnd ? "" : last, fresh)
+        // Parts without photos count, too: photos may have come to them later.
+        let end = isMore ? slice.last : gap?.key
+        let start = place?.key ?? Self.top
+        if end ?? "" < start {
+            slice.outdated = try outdated(of: source.key, from: start, to: end ?? "", fresh)
         }
         return slice
     }
