@@ -270,6 +270,30 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
+    @Test func `a photo of another size and the same date is not taken for the liked one`()
+        async throws
+    {
+        let folder = try await fixture([])
+        let bytes = jpeg("2026:05:01 10:00:00", [1])
+        try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await like("a", folder)
+        // The content of a file is read and stored because its date has changed.
+        PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
+        try await scan(folder)
+        #expect(try await liked(folder) == ["a"])
+        let again = try await change(
+            folder, .stopped,
+            [
+                {
+                    try overwrite("a.jpg", jpeg("2026:05:01 11:00:00", [2]), folder)
+                    PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
+                }
+            ])
+        #expect(try await again.titles() == ["a"])
+        #expect(try await liked(again) == [])
+    }
+
     @Test func `a like of a photo that has just replaced a liked one is kept`() async throws {
         let folder = try await fixture(["a.jpg"])
         try await folder.register("bob")

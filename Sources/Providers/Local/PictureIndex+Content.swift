@@ -13,16 +13,16 @@ extension PictureIndex {
 
     private static func candidates(_ condition: String) -> String {
         """
-        SELECT file.id, folder.path, name, file.inode, size, file.modified, value, birth, changed,
-            digest.taken
+        SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth,
+            changed, digest.taken
         FROM file JOIN folder ON folder.id = file.folder
             LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
-                AND digest.modified = file.modified
+                AND digest.size = file.size AND digest.modified = file.modified
         WHERE \(condition) AND format > 0
         """
     }
 
-    private static let candidatesOfSize = candidates("size = ?") + " ORDER BY path, name"
+    private static let candidatesOfSize = candidates("file.size = ?") + " ORDER BY path, name"
     private static let candidateOfRow = candidates("file.id = ?")
 
     private static func candidate(_ row: borrowing Row) -> Candidate {
@@ -64,14 +64,13 @@ extension PictureIndex {
     func setContent(_ digest: FileDigest, of row: Int64) throws(StorageError) {
         try database.query(
             """
-            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ? FROM file
-            WHERE id = ? AND size = ?
+            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ?, ? FROM file WHERE id = ?
             """,
             [
-                .integer(digest.stamp.inode), .integer(digest.stamp.modified),
-                digest.birth.map { .integer($0) } ?? .null, .integer(digest.changed),
-                .text(digest.taken?.text), .blob(digest.bytes), .integer(row),
-                .integer(digest.stamp.sizeBytes),
+                .integer(digest.stamp.inode), .integer(digest.stamp.sizeBytes),
+                .integer(digest.stamp.modified), digest.birth.map { .integer($0) } ?? .null,
+                .integer(digest.changed), .text(digest.taken?.text), .blob(digest.bytes),
+                .integer(row),
             ])
     }
 }

@@ -101,6 +101,24 @@ struct PictureIndex {
             value BLOB NOT NULL
         );
         """,
+        // Two files can have the same inode and date one after the other: the size is stored, too.
+        """
+        DROP TABLE content;
+        CREATE TABLE content (
+            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
+            -- The file that was read
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            modified INTEGER NOT NULL,
+            -- Times of creation and of the last change, in nanoseconds since 1970
+            birth INTEGER,
+            changed INTEGER NOT NULL,
+            -- The capture time; NULL if the image has none
+            taken TEXT,
+            -- SHA-256
+            value BLOB NOT NULL
+        );
+        """,
     ]
 
     /// A row of `file`.
