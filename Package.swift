@@ -287,7 +287,7 @@ let package = Package(
 
         .target(
             name: "TestSupport",
-            dependencies: ["ChildProcesses", "DBus", "LoopbackHTTP", "ProviderKit"]),
+            dependencies: ["CSandbox", "ChildProcesses", "DBus", "LoopbackHTTP", "ProviderKit"]),
 
         // MARK: UnsplashSimulator
 

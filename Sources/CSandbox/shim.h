@@ -10,9 +10,11 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,27 +35,52 @@ static inline long shim_filter_system_calls(const struct sock_fprog *program) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
 }
 
-// Refuses the next call that a filter has not decided about, with EPERM.
+// A call that a filter has not decided about.
+struct shim_call {
+    uint64_t id;
+    // The thread that made it.
+    pid_t thread;
+    int number;
+    uint64_t first_argument;
+};
+
+// Takes the next call that a filter has not decided about. Does not wait.
 //
-// Returns the number of the call; -1 where none waits, -2 where none will ever come. Does not wait.
-static inline int shim_refuse_next(int listener) {
+// Returns 1; 0 if there is none at present, -1 if there will never be another one.
+static inline int shim_take_call(int listener, struct shim_call *call) {
     struct pollfd state = {.fd = listener, .events = POLLIN};
-    if (poll(&state, 1, 0) <= 0) return -1;
-    // An error may be a signal that came while others were looking, too.
-    if (!(state.revents & POLLIN)) return state.revents & (POLLHUP | POLLNVAL) ? -2 : -1;
-    // A later kernel may tell more.
+    if (poll(&state, 1, 0) <= 0) return 0;
+    // Also without POLLIN if another signal arrived.
+    if (!(state.revents & POLLIN)) return state.revents & (POLLHUP | POLLNVAL) ? -1 : 0;
+    // A later kernel may write a larger structure.
     union {
         struct seccomp_notif call;
         char room[512];
-    } told = {{0}};
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &told) != 0) return errno == ENOENT || errno == EINTR ? -1 : -2;
+    } report = {{0}};
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &report) != 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
+    call->id = report.call.id;
+    call->thread = (pid_t)report.call.pid;
+    call->number = report.call.data.nr;
+    call->first_argument = report.call.data.args[0];
+    return 1;
+}
+
+// Lets a call continue if `error` is 0, and fail with `error` otherwise. Has no effect if the caller is gone.
+static inline void shim_answer_call(int listener, uint64_t id, int error) {
     union {
-        struct seccomp_notif_resp refusal;
+        struct seccomp_notif_resp answer;
         char room[512];
-    } answer = {{.id = told.call.id, .error = -EPERM}};
-    // Fails where the caller is gone.
+    } answer = {{.id = id, .error = -error, .flags = error == 0 ? SECCOMP_USER_NOTIF_FLAG_CONTINUE : 0}};
     while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer) != 0 && errno == EINTR) {}
-    return told.call.data.nr;
+}
+
+// Counts the threads of the process to which a thread belongs; -1 if they cannot be counted.
+static inline int shim_thread_count(pid_t thread) {
+    char path[40];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)thread);
+    struct stat status;
+    // A folder has two links of its own, and one for each folder in it.
+    return stat(path, &status) == 0 ? (int)status.st_nlink - 2 : -1;
 }
 
 // Closes every descriptor from `first` on.

@@ -34,6 +34,8 @@ package struct ConfinedProcess: Sendable {
         case addressSpace
         /// Bytes of memory that is its own and can be written.
         case data
+        /// Bytes of the stack of the main thread, and by default of other threads.
+        case stack
         case processorSeconds
         case descriptors
         /// Bytes of a file that it writes.
@@ -46,6 +48,7 @@ package struct ConfinedProcess: Sendable {
             switch self {
             case .addressSpace: Int32(RLIMIT_AS.rawValue)
             case .data: Int32(RLIMIT_DATA.rawValue)
+            case .stack: Int32(RLIMIT_STACK.rawValue)
             case .processorSeconds: Int32(RLIMIT_CPU.rawValue)
             case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
             case .fileBytes: Int32(RLIMIT_FSIZE.rawValue)

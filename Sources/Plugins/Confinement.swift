@@ -8,6 +8,11 @@ nonisolated package enum Confinement: String, CaseIterable, Sendable {
     /// Limits and a filter of system calls alone: only where the user says so.
     case none
 
+    /// The namespaces that `bubblewrap` makes beside that of mounts, by their names in `RestrictNamespaces=`.
+    ///
+    /// The unit of systemd must permit them.
+    package static let namespaces = ["user", "pid", "net", "ipc"]
+
     /// Where programs of the system and what they need lie: every plugin may read it.
     static let systemFolders = [
         "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",

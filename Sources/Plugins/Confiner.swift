@@ -8,34 +8,43 @@ final class Confiner {
     /// How plugins are confined; nil where they would not be, and nobody has allowed that.
     private(set) var level: Confinement?
     private var levels: [Confinement]
+    /// The levels that have started a program.
+    private var proven: Set<Confinement> = []
     private let logger: Logger
-    private static let programs = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
-    private let launcher = HelperProgram.path("imagefeed-plugin-launcher")
-    private let bubblewrap = Confiner.programs.first { access($0, X_OK) == 0 }
+    private let programs: SandboxPrograms
 
     /// - Parameters:
-    ///   - levels: What may be tried, the strictest first.
-    ///   - logger: Told when something is missing.
-    init(_ levels: [Confinement], logger: Logger) {
+    ///   - levels: The levels that may be used, the strictest first.
+    ///   - programs: The programs that start plugins.
+    ///   - logger: The logger for levels that are not available.
+    init(_ levels: [Confinement], programs: SandboxPrograms, logger: Logger) {
         self.levels = levels
+        self.programs = programs
         self.logger = logger
         choose()
     }
 
-    /// Takes the next best level: the present one does not work here.
-    func giveUp(_ level: Confinement) {
-        guard self.level == level else { return }
+    /// Records that a level has started a program: the level is never given up.
+    func recordSuccess(_ level: Confinement) { proven.insert(level) }
+
+    /// Replaces a level that does not work on this computer by the next one.
+    ///
+    /// - Returns: False if the level has worked before, and stays.
+    func giveUp(_ level: Confinement) -> Bool {
+        guard !proven.contains(level) else { return false }
+        guard self.level == level else { return true }
         levels.removeAll { $0 == level }
         choose()
         logger.warning(
             "Plugins cannot be confined as they should be",
             metadata: ["failed": "\(level)", "instead": "\(self.level?.rawValue ?? "nothing")"])
+        return true
     }
 
     private func choose() {
         level = levels.first { level in
             switch level {
-            case .bubblewrap: bubblewrap != nil && Self.hasUserNamespaces
+            case .bubblewrap: programs.bubblewrap != nil && Self.hasUserNamespaces
             case .landlock: FileRules.kernelVersion > 0
             case .none: true
             }
@@ -54,11 +63,20 @@ final class Confiner {
             }
     }
 
-    /// Whether programs can be confined by a level at all.
-    func works(_ level: Confinement, _ logger: Logger) async -> Bool {
-        guard level == .bubblewrap else { return true }
+    /// The result of a trial of a level.
+    enum Trial {
+        case succeeded
+        case failed
+        /// The computer is short of processes, memory or descriptors: nothing is known about the level.
+        case inconclusive
+    }
+
+    /// Starts a program of the system in a level.
+    func attempt(_ level: Confinement, _ logger: Logger) async -> Trial {
+        guard level == .bubblewrap else { return .succeeded }
         let exit = Exit()
         var report: ConfinementReport?
+        var errors: [String] = []
         do {
             (exit.process, report) = try start(
                 ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
@@ -66,14 +84,22 @@ final class Confiner {
                 try PluginProcess(
                     launch, PluginLimits(),
                     PluginProcess.Handlers(
-                        line: { _ in }, complaint: { logger.warning("\($0)") },
+                        line: { _ in },
+                        complaint: {
+                            errors.append($0)
+                            logger.warning("\($0)")
+                        },
                         refused: { _ in }, misbehaved: { _ in }, ended: { _ in exit.note() }))
             }
         } catch {
-            return false
+            return Shortage.isReason(for: error) ? .inconclusive : .failed
         }
         await exit.wait()
-        return report?.saysThatItFailed == false
+        guard report?.saysThatItFailed == true else {
+            recordSuccess(level)
+            return .succeeded
+        }
+        return Shortage.isReason(for: errors) ? .inconclusive : .failed
     }
 
     /// Starts the program of a manifest with what `start` makes of it.
@@ -96,28 +122,35 @@ final class Confiner {
         _ command: [String], folder: String, _ limits: PluginLimits, _ level: Confinement,
         _ start: (PluginLaunch) throws -> Value
     ) throws -> (value: Value, report: ConfinementReport?) {
+        let launcher = programs.launcher
         guard access(launcher, X_OK) == 0 else {
             throw SpawnError(program: launcher, code: errno)
         }
         var setup = ConfinedProcess.Setup(program: launcher)
         // The first three descriptors are those of the plugin. Threads are counted by namespaces of users.
-        let threads = level == .bubblewrap && Self.countsTasksByNamespace ? limits.threads : 0
-        setup.arguments = ["3", "4", "\(threads)"] + command
-        setup.environment = ["PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home"]
+        let countsThreads = level == .bubblewrap && Self.countsTasksByNamespace
+        setup.arguments = ["3", "4", "\(countsThreads ? limits.threads : 0)"] + command
+        setup.environment = [
+            "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/home",
+            // The C library reserves 64 MiB of address space for the heap of each thread otherwise.
+            "MALLOC_ARENA_MAX": "2",
+        ]
         setup.limits = [
-            (.data, limits.memoryBytes), (.addressSpace, 16 << 30),
+            // Memory that is made read-only leaves the first limit, and not the second one.
+            (.data, limits.memoryBytes), (.addressSpace, limits.addressSpaceBytes),
+            (.stack, 8 << 20),
             (.processorSeconds, limits.processorSeconds), (.descriptors, limits.descriptors),
             (.fileBytes, 0), (.coreBytes, 0), (.pendingSignals, 128),
         ]
         setup.niceness = 10
-        let filter = try Self.filter(level)
+        let filter = try Self.filter(level, consultsAboutThreads: !countsThreads)
         let refusals = try PipeEnds(takesDescriptors: true)
         defer { close(refusals.takeWriting()) }
         setup.descriptors = [filter.reading, refusals.writing]
         switch level {
         case .bubblewrap:
             let report = try PipeEnds()
-            setup.program = bubblewrap ?? Self.programs[0]
+            setup.program = programs.bubblewrap ?? "bwrap"
             setup.descriptors.append(report.writing)
             setup.arguments =
                 Self.arguments(showing: [folder, launcher])
@@ -140,25 +173,33 @@ final class Confiner {
         }
     }
 
-    /// Whether the kernel does not count all tasks of a user as one: since Linux 5.14.
-    private static let countsTasksByNamespace: Bool = {
+    /// True if the kernel counts the tasks of a user for each namespace of users: since Linux 5.14.
+    private static let countsTasksByNamespace = kernelVersion >= (5, 14)
+
+    /// True if a listener can let a call continue: since Linux 5.5.
+    private static let canContinueCalls = kernelVersion >= (5, 5)
+
+    private static let kernelVersion: (Int, Int) = {
         var system = utsname()
-        guard uname(&system) == 0 else { return false }
+        guard uname(&system) == 0 else { return (0, 0) }
         let release = withUnsafeBytes(of: system.release) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         let numbers = release.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
-        return numbers.count == 2 && (numbers[0], numbers[1]) >= (5, 14)
+        return numbers.count == 2 ? (numbers[0], numbers[1]) : (0, 0)
     }()
 
     /// The instructions of the filter of system calls, for the launcher to read.
-    private static func filter(_ level: Confinement) throws -> PipeEnds {
+    private static func filter(
+        _ level: Confinement, consultsAboutThreads: Bool
+    ) throws -> PipeEnds {
         // bubblewrap gives it a namespace of processes of its own.
         let seesOthers = level != .bubblewrap
         // From its sixth version on, Landlock knows signals.
         let knowsSignals = level == .landlock && FileRules.kernelVersion >= 6
         let program = SystemCallFilter.program(
-            seesOthers: seesOthers, refusesSignals: seesOthers && !knowsSignals
+            seesOthers: seesOthers, refusesSignals: seesOthers && !knowsSignals,
+            consultsAboutThreads: consultsAboutThreads && canContinueCalls
         ).program
         let ends = try PipeEnds()
         let written = program.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
@@ -173,9 +214,8 @@ final class Confiner {
 
     /// How `bwrap` makes a place where paths are there beside the files of the system.
     private static func arguments(showing paths: [String]) -> [String] {
-        var arguments = [
-            // What the filter of system calls does not keep from it; systemd lets us have no others.
-            "--unshare-user", "--unshare-pid", "--unshare-net",
+        var arguments = Confinement.namespaces.map { "--unshare-\($0)" }
+        arguments += [
             "--die-with-parent", "--new-session", "--cap-drop", "ALL",
             // A process of its own there would be in no filter, and the program could write into its memory.
             "--as-pid-1",
@@ -194,7 +234,10 @@ final class Confiner {
         for file in Confinement.systemFiles { arguments += ["--ro-bind-try", file, file] }
         arguments += ["--proc", "/proc", "--dev", "/dev", "--dir", "/home"]
         for path in paths { arguments += ["--ro-bind", path, path] }
-        return arguments + ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
+        // In /proc, a process can write to its memory past all limits, and change its score for the end by the
+        // kernel when memory runs out.
+        for folder in ["/proc", "/dev", "/"] { arguments += ["--remount-ro", folder] }
+        return arguments + ["--chdir", "/"]
     }
 }
 

@@ -147,18 +147,44 @@ final class Plugin: PluginConnection.Owner {
             connection = new
             do {
                 try await greet(new)
+                world.confiner.recordSuccess(level)
                 return new
             } catch {
-                // Was it the plugin, or its surroundings?
-                guard new.report != nil, await new.exit(), new.report?.saysThatItFailed == true,
-                    !(await world.confiner.works(level, logger))
-                else { throw error }
-                world.confiner.giveUp(level)
-                health = PluginHealth(world.limits)
-                onChange?()
+                switch new.sandboxStart {
+                case nil: throw error
+                case .succeeded:
+                    world.confiner.recordSuccess(level)
+                    throw error
+                case .shortage(let line): throw shortage(line)
+                case .failed(let line): try await replace(level, line)
+                }
             }
         }
         throw ProviderError.failed(Self.unconfined)
+    }
+
+    /// Replaces a level that failed to start the plugin, if it does not start any program.
+    ///
+    /// - Throws: ``ProviderError/failed(_:)`` if the level stays.
+    private func replace(_ level: Confinement, _ reason: String) async throws {
+        switch await world.confiner.attempt(level, logger) {
+        case .failed where world.confiner.giveUp(level):
+            health = PluginHealth(world.limits)
+            onChange?()
+        case .inconclusive: throw shortage(reason)
+        case .failed, .succeeded:
+            noteFailure("it cannot be started: \(reason)")
+            throw ProviderError.failed(
+                "The plugin of \(manifest.info.name) cannot be started: \(reason).")
+        }
+    }
+
+    /// Makes the error for a start that is worth another try: the plugin has not failed.
+    private func shortage(_ reason: String) -> ProviderError {
+        logger.warning(
+            "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
+        return ProviderError.failed(
+            "The plugin of \(manifest.info.name) cannot be started at present: \(reason).")
     }
 
     private static let unconfined =
@@ -174,6 +200,7 @@ final class Plugin: PluginConnection.Owner {
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])
             return new
         } catch {
+            guard !Shortage.isReason(for: error) else { throw shortage("\(error)") }
             noteFailure("it cannot be started: \(error)")
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) cannot be started: \(error).")
@@ -226,7 +253,11 @@ final class Plugin: PluginConnection.Owner {
     // MARK: PluginConnection.Owner
 
     func failed(_ connection: PluginConnection, _ reason: String) {
-        noteFailure(reason)
+        switch connection.sandboxStart {
+        case .succeeded, nil: noteFailure(reason)
+        // The plugin was not started; `start()` decides.
+        case .failed, .shortage: break
+        }
     }
 
     func rested(_ connection: PluginConnection) {

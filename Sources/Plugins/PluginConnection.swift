@@ -49,10 +49,13 @@ final class PluginConnection {
     private let start = ContinuousClock.now
     /// Whether no call can be made any more.
     private(set) var isOver = false
-    private var exitWaiters: [CheckedContinuation<Void, Never>] = []
+    /// The last line of its standard error.
+    private var lastErrorLine: String?
 
-    /// Where the confinement tells how it went; nil where there is no such place.
+    /// The report of the sandbox about its start; nil if the sandbox makes none.
     var report: ConfinementReport?
+    /// The result of the start of the sandbox; nil if the process runs, or was ended by the daemon.
+    private(set) var sandboxStart: SandboxStart?
 
     /// - Throws: ``SpawnError``.
     init(
@@ -68,7 +71,7 @@ final class PluginConnection {
             launch, limits,
             PluginProcess.Handlers(
                 line: { [weak self] in self?.take($0) },
-                complaint: { [weak self] in self?.log(.warning, $0) },
+                complaint: { [weak self] in self?.takeErrorLine($0) },
                 refused: { [weak self] in self?.noteRefusal($0) },
                 misbehaved: { [weak self] in self?.fail($0) },
                 // Held until then: what it says last is told.
@@ -199,6 +202,11 @@ final class PluginConnection {
         logger.log(level: level, "\(name): \(line.prefix(1000))")
     }
 
+    private func takeErrorLine(_ line: String) {
+        lastErrorLine = line
+        log(.warning, line)
+    }
+
     private func noteRefusal(_ call: String) {
         guard refusedCalls.insert(call).inserted else { return }
         logger.warning(
@@ -261,19 +269,23 @@ final class PluginConnection {
         killTimer = nil
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil
+        if !isOver { sandboxStart = readReport() }
         fail(reason)
-        for waiter in exitWaiters { waiter.resume() }
-        exitWaiters = []
     }
 
-    /// Waits until the process is gone, which it is about to be.
-    ///
-    /// - Returns: True, for a condition.
-    func exit() async -> Bool {
-        guard process != nil else { return true }
-        process?.kill()
-        await withCheckedContinuation { exitWaiters.append($0) }
-        return true
+    /// The result of the start of a sandbox.
+    enum SandboxStart {
+        case succeeded
+        /// It failed, as the last line of standard error says.
+        case failed(String)
+        /// There were too few resources to start it, as the last line of standard error says.
+        case shortage(String)
+    }
+
+    private func readReport() -> SandboxStart {
+        guard report?.saysThatItFailed == true else { return .succeeded }
+        let line = lastErrorLine ?? "no reason was given"
+        return Shortage.isReason(for: [line]) ? .shortage(line) : .failed(line)
     }
 
     private func close(reason: String) {

@@ -45,11 +45,12 @@ package final class PluginHost {
     ///   - reserved: The ids of providers that come with the program.
     ///   - limits: How much plugins may do.
     ///   - confinements: What may be tried to keep things from them, the strictest first.
+    ///   - programs: The programs that start plugins.
     ///   - logger: For what they do and say.
     ///   - settings: What is configured for a provider.
     package init(
         folders: [String], reserved: Set<String>, limits: PluginLimits = PluginLimits(),
-        confinements: [Confinement], logger: Logger,
+        confinements: [Confinement], programs: SandboxPrograms = .installed, logger: Logger,
         settings: @escaping (String) -> ProviderSettings
     ) {
         self.folders = folders
@@ -57,7 +58,7 @@ package final class PluginHost {
         self.settings = settings
         self.limits = limits
         self.logger = logger
-        confiner = Confiner(confinements, logger: logger)
+        confiner = Confiner(confinements, programs: programs, logger: logger)
     }
 
     /// The providers, by their ids.

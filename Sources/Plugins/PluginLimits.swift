@@ -17,12 +17,15 @@ nonisolated package struct PluginLimits: Sendable {
     package var logLines = 50
     /// How many requests on the web it may have under way.
     package var requests = 8
-    /// The memory that is its own: heap, anonymous mappings, data.
+    /// The memory that is its own and can be written: heap, anonymous mappings, data.
     package var memoryBytes = 512 << 20
+    /// All of its address space: in addition, programs, libraries, and memory that cannot be written any more.
+    package var addressSpaceBytes = 768 << 20
     package var processorSeconds = 600
     package var descriptors = 64
-    /// Where they can be counted.
-    package var threads = 64
+    /// The number of threads, the main thread included. `TasksMax=` of the unit has to leave room for the daemon and
+    /// several plugins.
+    package var threads = 32
     /// How often in a row it may fail until it is left alone.
     package var failures = 5
     /// How long it is left alone after a failure that is not the first; five times as long after each further one.

@@ -31,6 +31,7 @@ final class PluginProcess {
     private var messages: FlowMeter
     private var refusedCalls: RefusedCalls?
     private var refusals = FlowMeter(500, per: .seconds(10))
+    private var startedThreads = FlowMeter(2000, per: .seconds(10))
     private var complaints = LineBuffer(limit: 16 << 10)
     private var complaintBytes = FlowMeter(1 << 20, per: .seconds(10))
     private var hasEnded = false
@@ -58,11 +59,12 @@ final class PluginProcess {
         self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes * 4)
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in complain($0) }
-        refusedCalls = RefusedCalls(launch.refusals.takeReading()) { [weak self] in
-            self?.condemn("\($0)")
-        } handler: { [weak self] in
-            self?.noteRefusal($0)
-        }
+        refusedCalls = RefusedCalls(
+            launch.refusals.takeReading(), threads: limits.threads,
+            RefusedCalls.Handlers(
+                lost: { [weak self] in self?.condemn("\($0)") },
+                refused: { [weak self] in self?.noteRefusal($0) },
+                startedThread: { [weak self] in self?.recordThreadStart() }))
         watchEnd()
     }
 
@@ -140,6 +142,12 @@ final class PluginProcess {
             return condemn("it tries without an end what it may not do")
         }
         handlers.refused(call)
+    }
+
+    /// Ends a plugin that occupies the daemon with the start of threads.
+    private func recordThreadStart() {
+        guard !isCondemned, !startedThreads.note() else { return }
+        condemn("it starts threads without an end")
     }
 
     // MARK: Its end

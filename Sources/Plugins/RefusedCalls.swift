@@ -1,27 +1,37 @@
 internal import EventLoop
 internal import Sandbox
 
-/// Tells which system calls a plugin tries that it may not make: they fail, and wait until then.
+/// The receiver of the system calls of a plugin that its filter reports. Each of them fails, except for the start of a
+/// thread within the limit.
 final class RefusedCalls {
     private var socket: DescriptorSource?
     private var listener: DescriptorSource?
 
+    /// The functions that the receiver calls.
+    struct Handlers {
+        /// The calls cannot be received.
+        let lost: (SandboxError) -> Void
+        /// A call failed, by its name.
+        let refused: (_ name: String) -> Void
+        /// A thread was started.
+        let startedThread: () -> Void
+    }
+
     /// - Parameters:
-    ///   - socket: What the launcher sends the ``SystemCallListener`` to. Becomes our own.
-    ///   - onLoss: Called when they cannot be told.
-    ///   - handler: Called with the name of each.
-    init(
-        _ socket: Int32, onLoss: @escaping (SandboxError) -> Void,
-        handler: @escaping (_ name: String) -> Void
-    ) {
+    ///   - socket: The socket to which the launcher sends the ``SystemCallListener``. The receiver closes it.
+    ///   - threads: The number of threads that the plugin may have.
+    ///   - handlers: The functions that the receiver calls.
+    init(_ socket: Int32, threads: Int, _ handlers: Handlers) {
         self.socket = DescriptorSource(socket, .reading) { [weak self] in
             guard let self else { return }
-            let new = Result { () throws(SandboxError) in try SystemCallListener(from: socket) }
+            let new = Result { () throws(SandboxError) in
+                try SystemCallListener(from: socket, threads: threads)
+            }
             self.socket?.cancel()
             switch new {
-            case .success(let listener?): listen(listener, handler)
+            case .success(let listener?): listen(listener, handlers)
             case .success(nil): break
-            case .failure(let error): onLoss(error)
+            case .failure(let error): handlers.lost(error)
             }
         }
         self.socket?.resume()
@@ -32,11 +42,13 @@ final class RefusedCalls {
         listener?.cancel()
     }
 
-    private func listen(_ new: SystemCallListener, _ handler: @escaping (String) -> Void) {
+    private func listen(_ new: SystemCallListener, _ handlers: Handlers) {
+        var calls = new
         listener = DescriptorSource(new.descriptor, .reading) { [weak self] in
             guard let self else { return }
-            switch new.next() {
-            case .refused(let name): handler(name)
+            switch calls.next() {
+            case .refused(let name): handlers.refused(name)
+            case .permitted: handlers.startedThread()
             case .nothing: break
             case .over: listener?.cancel()
             }

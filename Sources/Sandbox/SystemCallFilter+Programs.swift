@@ -10,8 +10,11 @@ extension SystemCallFilter {
     ///   - seesOthers: Whether there are processes of others that it could name.
     ///   - refusesSignals: Whether it may not send signals: where nothing else keeps it from those that are not
     ///     its own.
+    ///   - consultsAboutThreads: True if the ``SystemCallListener`` limits the number of threads.
     /// - Returns: The filter.
-    package static func program(seesOthers: Bool, refusesSignals: Bool) -> SystemCallFilter {
+    package static func program(
+        seesOthers: Bool, refusesSignals: Bool, consultsAboutThreads: Bool
+    ) -> SystemCallFilter {
         var filter = SystemCallFilter(allowsOthers: true)
         filter.report(reported.map(\.call))
         filter.refuse([
@@ -28,6 +31,15 @@ extension SystemCallFilter {
             // More than it was given
             __NR_setrlimit,
         ])
+        // Rules of Landlock are memory of the kernel that no limit counts. Libraries expect to find no Landlock.
+        for call in landlock { filter.refuse(call, with: EOPNOTSUPP) }
+        // Pairs of sockets that are connected for good. A datagram can be sent to any socket that has a path, also
+        // from a pair; SOCK_RAW is another name for SOCK_DGRAM. Sockets of other families are not for this computer
+        // alone.
+        filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
+        filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
+        filter.allow(__NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
+        filter.report([__NR_socketpair])
         // Memory that is shared can be had without being counted, and written later; what grows downwards counts
         // as a stack.
         filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
@@ -85,6 +97,9 @@ extension SystemCallFilter {
         // Threads, but no processes. clone3 hides its flags in memory; C libraries then take the other.
         filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse(__NR_clone3, with: ENOSYS)
+        if consultsAboutThreads {
+            filter.consult(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
+        }
         if refusesSignals {
             filter.refuse([
                 __NR_kill, __NR_tkill, __NR_tgkill, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo,
@@ -105,11 +120,15 @@ extension SystemCallFilter {
     private static let reportedAtTimes: [(name: String, call: Int32)] = [
         ("clone", __NR_clone), ("close_range", __NR_close_range), ("fcntl", __NR_fcntl),
         ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
-        ("seccomp", __NR_seccomp), ("setpriority", __NR_setpriority),
+        ("seccomp", __NR_seccomp), ("socketpair", __NR_socketpair),
+        ("setpriority", __NR_setpriority),
         ("ioprio_set", __NR_ioprio_set), ("sched_setaffinity", __NR_sched_setaffinity),
         ("sched_setscheduler", __NR_sched_setscheduler), ("sched_setparam", __NR_sched_setparam),
         ("sched_setattr", __NR_sched_setattr),
     ]
+
+    /// The calls of Landlock.
+    private static let landlock: [Int32] = [444, 445, 446]
 
     /// What no program tries that works with what it has open.
     private static let reported: [(name: String, call: Int32)] = {

@@ -113,6 +113,20 @@ package struct SystemCallFilter {
         check(call, argument, mask, value, Self.reported)
     }
 
+    /// Lets a call wait for the decision of the ``SystemCallListener`` if an argument, seen through a mask, has a
+    /// value. Without a listener, `imagefeed-plugin-launcher` makes the filter allow it.
+    ///
+    /// - Parameters:
+    ///   - call: The number of the call.
+    ///   - argument: The index of the argument, from 0.
+    ///   - mask: The bits that are compared.
+    ///   - value: The value of these bits.
+    package mutating func consult(
+        _ call: some BinaryInteger, argument: Int, mask: UInt32, is value: UInt32
+    ) {
+        check(call, argument, mask, value, Self.consulted)
+    }
+
     /// Puts the filter in force, for all threads.
     ///
     /// - Throws: ``SandboxError``.
@@ -141,6 +155,8 @@ package struct SystemCallFilter {
 
     private static let allowed: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
     private static let reported: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
+    /// The kernel ignores the low 16 bits; the launcher does not.
+    private static let consulted: UInt32 = reported | 1
     // struct seccomp_data; both architectures are little-endian.
     private static let numberOffset: UInt32 = 0
     private static let architectureOffset: UInt32 = 4

@@ -2,20 +2,23 @@ internal import CLinux
 internal import CSandbox
 internal import Glibc
 
-/// Where the kernel tells of the system calls that a ``SystemCallFilter`` of another process reports. Each of them
-/// waits until it is taken.
+/// The receiver of the system calls that a ``SystemCallFilter`` of another process reports. The caller waits until its
+/// call is taken.
 ///
 /// Source: seccomp_unotify(2).
-package struct SystemCallListener: Sendable {
+package struct SystemCallListener {
     /// Can be read from when a call waits, and when none will ever come. The holder closes it.
     package let descriptor: Int32
 
-    /// Takes over what the process has sent that is under the filter; nil where nothing came, and nothing will:
-    /// it has none, or is gone.
+    private var threads: ThreadBudget
+
+    /// Receives the listener that a process under the filter has sent; nil if the process has ended or has none.
     ///
-    /// - Parameter socket: What it was sent to.
-    /// - Throws: ``SandboxError`` when it was sent, and cannot be had: too many descriptors are open.
-    package init?(from socket: Int32) throws(SandboxError) {
+    /// - Parameters:
+    ///   - socket: The socket that it was sent to.
+    ///   - threads: The number of threads that the process may have, if the filter reports their start.
+    /// - Throws: ``SandboxError`` if too many descriptors are open to receive it.
+    package init?(from socket: Int32, threads: Int) throws(SandboxError) {
         var byte: UInt8 = 0
         var descriptors = [Int32](repeating: -1, count: SHIM_MOST_DESCRIPTORS)
         var count: Int32 = 0
@@ -26,24 +29,45 @@ package struct SystemCallListener: Sendable {
             return nil
         }
         descriptor = descriptors[0]
+        self.threads = ThreadBudget(limit: threads)
     }
 
-    /// What is to be heard.
+    /// The result of ``next()``.
     package enum Report: Hashable, Sendable {
-        /// A call, by its name, that fails now with `EPERM`.
+        /// A call that failed, by its name.
         case refused(String)
-        /// Nothing yet.
+        /// A thread was started.
+        case permitted
+        /// There is no call at present.
         case nothing
-        /// Nothing any more: nobody is under the filter.
+        /// There will be no other call: no process is under the filter.
         case over
     }
 
-    /// Takes the next report. Does not wait.
-    package func next() -> Report {
-        switch shim_refuse_next(descriptor) {
-        case -1: .nothing
-        case -2: .over
-        case let call: .refused(SystemCallFilter.name(call))
+    /// Takes the next report and answers it. Does not wait.
+    package mutating func next() -> Report {
+        var call = shim_call()
+        switch shim_take_call(descriptor, &call) {
+        case 0: return .nothing
+        case 1: break
+        default: return .over
         }
+        let isThread = call.number == __NR_clone && call.first_argument & Self.threadFlag != 0
+        // Each thread shares the descriptors, because their number is limited: CLONE_FILES.
+        if isThread, call.first_argument & 0x400 != 0 {
+            let count = Int(shim_thread_count(call.thread))
+            if threads.permitsStart(
+                by: call.thread, running: count > 0 ? count : nil, now: .now)
+            {
+                shim_answer_call(descriptor, call.id, 0)
+                return .permitted
+            }
+        }
+        // The error of pthread_create(3).
+        shim_answer_call(descriptor, call.id, isThread ? EAGAIN : EPERM)
+        return .refused(SystemCallFilter.name(call.number))
     }
+
+    /// CLONE_THREAD.
+    private static let threadFlag: UInt64 = 0x10000
 }

@@ -39,6 +39,13 @@ package final class TemporaryDirectory: Sendable {
         return file
     }
 
+    /// Makes a user the owner of the directory and of everything in it.
+    func changeOwner(to user: uid_t) throws {
+        for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: path)) {
+            guard chown(appending(name), user, user) == 0 else { throw SystemError("chown", errno) }
+        }
+    }
+
     /// The environment of a program that shall find nothing of the user's, and no bus.
     package var environment: [String: String] {
         // The tests and the programs that they start have the same options of sanitizers and the same clock.

@@ -40,12 +40,14 @@ static int send_descriptor(int socket, int descriptor) {
     return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
-// Lets fail at once what nobody is told of.
+// Decides at once about the calls that would be reported: they fail, except for those that the daemon would be
+// consulted about, which are marked with 1.
 static void silence(struct sock_fprog *program) {
     for (unsigned short index = 0; index < program->len; index++) {
         struct sock_filter *instruction = program->filter + index;
-        if (instruction->code == (BPF_RET | BPF_K) && instruction->k == SECCOMP_RET_USER_NOTIF)
-            instruction->k = SECCOMP_RET_ERRNO | EPERM;
+        if (instruction->code != (BPF_RET | BPF_K)) continue;
+        if (instruction->k == SECCOMP_RET_USER_NOTIF) instruction->k = SECCOMP_RET_ERRNO | EPERM;
+        if (instruction->k == (SECCOMP_RET_USER_NOTIF | 1)) instruction->k = SECCOMP_RET_ALLOW;
     }
 }
 

@@ -32,6 +32,8 @@ final class PluginFixture {
     ///   - authentication: That group of its manifest.
     ///   - limits: How much it may do.
     ///   - level: How it is confined.
+    ///   - fallbacks: The levels that may replace it.
+    ///   - programs: The programs that start it.
     ///   - hosts: The hosts of its manifest.
     ///   - http: The web.
     ///   - directory: Where it lies.
@@ -39,7 +41,8 @@ final class PluginFixture {
     init(
         _ script: String = "pass", opening: String = "", authentication: String = "Type=none",
         limits: PluginLimits = PluginFixture.quick,
-        level: Confinement = .bubblewrap, hosts: String = "example.org;",
+        level: Confinement = .bubblewrap, fallbacks: [Confinement] = [],
+        programs: SandboxPrograms = .installed, hosts: String = "example.org;",
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
@@ -52,7 +55,7 @@ final class PluginFixture {
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         host = PluginHost(
             folders: [directory.appending(folder)], reserved: [], limits: limits,
-            confinements: [level], logger: logger
+            confinements: [level] + fallbacks, programs: programs, logger: logger
         ) { _ in
             ProviderSettings(["AllowLoopback": "true"])
         }

@@ -74,7 +74,9 @@ struct SystemCallFilterTests {
             // It goes with us.
             precondition(shmctl(number, IPC_RMID, nil) == 0)
             try ProcessRestrictions.keepPrivileges()
-            try SystemCallFilter.program(seesOthers: false, refusesSignals: false).enforce()
+            try SystemCallFilter.program(
+                seesOthers: false, refusesSignals: false, consultsAboutThreads: false
+            ).enforce()
             expectReport(shmget(IPC_PRIVATE, 4096, 0o600))
             precondition(shmat(number, nil, 0) == UnsafeMutableRawPointer(bitPattern: -1))
             expectReport(shmctl(number, IPC_RMID, nil))

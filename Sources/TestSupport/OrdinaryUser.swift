@@ -1,0 +1,35 @@
+internal import CSandbox
+internal import Glibc
+internal import LoopbackHTTP
+
+/// A user without privileges, for tests of limits that do not apply to root.
+package enum OrdinaryUser {
+    /// Continues this process as a user that has no other process, if the process belongs to root.
+    ///
+    /// Call it in a process of its own: the change is permanent. Nothing changes for a user other than root.
+    ///
+    /// - Parameter program: The name of a program of this package that the user has to be able to run.
+    /// - Returns: A directory of the user that contains `program`.
+    /// - Throws: ``SystemError``, `SpawnError`.
+    package static func become(copying program: String) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        // The folder of the build may be closed to other users.
+        try BuiltProducts.copy(program, to: directory.appending(program))
+        guard geteuid() == 0 else { return directory }
+        let user = unusedID()
+        try directory.changeOwner(to: user)
+        guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
+            throw SystemError("setuid", errno)
+        }
+        // Another user id makes the files of the process in /proc inaccessible.
+        guard shim_set_dumpable(1) == 0 else { throw SystemError("prctl", errno) }
+        return directory
+    }
+
+    /// Returns the id of a user without a name and, in all likelihood, without other processes.
+    private static func unusedID() -> uid_t {
+        var id = uid_t(50_000 + getpid() % 10_000)
+        while getpwuid(id) != nil { id += 1 }
+        return id
+    }
+}

@@ -1,0 +1,446 @@
+import Foundation
+import Glibc
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Attacks on the limits of a plugin, by a user to whom all limits apply.
+///
+/// Each test continues as a user without privileges in a process of its own, because the kernel exempts root from
+/// the limit of tasks and from the permissions of files.
+@Suite(.timeLimit(.minutes(1)))
+struct IsolationTests {
+
+    // MARK: Memory
+
+    @Test(arguments: sandboxes)
+    func `memory that was made read-only counts as memory of the plugin`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectLimitedMemory(in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `a plugin cannot write to files of proc`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectReadOnlyProc(in: sandbox)
+        }
+    }
+
+    // MARK: Threads
+
+    @Test(arguments: sandboxes)
+    func `a plugin has no more threads than its limit`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectLimitedThreads(in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `threads that start threads at the same time have the same limit`(
+        _ sandbox: String
+    ) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectLimitedThreadTree(in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `a plugin can start threads in the place of threads that ended`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectReusableThreads(in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `two plugins with all their threads leave room for a third one in the unit`(
+        _ sandbox: String
+    ) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectRoomInUnit(in: sandbox)
+        }
+    }
+
+    // MARK: Availability of the sandbox
+
+    @Test func `bubblewrap stays in use while there are no tasks left`() async {
+        await #expect(processExitsWith: .success) { try await expectSandboxWithoutTasks() }
+    }
+
+    @Test(arguments: ["Resource temporarily unavailable", "Cannot allocate memory"])
+    func `a start that fails for lack of resources does not count as a failure of the plugin`(
+        _ error: String
+    ) async {
+        await #expect(processExitsWith: .success) { [error] in
+            try await expectRetries(error)
+        }
+    }
+
+    @Test func `bubblewrap that never worked is replaced`() async {
+        await #expect(processExitsWith: .success) { try await expectReplacement() }
+    }
+
+    @Test func `bubblewrap that worked once is never replaced`() async {
+        await #expect(processExitsWith: .success) { try await expectNoReplacement() }
+    }
+
+    // MARK: Other processes of the user
+
+    @Test(arguments: sandboxes)
+    func `a plugin cannot send datagrams to sockets by their paths`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectNoDatagrams(in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `a plugin cannot list the shared memory of the user`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectHiddenSharedMemory(in: sandbox)
+        }
+    }
+
+    // MARK: The unit of systemd
+
+    @Test func `the unit permits the namespaces of bubblewrap`() async throws {
+        let permitted = try #require(try Unit.value("RestrictNamespaces")).split(separator: " ")
+        let used = Confinement.namespaces
+        #expect(Set(permitted.map(String.init)) == Set(used).union(["mnt"]))
+    }
+}
+
+private let sandboxes = [Confinement.bubblewrap, .landlock].map(\.rawValue)
+
+/// The unit file of the daemon.
+enum Unit {
+    static func value(_ key: String) throws -> String? {
+        let path = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../dist/imagefeedd.service.in").standardized.path
+        return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+            .last { $0.hasPrefix("\(key)=") }.map { String($0.dropFirst(key.count + 1)) }
+    }
+}
+
+/// The programs that an ordinary user can run, and the directory that contains them.
+@MainActor
+struct OrdinaryPrograms {
+    let directory: TemporaryDirectory
+    var programs: SandboxPrograms
+
+    /// Continues the process as an ordinary user.
+    init() throws {
+        // As in the daemon.
+        signal(SIGPIPE, SIG_IGN)
+        directory = try OrdinaryUser.become(copying: "imagefeed-plugin-launcher")
+        programs = .installed
+        programs.launcher = directory.appending("imagefeed-plugin-launcher")
+    }
+
+    func plugin(
+        _ script: String, opening: String = "", in sandbox: String, fallbacks: [Confinement] = [],
+        limits: PluginLimits = PluginFixture.quick, directory: TemporaryDirectory? = nil
+    ) throws -> PluginFixture {
+        var limits = limits
+        limits.answering = .seconds(30)
+        return try PluginFixture(
+            script, opening: opening, limits: limits,
+            level: try #require(Confinement(rawValue: sandbox)), fallbacks: fallbacks,
+            programs: programs, directory: directory)
+    }
+
+    /// Makes `bwrap` a script that runs the real program unless the script fails before.
+    mutating func replaceBubblewrap(_ script: String) throws {
+        let bubblewrap = try #require(programs.bubblewrap)
+        let path = try directory.write(
+            "#!/bin/sh\n\(script)\nexec \(bubblewrap) \"$@\"\n", to: "bwrap")
+        chmod(path, 0o755)
+        programs.bubblewrap = path
+    }
+}
+
+// MARK: Memory
+
+@MainActor
+private func expectLimitedMemory(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        import ctypes
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        part = 16 << 20
+        def more():
+            address = libc.mmap(None, ctypes.c_size_t(part), 3, 0x22, -1, ctypes.c_size_t(0))
+            if address == ctypes.c_void_p(-1).value: return False
+            ctypes.memset(address, 1, part)
+            return libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(part), 1) == 0
+        total = 0
+        while total < 1200 << 20 and more(): total += part
+        show(total >> 20)
+        """, in: sandbox)
+    let total = try #require(Int(try await plugin.shown() ?? ""))
+    // All of its memory, and as much address space again as programs and libraries take.
+    #expect(300...768 ~= total, "\(total) MiB")
+}
+
+@MainActor
+private func expectReadOnlyProc(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        show([attempt(lambda: open("/proc/self/" + name, "r+b").close())
+              for name in ("mem", "oom_score_adj", "coredump_filter", "autogroup", "timerslack_ns", "comm")])
+        """, in: sandbox)
+    let shown = try #require(try await plugin.shown())
+    #expect(!shown.contains("done"), "\(shown)")
+}
+
+// MARK: Threads
+
+@MainActor
+private func expectLimitedThreads(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(Threads.all, opening: Threads.opening, in: sandbox)
+    // The main thread counts, too.
+    #expect(try await plugin.shown() == "31")
+}
+
+@MainActor
+private func expectLimitedThreadTree(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        started = []
+        def grow():
+            started.append(1)
+            while attempt(lambda: threading.Thread(target=grow, daemon=True).start()) == "done: None": pass
+            done.wait()
+        threading.Thread(target=grow, daemon=True).start()
+        time.sleep(1)
+        show(len(started)); done.set()
+        """, opening: Threads.opening, in: sandbox)
+    let count = try #require(Int(try await plugin.shown() ?? ""))
+    #expect(16...32 ~= count, "\(count) threads")
+}
+
+@MainActor
+private func expectReusableThreads(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let plugin = try programs.plugin(
+        """
+        def round():
+            threads = [threading.Thread(target=done.wait, args=(0.01,)) for _ in range(16)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+        show([attempt(round) for _ in range(6)])
+        """, opening: Threads.opening, in: sandbox)
+    let shown = try await plugin.shown()
+    #expect(
+        shown
+            == "['done: None', 'done: None', 'done: None', 'done: None', 'done: None', 'done: None']"
+    )
+}
+
+@MainActor
+private func expectRoomInUnit(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let text = try #require(try Unit.value("TasksMax"))
+    let limit = try #require(Int(text))
+    try limitTasks(to: limit)
+    let greedy = try (0..<2).map { _ in
+        try programs.plugin(Threads.all, opening: Threads.opening, in: sandbox)
+    }
+    for plugin in greedy { #expect(try await plugin.shown() == "31") }
+    let third = try programs.plugin("show('here')", in: sandbox)
+    #expect(try await third.shown() == "here")
+}
+
+private enum Threads {
+    static let opening = """
+        import threading
+        done = threading.Event()
+        threading.stack_size(64 << 10)
+        """
+
+    /// Starts as many threads as possible, which wait, and shows their number.
+    static let all = """
+        count = 0
+        while count < 200 and attempt(lambda: threading.Thread(target=done.wait, daemon=True).start()) == "done: None":
+            count += 1
+        show(count)
+        """
+}
+
+/// Limits the number of tasks of the user, as seen by this process and by those that it starts.
+private func limitTasks(to limit: Int) throws {
+    // RLIMIT_NPROC, which Glibc's module lacks.
+    let resource = __rlimit_resource_t(6)
+    var limits = rlimit()
+    try #require(getrlimit(resource, &limits) == 0)
+    limits.rlim_cur = min(rlim_t(limit), limits.rlim_max)
+    try #require(setrlimit(resource, &limits) == 0)
+}
+
+/// Counts the tasks of the user.
+private func tasks() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").reduce(into: 0) { count, name in
+        var status = stat()
+        guard Int(name) != nil, stat("/proc/\(name)", &status) == 0, status.st_uid == getuid()
+        else { return }
+        let tasks = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(name)/task")
+        count += tasks?.count ?? 0
+    }
+}
+
+// MARK: Availability of the sandbox
+
+@MainActor
+private func expectSandboxWithoutTasks() async throws {
+    let isAlone = geteuid() == 0
+    let programs = try OrdinaryPrograms()
+    // A neighbour takes every task that the user has left, and returns one of them for each further call.
+    let neighbour = try programs.plugin(
+        """
+        if stops:
+            stop, thread = stops.pop()
+            stop.set(); thread.join()
+        else:
+            while True:
+                stop = threading.Event()
+                thread = threading.Thread(target=stop.wait, daemon=True)
+                if attempt(thread.start) != "done: None": break
+                stops.append((stop, thread))
+        show(len(stops))
+        """, opening: Threads.opening + "\nstops = []", in: "bubblewrap")
+    // Its process exists already, and has the limit.
+    try limitTasks(to: tasks() + 20)
+    let third = try programs.plugin("show('here')", in: "bubblewrap", fallbacks: [.landlock])
+    let taken = try #require(Int(try await neighbour.shown() ?? ""))
+    #expect(taken > 0)
+    var failures = 0
+    for _ in 0..<3 {
+        do {
+            _ = try await third.page()
+            break
+        } catch {
+            failures += 1
+            #expect("\(error)".contains("cannot be started"), "\(error)")
+        }
+        #expect(third.provider.condition.confinement == "bubblewrap")
+        #expect(third.provider.condition.state == .ready)
+        _ = try await neighbour.shown()
+    }
+    if isAlone { #expect(failures >= 2) }
+    #expect(third.disablements.value.isEmpty)
+    neighbour.host.stop()
+    try limitTasks(to: 4096)
+    #expect(try await third.shown() == "here")
+    #expect(third.provider.condition.confinement == "bubblewrap")
+}
+
+@MainActor
+private func expectRetries(_ error: String) async throws {
+    var programs = try OrdinaryPrograms()
+    let stop = try programs.directory.write("", to: "stop")
+    try programs.replaceBubblewrap(
+        "if [ -e \(stop) ]; then echo 'bwrap: Creating new namespace failed: \(error)' >&2; exit 1; fi"
+    )
+    let plugin = try programs.plugin("show('here')", in: "bubblewrap", fallbacks: [.landlock])
+    for _ in 0..<7 { await plugin.expectFailure("cannot be started") }
+    #expect(plugin.provider.condition.confinement == "bubblewrap")
+    #expect(plugin.provider.condition.state == .ready)
+    unlink(stop)
+    #expect(try await plugin.shown() == "here")
+}
+
+@MainActor
+private func expectReplacement() async throws {
+    var programs = try OrdinaryPrograms()
+    try programs.replaceBubblewrap(
+        "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
+    let plugin = try programs.plugin("show('here')", in: "bubblewrap", fallbacks: [.landlock])
+    #expect(try await plugin.shown() == "here")
+    #expect(plugin.provider.condition.confinement == "landlock")
+}
+
+@MainActor
+private func expectNoReplacement() async throws {
+    var programs = try OrdinaryPrograms()
+    let stop = programs.directory.appending("stop")
+    try programs.replaceBubblewrap(
+        "if [ -e \(stop) ]; then echo 'bwrap: No permissions to create new namespace' >&2; exit 1; fi"
+    )
+    let plugin = try programs.plugin(
+        "show('here'); os._exit(0)", in: "bubblewrap", fallbacks: [.landlock])
+    #expect(try await plugin.shown() == "here")
+    try await plugin.logged("A plugin has ended")
+    try programs.directory.write("", to: "stop")
+    await plugin.expectFailure("cannot be started")
+    #expect(plugin.provider.condition.confinement == "bubblewrap")
+}
+
+// MARK: Other processes of the user
+
+@MainActor
+private func expectNoDatagrams(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let directory = try TemporaryDirectory()
+    // In the folder of the plugin, which it sees in either sandbox.
+    try directory.write("", to: "home/.local/share/imagefeed/providers/odd/README")
+    let path = directory.appending("home/.local/share/imagefeed/providers/odd/log")
+    let receiver = try datagramSocket(at: path)
+    defer { close(receiver) }
+    let plugin = try programs.plugin(
+        """
+        def send(kind):
+            one, two = socket.socketpair(socket.AF_UNIX, kind)
+            return one.sendto(b"forged", "\(path)")
+        def stream():
+            one, two = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            one.sendall(b"own"); return two.recv(3)
+        show([attempt(lambda: send(socket.SOCK_DGRAM)), attempt(lambda: send(socket.SOCK_RAW)),
+              attempt(lambda: send(socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)),
+              attempt(lambda: send(socket.SOCK_SEQPACKET)), attempt(lambda: send(socket.SOCK_STREAM)),
+              attempt(lambda: socket.socketpair(30, socket.SOCK_DGRAM)), attempt(stream)])
+        """, in: sandbox, directory: directory)
+    let shown = try #require(try await plugin.shown())
+    var byte: UInt8 = 0
+    #expect(recv(receiver, &byte, 1, Int32(MSG_DONTWAIT)) < 0 && errno == EAGAIN)
+    #expect(
+        shown.hasPrefix("['PermissionError', 'PermissionError', 'PermissionError', "), "\(shown)")
+    #expect(shown.hasSuffix("'PermissionError', \"done: b'own'\"]"), "\(shown)")
+    try await plugin.logged("call=socketpair")
+}
+
+private func datagramSocket(at path: String) throws -> Int32 {
+    let receiver = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    try #require(path.utf8.count < 108)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(receiver, $0, size) }
+    }
+    try #require(result == 0)
+    return receiver
+}
+
+@MainActor
+private func expectHiddenSharedMemory(in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let number = shmget(IPC_PRIVATE, 4096, 0o600)
+    try #require(number >= 0)
+    defer { shmctl(number, IPC_RMID, nil) }
+    let plugin = try programs.plugin(
+        """
+        import ctypes
+        libc = ctypes.CDLL(None, use_errno=True)
+        def listed(): return len(open("/proc/sysvipc/shm").readlines()) - 1
+        info = ctypes.create_string_buffer(256)
+        show([attempt(listed), libc.shmctl(0, 14, info), libc.shmctl(0, 13, info)])
+        """, in: sandbox)
+    let shown = try #require(try await plugin.shown())
+    #expect(["['done: 0', -1, -1]", "['PermissionError', -1, -1]"].contains(shown), "\(shown)")
+}
