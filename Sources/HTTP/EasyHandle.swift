@@ -109,18 +109,12 @@ final class EasyHandle {
 
     // MARK: Header fields
 
-    /// The fields that frame a message are libcurl's.
-    private static let reserved: Set = [
-        "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
-        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
-    ]
-
     private func append(_ hop: Hop) throws(HTTPError) {
         var names: Set<String> = []
         for field in hop.headers.fields {
             let name = field.name.lowercased()
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfToken),
-                !Self.reserved.contains(name), field.value.utf8.allSatisfy(Self.isOfValue)
+                !HTTPHeaders.reserved.contains(name), field.value.utf8.allSatisfy(Self.isOfValue)
             else {
                 throw .failed(
                     "a request cannot have a header field like that: \(name.debugDescription)")

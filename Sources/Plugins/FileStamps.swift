@@ -7,29 +7,38 @@ nonisolated struct FileStamps: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
         let size: Int64
+        let mode: UInt32
         let seconds: Int
         let nanoseconds: Int
     }
 
     private let stamps: [Stamp?]
     private let paths: [String]
+    /// The permissions of folders, whose contents may change.
+    private let modes: [UInt32?]
+    private let folders: [String]
 
-    /// The files as they are now.
-    init(_ paths: [String]) {
+    /// Reads the present state of files, and the permissions of folders.
+    init(_ paths: [String], folders: [String] = []) {
         self.paths = paths
+        self.folders = folders
+        modes = folders.map { path in
+            var status = stat()
+            return stat(path, &status) == 0 ? status.st_mode : nil
+        }
         stamps = paths.map { path in
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
             return Stamp(
                 path: path, device: UInt64(status.st_dev), inode: UInt64(status.st_ino),
-                size: Int64(status.st_size), seconds: status.st_mtim.tv_sec,
+                size: Int64(status.st_size), mode: status.st_mode, seconds: status.st_mtim.tv_sec,
                 nanoseconds: status.st_mtim.tv_nsec)
         }
     }
 
     /// The same files as they are now.
-    init(_ other: FileStamps) { self.init(other.paths) }
+    init(_ other: FileStamps) { self.init(other.paths, folders: other.folders) }
 
     /// Whether the files are not what they were.
-    var haveChanged: Bool { FileStamps(paths) != self }
+    var haveChanged: Bool { FileStamps(self) != self }
 }

@@ -30,7 +30,9 @@ final class FolderWatch {
     isolated deinit { source?.cancel() }
 
     private func watch() {
-        let changes = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE
+        let changes =
+            IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE
+            | IN_ATTRIB
         for folder in folders where !add(folder, changes) {
             // As far as the way there exists.
             var path = folder[...]

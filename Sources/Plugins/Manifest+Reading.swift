@@ -22,6 +22,7 @@ nonisolated extension Manifest {
                 "The name of the file is the provider's id: a small letter, then small letters, digits and underscores, 32 at most."
             )
         }
+        try Self.checkMode(folder)
         let file = KeyFile(try Self.read(path))
         if let line = file.badLines.first {
             throw ManifestProblem("Line \(line.number) cannot be read: \(line.reason)")
@@ -72,7 +73,8 @@ nonisolated extension Manifest {
         }
         self.hosts = patterns
         loopbackOrigins = origins
-        stamp = FileStamps([path] + command.filter { $0.hasPrefix("/") })
+        let files = command.filter { $0.hasPrefix("/") }
+        stamp = FileStamps([path] + files, folders: [folder] + files.map(Self.parent))
     }
 
     static let suffix = ".provider"
@@ -96,6 +98,7 @@ nonisolated extension Manifest {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ManifestProblem("It is no file.")
         }
+        try checkMode(status, path)
         guard status.st_size <= maximumBytes else {
             throw ManifestProblem("The file has more than \(maximumBytes >> 10) KiB.")
         }
@@ -105,6 +108,26 @@ nonisolated extension Manifest {
             !text.utf8.contains(0)
         else { throw ManifestProblem("The file is no text in UTF-8.") }
         return text
+    }
+
+    private static func parent(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+    }
+
+    /// Refuses a folder that every user can change, and so replace the files in it.
+    private static func checkMode(_ folder: String) throws(ManifestProblem) {
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            throw ManifestProblem("\(folder) is not there.")
+        }
+        try checkMode(status, folder)
+    }
+
+    private static func checkMode(_ status: stat, _ path: String) throws(ManifestProblem) {
+        guard status.st_mode & S_IWOTH == 0 else {
+            throw ManifestProblem(
+                "Every user can change \(path): take the permission away (chmod o-w).")
+        }
     }
 
     private static func resolve(_ path: String, parent: Bool) throws(ManifestProblem) -> String {
@@ -206,6 +229,8 @@ nonisolated extension Manifest {
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ManifestProblem("\(path) of Exec is no file.")
         }
+        try checkMode(status, resolved)
+        try checkMode(parent(of: resolved))
         let roots = Confinement.systemFolders + [folder]
         guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
             throw ManifestProblem(
@@ -233,6 +258,10 @@ nonisolated extension Manifest {
             let hosts = try origins(group, allowsLoopback)
             guard header.utf8.allSatisfy(isOfToken), prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 })
             else { throw ManifestProblem("Header is no name of a header field.") }
+            guard !HTTPHeaders.reserved.contains(header.lowercased()) else {
+                throw ManifestProblem(
+                    "Header cannot be \(header): that field is part of HTTP itself.")
+            }
             guard needsServer != !hosts.isEmpty else {
                 throw ManifestProblem(
                     "A key needs either Server=true or TokenHosts, so that it is known where it goes."

@@ -104,5 +104,8 @@ nonisolated struct SourcePattern: Hashable, Sendable {
 nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) { self.description = description }
+    /// Makes a problem of a sentence that may quote the manifest.
+    init(_ description: String) {
+        self.description = ServiceText.withoutControls(String(description.prefix(1000)))
+    }
 }

@@ -335,11 +335,13 @@ final class Plugin: PluginConnection.Owner {
             let level = try parameters.text("level").flatMap(Logger.Level.init(rawValue:))
             connection.log(level ?? .info, try parameters.requiredText("message"))
         case .status:
-            let account = connection.knownAccount(try parameters.requiredText("account"))
-            account?.events?.yield(.status(try SessionStatus(parameters)))
+            let id = try parameters.requiredText("account")
+            let status = try SessionStatus(parameters)
+            connection.notifications(about: id)?.status.send(status)
         case .rateLimit:
-            let account = connection.knownAccount(try parameters.requiredText("account"))
-            account?.events?.yield(.rateLimit(try RateLimit(parameters)))
+            let id = try parameters.requiredText("account")
+            let limit = try RateLimit(parameters)
+            connection.notifications(about: id)?.rateLimit.send(limit)
         // What a later version may tell.
         case .http, nil: break
         }

@@ -35,6 +35,7 @@ final class PluginConnection {
     private var pending: [Int64: Pending] = [:]
     /// Those that it was asked about, by their ids.
     private var accounts: [String: PluginAccount] = [:]
+    private var notifications: [String: AccountNotifications] = [:]
     private var lastID: Int64 = 0
     /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
     private var timer: (end: SuspendingClock.Instant, OneShotTimer)?
@@ -141,8 +142,15 @@ final class PluginConnection {
 
     private static let reserve = Duration.seconds(1)
 
-    /// An account that it was asked about, be it a while ago.
-    func knownAccount(_ id: String) -> PluginAccount? { accounts[id] }
+    /// Returns the receiver of notifications about an account; nil if the plugin was not asked about it before, or if
+    /// the account has no session.
+    func notifications(about id: String) -> AccountNotifications? {
+        if let known = notifications[id] { return known }
+        guard let events = accounts[id]?.events else { return nil }
+        let new = AccountNotifications(events)
+        notifications[id] = new
+        return new
+    }
 
     func send(_ message: PluginMessage) { process?.send(message.line) }
 

@@ -38,6 +38,13 @@ package final class PluginHost {
         let settings: ProviderSettings
         let provider: any InstalledProvider
         let plugin: Plugin?
+        /// The reason why the manifest cannot be used.
+        var problem: ManifestProblem?
+
+        /// True if another one is unusable for the same reason.
+        func isEqual(to other: Installed) -> Bool {
+            plugin == nil && other.plugin == nil && path == other.path && problem == other.problem
+        }
     }
 
     /// - Parameters:
@@ -82,7 +89,7 @@ package final class PluginHost {
     package func reload() {
         var found: [String: String] = [:]
         for folder in folders.reversed() {
-            for name in Self.manifests(in: folder) { found[name] = "\(folder)/\(name)" }
+            for name in manifests(in: folder) { found[name] = "\(folder)/\(name)" }
         }
         var change = Change()
         var now: [String: Installed] = [:]
@@ -94,14 +101,24 @@ package final class PluginHost {
             // One that cannot run is told apart from the provider of that name that comes with the program.
             let id =
                 Manifest.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
+            // One that is of no use is read each time: the reason may lie in a folder.
             if let known = installed[id], known.path == path, known.settings == settings,
-                !known.stamp.haveChanged
+                known.plugin != nil, !known.stamp.haveChanged
             {
                 now[id] = known
                 continue
             }
             guard settings["Enabled"] != "false" else { continue }
             let entry = read(path, id: id, base: base, settings)
+            if entry.plugin == nil, let known = installed[id], known.isEqual(to: entry) {
+                now[id] = known
+                continue
+            }
+            if let problem = entry.problem {
+                world.logger.warning(
+                    "A plugin's manifest is of no use",
+                    metadata: ["path": "\(path)", "reason": "\(problem)"])
+            }
             now[id] = entry
             change.added.append(entry.provider)
         }
@@ -135,13 +152,10 @@ package final class PluginHost {
                 path: path, stamp: manifest.stamp, settings: settings, provider: provider,
                 plugin: plugin)
         } catch {
-            world.logger.warning(
-                "A plugin's manifest is of no use",
-                metadata: ["path": "\(path)", "reason": "\(error)"])
             return Installed(
                 path: path, stamp: FileStamps([path]), settings: settings,
                 provider: UnusableProvider(id: id, name: base, reason: error.description),
-                plugin: nil)
+                plugin: nil, problem: error)
         }
     }
 
@@ -154,11 +168,14 @@ package final class PluginHost {
         }
     }
 
-    private static func manifests(in folder: String) -> [String] {
+    /// The largest number of manifests that are read from a folder.
+    private static let maximumManifests = 1000
+
+    private func manifests(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory), names.count < 1000 {
+        while let entry = readdir(directory) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -166,7 +183,14 @@ package final class PluginHost {
                 names.append(name)
             }
         }
-        return names
+        guard names.count > Self.maximumManifests else { return names }
+        logger.warning(
+            "A folder has too many manifests; the last ones are ignored",
+            metadata: [
+                "path": "\(folder)", "manifests": "\(names.count)",
+                "limit": "\(Self.maximumManifests)",
+            ])
+        return Array(names.sorted().prefix(Self.maximumManifests))
     }
 
     /// A name as an element of an object path.

@@ -48,8 +48,27 @@ package struct AllowedHosts: Hashable, Sendable {
             port = address.port
         }
 
+        /// True if a host can be part of the public internet, as far as its name shows.
+        ///
+        /// Behind a proxy, no other check keeps a request out of the user's network: the proxy resolves the name.
+        private static func isPublic(_ host: String) -> Bool {
+            if host.hasPrefix("[") { return true }
+            let labels = host.split(separator: ".")
+            guard labels.count > 1, let last = labels.last else { return false }
+            return !privateDomains.contains(String(last)) && labels.suffix(2) != ["home", "arpa"]
+        }
+
+        /// The top-level domains of private networks.
+        ///
+        /// Source: RFC 6761, RFC 6762, RFC 8375, and the names that ICANN reserves or never delegates.
+        private static let privateDomains: Set = [
+            "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
+            "localhost",
+            "mail", "onion", "private", "test",
+        ]
+
         func matches(_ address: WebAddress) -> Bool {
-            if host.isEmpty { return true }
+            if host.isEmpty { return Self.isPublic(address.host) }
             guard address.port == port else { return false }
             let given = address.host.utf8
             guard given.suffix(host.utf8.count).elementsEqual(host.utf8) else { return false }

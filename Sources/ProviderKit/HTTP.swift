@@ -9,6 +9,12 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         public let value: String
     }
 
+    /// The names, in lower case, of the fields that frame a message: the HTTP client sets them.
+    package static let reserved: Set = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
+        "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
+    ]
+
     public init() {}
 
     public init(dictionaryLiteral elements: (String, String)...) {

@@ -39,6 +39,13 @@ package enum ServiceText {
         return bounded(String.UnicodeScalarView(paragraphs[start..<(end ?? paragraphs.endIndex)]))
     }
 
+    /// The text with a blank in the place of each line break, control character and change of direction.
+    package static func withoutControls(_ text: String) -> String {
+        guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
+        return String(
+            String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : " " }))
+    }
+
     /// Whether nothing is to be done, as with most texts: what can be seen, and single blanks in between.
     private static func isPlain(_ text: String, besides others: [UInt8]) -> Bool {
         let blank = UInt8(ascii: " ")

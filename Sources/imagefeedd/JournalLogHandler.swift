@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Logging
+internal import ProviderKit
 
 /// Writes one line an event to standard error, for the journal or a terminal.
 ///
@@ -25,8 +26,8 @@ nonisolated struct JournalLogHandler: LogHandler {
         line += "\(event.message)"
         let facts = metadata.merging(event.metadata ?? [:]) { $1 }
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(value)" }
-        // One event, one line, whatever a name holds.
-        line = String(line.map { $0.isNewline ? " " : $0 }) + "\n"
+        // One event is one line, and no text of others controls the terminal.
+        line = ServiceText.withoutControls(line) + "\n"
         line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }

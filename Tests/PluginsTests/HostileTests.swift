@@ -289,6 +289,33 @@ struct HostileTests {
         try await plugin.logged("call=memfd_create")
     }
 
+    /// Each of them becomes a signal on the bus.
+    @Test(arguments: ["rateLimit", "status"])
+    func `notifications about an account are passed on a few times a second`(
+        _ method: String
+    ) async throws {
+        let plugin = try PluginFixture(
+            """
+            for number in range(800):
+                state = "loading" if number < 799 else "failed"
+                write({"method": "\(method)", "params": {"account": account, "remaining": number, "limit": 1000,
+                       "state": state, "reason": str(number)}})
+            show("sent")
+            """)
+        #expect(try await plugin.shown() == "sent")
+        var count = 0
+        for await event in plugin.session.events {
+            count += 1
+            switch event {
+            case .rateLimit(let limit) where limit.remaining == 799: break
+            case .status(.failed): break
+            default: continue
+            }
+            break
+        }
+        #expect(2...20 ~= count, "\(count) events")
+    }
+
     @Test func `one that floods its output is ended`() async throws {
         let flood = #"write({"method": "log", "params": {"message": "x"}})"#
         let plugin = try PluginFixture("while True: \(flood)")
@@ -362,6 +389,7 @@ struct HostileTests {
         ),
         ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "does not speak the protocol"),
         ("write({'method': 'log', 'params': {}})", "does not speak the protocol"),
+        ("write({'id': 'x' * 300, 'method': 'http'})", "does not speak the protocol"),
         ("answer([])", "makes no sense"), ("answer({'photos': [{'id': 7}]})", "makes no sense"),
         ("os._exit(3)", "ended with status 3"), ("os.abort()", "by signal"),
         ("sys.stdout.close(); os.close(1); time.sleep(100)", "not answered"),

@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import Plugins
 import ProviderKit
@@ -60,6 +61,8 @@ struct ManifestTests {
         ("Hosts=example.org", "Hosts=http://127.0.0.1:631", "AllowLoopback=true"),
         ("Hosts=example.org", "Hosts=https://example.org", "leave the scheme out"),
         ("Type=key", "Type=magic", "magic"), ("Header=X-Key", "Header=X Key", "header field"),
+        ("Header=X-Key", "Header=Host", "part of HTTP"),
+        ("Header=X-Key", "Header=transfer-encoding", "part of HTTP"),
         ("TokenHosts=api.example.org;", "", "TokenHosts"),
         ("TokenHosts=api", "TokenHosts=*", "TokenHosts"),
         ("Sources=", "LastingPlaces=often\nSources=", "LastingPlaces"),
@@ -88,5 +91,72 @@ struct ManifestTests {
         ])
         #expect(found.map(\.info.id) == ["_c3_84_20b_2eprovider", "good", "local_2eprovider"])
         #expect(found.map(\.condition.state) == [.invalid, .ready, .invalid])
+    }
+
+    @Test func `the reason for a bad manifest contains no control characters`() throws {
+        let text = Self.good.replacing("[Provider]", with: "[\u{1b}]0;x\u{7}\u{202e}]\n[Provider]")
+        let reason = try #require(try providers(["good.provider": text]).first).condition.reason
+        #expect(reason.contains("Line 1"))
+        #expect(reason.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202e })
+    }
+
+    @Test(arguments: [
+        "providers/good.provider", "providers", "providers/good", "providers/good/program",
+        "providers/good/script",
+    ])
+    func `a manifest is bad if every user can change it, its folder or its program`(
+        _ name: String
+    ) throws {
+        let directory = try TemporaryDirectory()
+        let text = Self.good.replacing(
+            "/usr/bin/true --serve", with: "./good/program ./good/script")
+        try directory.write(text, to: "providers/good.provider")
+        chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
+        try directory.write("", to: "providers/good/script")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        host.start()
+        #expect(host.providers.map(\.condition.state) == [.ready])
+        chmod(directory.appending(name), 0o777)
+        host.reload()
+        #expect(host.providers.map(\.condition.state) == [.invalid])
+        let reason = try #require(host.providers.first).condition.reason
+        #expect(reason.contains("Every user can change"), "\(reason)")
+        chmod(directory.appending(name), 0o755)
+        host.reload()
+        #expect(host.providers.map(\.condition.state) == [.ready])
+    }
+
+    @Test func `a change of permissions is noticed`() async throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(Self.good, to: "providers/good.provider")
+        chmod(path, 0o666)
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings() }
+        let states = Observed<[ProviderCondition.State]>()
+        host.onChange = { change in
+            for added in change.added { states.append(added.condition.state) }
+        }
+        host.start()
+        #expect(host.providers.map(\.condition.state) == [.invalid])
+        chmod(path, 0o644)
+        try await states.wait { $0.last == .ready ? true : nil }
+    }
+
+    @Test func `more manifests than are read are logged`() throws {
+        let directory = try TemporaryDirectory()
+        for number in 0...1000 { try directory.write("", to: "providers/a\(number).provider") }
+        let log = Observed<[String]>()
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: Logger(label: "test") { _ in ListLogHandler(lines: log) }
+        ) { _ in ProviderSettings() }
+        host.start()
+        #expect(host.providers.count == 1000)
+        #expect(log.value.contains { $0.contains("too many manifests") && $0.contains("1001") })
     }
 }

@@ -164,6 +164,20 @@ struct WireTests {
         #expect(Self.hosts.permits(address) == isAllowed)
     }
 
+    /// A proxy resolves the names, so that no resolved address can be checked.
+    @Test(arguments: [
+        ("https://example.org/", true), ("https://example.org:8443/", true),
+        ("https://intranet/", false), ("https://intranet./", false), ("https://nas.local/", false),
+        ("https://router.home.arpa/", false), ("https://a.internal/", false),
+        ("https://localhost/", false), ("http://example.org/", false),
+    ])
+    func `a pattern for any host matches no names of private networks`(
+        _ address: String, _ isAllowed: Bool
+    ) throws {
+        let hosts = AllowedHosts(patterns: [try #require(AllowedHosts.Pattern("*"))])
+        #expect(hosts.permits(address) == isAllowed)
+    }
+
     @Test(arguments: [
         "", "*.", "*", "localhost", "a b.org", "x.org/path", "https://x.org", "**.x.org",
     ])

@@ -70,6 +70,13 @@ struct LinkHeaderTests {
 }
 
 struct ServiceTextTests {
+    @Test func `text without controls keeps everything else`() {
+        #expect(ServiceText.withoutControls("Ä plain  text") == "Ä plain  text")
+        #expect(
+            ServiceText.withoutControls("a\u{1b}[31mb\nc\u{9b}d\u{202e}e\u{2028}f\u{7f}")
+                == "a [31mb c d e f ")
+    }
+
     @Test(arguments: [
         ("plain <b>&amp;", "plain <b>&amp;", "plain <b>&amp;"),
         (" a\r\n\tb ", "a b", "a\n\tb"), ("a\u{0}b\u{1B}[31mc\u{9B}", "ab[31mc", "ab[31mc"),

@@ -12,6 +12,9 @@ package enum PluginMessage: Equatable, Sendable {
     /// What is spoken.
     package static let version = 1
 
+    /// The maximum length of the id of a call, which is sent back with the answer.
+    private static let maximumIDBytes = 256
+
     /// Reads a line.
     ///
     /// - Throws: ``PluginFault`` for what is no message.
@@ -28,6 +31,8 @@ package enum PluginMessage: Equatable, Sendable {
         }
         let id = value["id"]
         switch id {
+        case .string(let text)? where text.utf8.count > Self.maximumIDBytes:
+            throw PluginFault("the id of a message has more than \(Self.maximumIDBytes) bytes")
         case nil, .integer, .string: break
         case let id?: throw PluginFault("the id of a message is \(id.kind)")
         }

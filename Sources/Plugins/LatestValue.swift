@@ -1,0 +1,48 @@
+internal import ProviderKit
+
+/// A value that is delivered at most once in an interval. The latest one always arrives.
+final class LatestValue<Value> {
+    private let interval: Duration
+    private let deliver: (Value) -> Void
+    private var waiting: Value?
+    private var pause: OneShotTimer?
+
+    /// - Parameters:
+    ///   - interval: The shortest time between two deliveries.
+    ///   - deliver: The receiver of the values.
+    init(every interval: Duration, deliver: @escaping (Value) -> Void) {
+        self.interval = interval
+        self.deliver = deliver
+    }
+
+    /// Delivers a value, now or at the end of the interval.
+    func send(_ value: Value) {
+        guard pause == nil else {
+            waiting = value
+            return
+        }
+        deliver(value)
+        pause = OneShotTimer(after: interval) { [weak self] in self?.endPause() }
+    }
+
+    private func endPause() {
+        pause = nil
+        guard let value = waiting else { return }
+        waiting = nil
+        send(value)
+    }
+}
+
+/// The notifications of a plugin about an account. Each of them makes the daemon emit a signal.
+final class AccountNotifications {
+    let status: LatestValue<SessionStatus>
+    let rateLimit: LatestValue<RateLimit>
+
+    /// The shortest time between two notifications of a kind that are passed on.
+    private static let interval = Duration.milliseconds(250)
+
+    init(_ events: AsyncStream<SessionEvent>.Continuation) {
+        status = LatestValue(every: Self.interval) { events.yield(.status($0)) }
+        rateLimit = LatestValue(every: Self.interval) { events.yield(.rateLimit($0)) }
+    }
+}
