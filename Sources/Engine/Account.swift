@@ -93,7 +93,7 @@ package final class Account {
         guard isLoggedIn, service == nil else { return }
         let service = engine.makeService(for: self)
         self.service = service
-        if let heldToken { remote?.credentials.adopt(heldToken.token, isSaved: heldToken.isSaved) }
+        if let heldToken { remote?.credentials.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
         listening = Task { [weak self] in

@@ -34,6 +34,8 @@ nonisolated package struct AccountStore: Sendable {
         package var pendingLikes: [AccountID: [PhotoID]] = [:]
         /// The default sources of providers, by their IDs, as they were when the providers were used last.
         package var defaultSources: [String: SourceID] = [:]
+        /// The recipients of tokens, as stored with the last login.
+        package var tokenRecipients: [AccountID: Set<String>] = [:]
         /// What the file is called now that was damaged; nil if it was sound.
         package var damagedFile: String?
         /// The reason why nothing can be stored; nil if the store can be written.
@@ -171,6 +173,21 @@ nonisolated package struct AccountStore: Sendable {
 
     private static let defaultSourcePrefix = "default_source:"
 
+    /// Stores the recipients of the token of an account.
+    func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
+        try await database.run { database in
+            try database.query(
+                "INSERT OR REPLACE INTO setting VALUES (?, ?)",
+                [
+                    .text(Self.recipientsPrefix + id.text),
+                    .text(recipients.sorted().joined(separator: "\n")),
+                ])
+        }
+    }
+
+    /// The start of the keys of recipients, which the id of the account follows.
+    private static let recipientsPrefix = "token_recipients:"
+
     /// Where the likes of an account are kept: they go with it.
     func likes(of account: AccountID) -> LikeStore {
         LikeStore(database: database, account: account)
@@ -187,6 +204,8 @@ nonisolated package struct AccountStore: Sendable {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
+                try database.query(
+                    "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)
             }
             // What is deleted is deleted, be the disk too full to prove it.
@@ -229,6 +248,14 @@ nonisolated package struct AccountStore: Sendable {
         ) { row throws(StorageError) in
             let provider = String(row.text(0).dropFirst(defaultSourcePrefix.count))
             contents.defaultSources[provider] = SourceID(row.text(1))
+        }
+        try database.query(
+            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
+            [.text(recipientsPrefix)]
+        ) { row throws(StorageError) in
+            let account = AccountID(stored: String(row.text(0).dropFirst(recipientsPrefix.count)))
+            contents.tokenRecipients[account] = Set(
+                row.text(1).split(separator: "\n").map(String.init))
         }
         contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
         return contents

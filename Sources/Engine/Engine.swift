@@ -37,7 +37,9 @@ package final class Engine {
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
-    private let store: AccountStore
+    let store: AccountStore
+    /// The recipients of tokens to which users agreed with their last login.
+    var tokenRecipients: [AccountID: Set<String>]
     private let stores: RemoteStores
     private let changes = ChangeQueue()
     private var lastLoginNumber = 0
@@ -63,6 +65,7 @@ package final class Engine {
         self.ports = ports
         damagedFile = contents.damagedFile
         defaultSources = contents.defaultSources
+        tokenRecipients = contents.tokenRecipients
         stores = RemoteStores(ports, store)
         redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.map { record in
@@ -276,6 +279,7 @@ package final class Engine {
     ) async throws {
         try await ports.secrets.store(
             token.encoded, for: .account(id.text), label: Self.secretLabel(identity, provider))
+        try await storeTokenRecipients(of: provider, for: id)
     }
 
     /// What a person reads in a keyring manager.
@@ -391,6 +395,7 @@ package final class Engine {
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
         rememberDefaultSource(of: account.provider.info)
+        if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()
         return service
     }
@@ -483,6 +488,7 @@ package final class Engine {
                     try await provider.removeUser(account.identity)
                 }
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
+                tokenRecipients[account.id] = nil
             }
             account.endSession()
             notices.healAll(about: .account(account.id))

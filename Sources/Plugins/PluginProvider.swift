@@ -16,6 +16,8 @@ extension PluginProvider {
             reason: plugin.disablement ?? "", confinement: plugin.confinement?.rawValue ?? "")
     }
 
+    nonisolated var tokenRecipients: Set<String> { plugin.manifest.tokenRecipients }
+
     nonisolated func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
@@ -98,6 +100,24 @@ struct OAuthPluginProvider: PluginProvider, OAuthLogin {
 }
 
 nonisolated extension Manifest {
+    /// The origins that the manifest names for keys and tokens, and the command of the plugin.
+    var tokenRecipients: Set<String> {
+        var recipients = Set(login.credentialOrigins)
+        switch login {
+        case .open: return []
+        case .key, .federated: break
+        case .oauth2(let description, _):
+            // They get the token that renews the other one.
+            for url in [description.tokenURL, description.revocationURL] {
+                if let address = url.flatMap({ WebAddress($0) }) {
+                    recipients.insert(address.origin)
+                }
+            }
+        }
+        recipients.insert(command.map(\.debugDescription).joined(separator: " "))
+        return recipients
+    }
+
     var providerInfo: ProviderInfo {
         let authentication: ProviderInfo.Authentication =
             switch login {

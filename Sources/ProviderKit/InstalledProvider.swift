@@ -2,6 +2,14 @@
 package protocol InstalledProvider: Provider {
     /// How it is doing, and where it runs.
     @MainActor var condition: ProviderCondition { get }
+
+    /// The hosts that get the token of an account, and the program that has them asked. A stored token is used while
+    /// all of them are the same as at the login. Empty if there is no token.
+    var tokenRecipients: Set<String> { get }
+}
+
+extension InstalledProvider {
+    package var tokenRecipients: Set<String> { [] }
 }
 
 /// What there is to know of a provider that somebody has installed.

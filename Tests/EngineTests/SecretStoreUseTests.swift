@@ -133,10 +133,11 @@ struct SecretStoreUseTests {
         let secrets = fixture.world.secrets.state
         let ada = try await logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
-        ada.remote?.credentials.adopt(
-            OAuthToken(
-                accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
-                obtained: fixture.world.time.value, expires: nil), isSaved: false)
+        let renewed = OAuthToken(
+            accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
+            obtained: fixture.world.time.value, expires: nil)
+        ada.remote?.credentials.resume(
+            with: Credentials.HeldToken(token: renewed, isSaved: false))
         #expect(secrets.value.secrets[.account(ada.id.text)] == stored)
         fixture.engine.restartSessions(of: "federation")
         let token = try await ada.remote?.credentials.accessToken()

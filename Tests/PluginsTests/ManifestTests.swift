@@ -84,6 +84,32 @@ struct ManifestTests {
         #expect(provider.info.id == "good")
     }
 
+    @Test func `the recipients of a token are the hosts that get it and the command`() throws {
+        func recipients(_ part: String, _ other: String) throws -> Set<String> {
+            let text = Self.good.replacing(part, with: other)
+            return try #require(try providers(["good.provider": text]).first).tokenRecipients
+        }
+        let known = try recipients("--serve", "--serve")
+        #expect(known.count == 2)
+        #expect(known.contains("https://api.example.org"))
+        #expect(try recipients("Name=Good", "Name=Better") == known)
+        #expect(try recipients("Hosts=example.org;", "Hosts=example.com;") == known)
+        #expect(try recipients("--serve", "--steal").subtracting(known).count == 1)
+        #expect(
+            try recipients("TokenHosts=", "TokenHosts=evil.test;").subtracting(known)
+                == ["https://evil.test"])
+        #expect(try recipients("Type=key", "Type=none").isEmpty)
+        let login = """
+            Type=oauth2
+            AuthorizationUrl=https://example.org/authorize
+            TokenUrl=https://tokens.example.org/
+            RevocationUrl=https://revoke.example.org/
+            """
+        #expect(
+            try recipients("Type=key", login).isSuperset(
+                of: ["https://tokens.example.org", "https://revoke.example.org"]))
+    }
+
     @Test func `whatever the file is called, it is listed`() throws {
         let found = try providers([
             "local.provider": Self.good, "Ä b.provider": Self.good, "good.provider": Self.good,

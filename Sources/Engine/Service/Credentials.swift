@@ -38,6 +38,8 @@ final class Credentials: AccessTokens {
     private var renewing: Task<OAuthToken, any Error>?
     /// A renewed token that the secret store has not taken: the one that it has is no good any more.
     private var unsaved: OAuthToken?
+    /// The reason why the stored token must not be used; nil if it may.
+    private var loginReason: String?
     /// Nobody is logged in any more, or is about to be: nothing is stored.
     private var isDiscarded = false
 
@@ -107,7 +109,14 @@ final class Credentials: AccessTokens {
         return try await task.value
     }
 
+    /// Prevents all use of the stored token until ``adopt(_:)``. To be called before the first use.
+    func requireLogin(_ reason: String) { loginReason = reason }
+
     private func read() async throws -> OAuthToken {
+        if let loginReason {
+            trouble = .needsLogin(reason: loginReason)
+            throw ProviderError.unauthorized
+        }
         do {
             let stored = try await secrets.lookUp(key, unlocking: false)
             // A login may have brought a newer one meanwhile.
@@ -141,12 +150,20 @@ final class Credentials: AccessTokens {
     /// The token in memory; nil if there is none.
     var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
 
-    /// Takes over a token of a login that has just stored it, or of the previous session of the account.
-    func adopt(_ token: OAuthToken, isSaved: Bool = true) {
+    /// Takes over the token of a login that has just stored it.
+    func adopt(_ token: OAuthToken) {
         self.token = token
-        unsaved = isSaved ? nil : token
+        unsaved = nil
         isDiscarded = false
+        loginReason = nil
         trouble = nil
+    }
+
+    /// Takes over the token of the previous session, unless a login is required.
+    func resume(with held: HeldToken) {
+        guard loginReason == nil else { return }
+        token = held.token
+        unsaved = held.isSaved ? nil : held.token
     }
 
     /// Stores what could not be stored before. Never prompts.
