@@ -276,7 +276,7 @@ struct DeadConnectionTests {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let client = makeClient(makeLimits { $0.acknowledgement = .milliseconds(12_345) })
         #expect(try await client.text(server.origin) == "ok")
-        let timeouts = (0..<1024).compactMap { socket -> UInt32? in
+        let timeouts = (0..<65_536).compactMap { socket -> UInt32? in
             var (address, addressLength) = (
                 sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size)
             )
