@@ -79,7 +79,8 @@ extension Engine {
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
                 self?.revoke(
-                    token, of: provider, at: account.identity.server, user: account.identity,
+                    token, of: account.provider, at: account.identity.server,
+                    user: account.identity,
                     with: endpoint)
             }
         ) { _ in throw OAuthError.noRefreshToken }

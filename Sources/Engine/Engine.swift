@@ -365,16 +365,20 @@ package final class Engine {
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
             clientKeys: clientKeys(of: account), registersItself: provider is any FederatedLogin,
             now: ports.now,
-            currentClient: { [weak self] in
-                await self?.currentClient(at: server, provider, settings)
+            // The provider is not captured: it may hold the session, and with it the credentials.
+            currentClient: { [weak self, weak account] in
+                guard let self, let account else { return nil }
+                return await currentClient(at: server, account.provider, settings)
             },
             revoke: { [weak self, weak account] token, endpoint in
+                guard let account else { return }
                 self?.revoke(
-                    token, of: provider, at: server, user: account?.identity, with: endpoint)
+                    token, of: account.provider, at: server, user: account.identity,
+                    with: endpoint)
             }
-        ) { [weak self] token in
-            guard let self else { throw CancellationError() }
-            return try await tokenEndpoint(for: token, at: server, provider, settings)
+        ) { [weak self, weak account] token in
+            guard let self, let account else { throw CancellationError() }
+            return try await tokenEndpoint(for: token, at: server, account.provider, settings)
         }
         let client = AuthorizedClient(ports.http, credentials, description)
         return makeService(
