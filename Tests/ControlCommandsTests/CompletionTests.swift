@@ -11,7 +11,7 @@ struct CompletionTests {
     ///
     /// It keeps nobody waiting: on a machine that is busy it may offer nothing at first.
     private func knownOffers(_ shell: String, _ line: String) async throws -> [String] {
-        for _ in 0..<5 {
+        for _ in 0..<20 {
             let offers = try await offers(shell, line)
             if !offers.isEmpty { return offers }
         }

@@ -76,7 +76,7 @@ struct DownloadTests {
             progress.append($0)
         }
         #expect(progress.value.first == HTTPProgress(received: 0, total: 30_000))
-        #expect(progress.value.count { 1..<30_000 ~= $0.received } >= 3)
+        #expect(progress.value.contains { 1..<30_000 ~= $0.received })
         #expect(progress.value.last == HTTPProgress(received: 30_000, total: 30_000))
     }
 
