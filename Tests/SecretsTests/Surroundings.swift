@@ -37,8 +37,8 @@ extension KeyringLimits {
     /// Short ones, for keyrings that do not answer.
     static var short: KeyringLimits {
         var limits = KeyringLimits()
-        limits.reading = .milliseconds(300)
-        limits.writing = .milliseconds(300)
+        limits.reading = .seconds(2)
+        limits.writing = .seconds(2)
         limits.prompting = .milliseconds(500)
         limits.cancelling = .milliseconds(200)
         return limits
