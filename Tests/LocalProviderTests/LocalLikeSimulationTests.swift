@@ -11,23 +11,51 @@ import Testing
 
 /// Random histories of a pictures folder with local likes, compared with a reference model.
 @Suite(.timeLimit(.minutes(60))) struct LocalLikeSimulationTests {
+    /// The number of histories at a time. Each waits for its databases most of the time.
+    private static let concurrency = 4
+
     @Test func `each like follows its content`() async throws {
         let directory = try TemporaryDirectory()
-        let path = directory.appending("local.sqlite")
+        let seeds = Simulation.seeds(150)
+        let failures = try await withThrowingTaskGroup(of: String?.self) { group in
+            for number in 0..<Self.concurrency {
+                let path = directory.appending("local\(number).sqlite")
+                group.addTask {
+                    try await Self.failure(
+                        stride(
+                            from: seeds.lowerBound + UInt64(number), to: seeds.upperBound,
+                            by: Self.concurrency), path)
+                }
+            }
+            var failures: [String] = []
+            for try await failure in group { failures += [failure].compactMap(\.self) }
+            return failures
+        }
+        #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
+    }
+
+    /// Runs histories one after the other, up to the first that fails.
+    ///
+    /// - Parameters:
+    ///   - seeds: The seeds of the histories.
+    ///   - path: The path of the database of the likes.
+    /// - Returns: A description of the failure; nil if there was none.
+    /// - Throws: `StorageError`.
+    private static func failure(
+        _ seeds: some Sequence<UInt64>, _ path: String
+    ) async throws -> String? {
         let database = DatabaseQueue(label: "likes") {
             let database = try Database(path: path, durability: .process)
             try database.migrate(HouseholdDatabase.migrations)
             return database
         }
-        var failures: [String] = []
-        for seed in Simulation.seeds(150) where failures.count < 3 {
+        for seed in seeds {
             let history = try await History(seed, database)
             try await history.run()
             guard let failure = history.failure else { continue }
-            failures.append(
-                "\(failure) with seed \(seed) after:\n\(history.log.joined(separator: "\n"))")
+            return "\(failure) with seed \(seed) after:\n\(history.log.joined(separator: "\n"))"
         }
-        #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
+        return nil
     }
 }
 
