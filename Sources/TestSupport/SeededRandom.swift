@@ -23,11 +23,14 @@ public enum Simulation {
     ///
     /// A failing history is repeated with `IMAGEFEED_SEED=SEED IMAGEFEED_HISTORIES=1`.
     ///
-    /// - Parameter count: The number of histories when `IMAGEFEED_HISTORIES` is not set.
+    /// - Parameters:
+    ///   - count: The number of histories when `IMAGEFEED_HISTORIES` is not set.
+    ///   - share: The divisor of `IMAGEFEED_HISTORIES`, for histories that take longer than others.
     /// - Returns: One seed per history, beginning with `IMAGEFEED_SEED`, else with 1.
-    public static func seeds(_ count: Int) -> Range<UInt64> {
+    public static func seeds(_ count: Int, share: UInt64 = 1) -> Range<UInt64> {
         let first = number("IMAGEFEED_SEED") ?? 1
-        return first..<first + (number("IMAGEFEED_HISTORIES") ?? UInt64(count))
+        let wanted = number("IMAGEFEED_HISTORIES").map { max(1, $0 / share) }
+        return first..<first + (wanted ?? UInt64(count))
     }
 
     private static func number(_ variable: String) -> UInt64? {

@@ -16,7 +16,7 @@ import Testing
 
     @Test func `each like follows its content`() async throws {
         let directory = try TemporaryDirectory()
-        let seeds = Simulation.seeds(150)
+        let seeds = Simulation.seeds(150, share: 10)
         let failures = try await withThrowingTaskGroup(of: String?.self) { group in
             for number in 0..<Self.concurrency {
                 let path = directory.appending("local\(number).sqlite")
