@@ -40,7 +40,7 @@ let package = Package(
         .target(
             name: "BusService",
             dependencies: [
-                "BusAPI", "DBus", "Engine", "EventLoop", "ProviderKit", "Quoting", "Storage",
+                "BusAPI", "DBus", "Engine", "System", "ProviderKit", "Quoting", "Storage",
             ]),
         .testTarget(
             name: "BusServiceTests",
@@ -48,10 +48,6 @@ let package = Package(
                 "BusAPI", "BusService", "DBus", "Engine", "OAuth", "ProviderKit", "Storage",
                 "TestSupport", .product(name: "Logging", package: "swift-log"),
             ]),
-
-        // MARK: ChildProcesses
-
-        .target(name: "ChildProcesses", dependencies: ["CProcesses"]),
 
         // MARK: Configuration
 
@@ -63,7 +59,7 @@ let package = Package(
         .target(
             name: "ControlCommands",
             dependencies: [
-                "BusAPI", "ChildProcesses", "DBus", "EventLoop", "Quoting",
+                "BusAPI", "System", "DBus", "Quoting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
@@ -72,8 +68,59 @@ let package = Package(
 
         // MARK: DBus
 
-        .target(name: "DBus", dependencies: ["CDBus", "EventLoop", "Quoting"]),
+        .target(name: "DBus", dependencies: ["CDBus", "System", "Quoting"]),
         .testTarget(name: "DBusTests", dependencies: ["DBus", "TestSupport"]),
+
+        // MARK: Desktop
+
+        .target(
+            name: "Desktop",
+            dependencies: [
+                "CLinux", "DBus", "Engine", "System",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        .testTarget(
+            name: "DesktopTests",
+            dependencies: [
+                "DBus", "Desktop", "Engine", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // MARK: Development
+
+        .target(
+            name: "LoopbackHTTP", dependencies: ["CLinux"], path: "Sources/Development/LoopbackHTTP"
+        ),
+        .target(
+            name: "ServiceSimulator", dependencies: ["LoopbackHTTP"],
+            path: "Sources/Development/ServiceSimulator"),
+        .target(
+            name: "MastodonSimulator", dependencies: ["ServiceSimulator"],
+            path: "Sources/Development/MastodonSimulator"),
+        .testTarget(
+            name: "MastodonSimulatorTests", dependencies: ["MastodonSimulator", "TestSupport"]),
+        .target(
+            name: "UnsplashSimulator", dependencies: ["ServiceSimulator"],
+            path: "Sources/Development/UnsplashSimulator"),
+        .testTarget(
+            name: "UnsplashSimulatorTests",
+            dependencies: [
+                "LoopbackHTTP", "TestSupport", "UnsplashSimulator", "unsplash-simulator",
+            ]),
+        .executableTarget(
+            name: "unsplash-simulator", dependencies: ["UnsplashSimulator"],
+            path: "Sources/Development/unsplash-simulator"),
+        // The built-in providers as plugins, for tests.
+        .executableTarget(
+            name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"],
+            path: "Sources/Development/mastodon-plugin"),
+        .executableTarget(
+            name: "unsplash-plugin", dependencies: ["ProviderKit", "UnsplashProvider"],
+            path: "Sources/Development/unsplash-plugin"),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CSandbox", "DBus", "LoopbackHTTP", "ProviderKit", "System"],
+            path: "Sources/Development/TestSupport"),
 
         // MARK: Engine
 
@@ -90,15 +137,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // MARK: EventLoop
-
-        .target(name: "EventLoop", dependencies: ["CSwiftRuntime"]),
-
-        // MARK: FileAccess
-
-        .target(name: "FileAccess"),
-        .testTarget(name: "FileAccessTests", dependencies: ["FileAccess", "TestSupport"]),
-
         // MARK: HTTP
 
         .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit"]),
@@ -107,69 +145,36 @@ let package = Package(
         // MARK: ImageHelper
 
         .target(
+            name: "ImageClient",
+            dependencies: [
+                "CLinux", "ImageProtocol", "ProviderKit", "System",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/ImageHelper/Client"),
+        .target(
+            name: "ImageProtocol", dependencies: ["CLinux"], path: "Sources/ImageHelper/Protocol"),
+        .target(
             name: "ImageHelper",
             dependencies: [
-                "CLinux", "CPixbuf", "ImageMessages", "ImageMetadata", "ProviderKit", "Sandbox",
+                "CLinux", "CPixbuf", "ImageMetadata", "ImageProtocol", "ProviderKit", "Sandbox",
+            ],
+            path: "Sources/ImageHelper/Helper"),
+        .executableTarget(
+            name: "imagefeed-image-helper", dependencies: ["ImageHelper"],
+            path: "Sources/ImageHelper/imagefeed-image-helper"),
+        .testTarget(
+            name: "ImageHelperTests",
+            dependencies: [
+                "ImageClient", "ImageHelper", "ImageMetadata", "ImageProtocol", "ProviderKit",
+                "System", "TestSupport", "UnsplashSimulator", "imagefeed-image-helper",
+                .product(name: "Logging", package: "swift-log"),
             ]),
-        .executableTarget(name: "imagefeed-image-helper", dependencies: ["ImageHelper"]),
-
-        // MARK: ImageMessages
-
-        .target(name: "ImageMessages", dependencies: ["CLinux"]),
 
         // MARK: ImageMetadata
 
         .target(name: "ImageMetadata", dependencies: ["ProviderKit"]),
         .testTarget(
             name: "ImageMetadataTests", dependencies: ["ImageMetadata", "ProviderKit"]),
-
-        // MARK: Imaging
-
-        .target(
-            name: "Imaging",
-            dependencies: [
-                "CLinux", "ChildProcesses", "FileAccess", "ImageMessages", "ProviderKit",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-        .testTarget(
-            name: "ImagingTests",
-            dependencies: [
-                "FileAccess",
-                "ImageHelper", "ImageMessages", "ImageMetadata", "Imaging", "ProviderKit",
-                "TestSupport", "UnsplashSimulator", "imagefeed-image-helper",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-
-        // MARK: LoopbackHTTP
-
-        .target(name: "LoopbackHTTP", dependencies: ["CLinux"]),
-
-        // MARK: MastodonSimulator
-
-        .target(name: "MastodonSimulator", dependencies: ["ServiceSimulator"]),
-        .testTarget(
-            name: "MastodonSimulatorTests", dependencies: ["MastodonSimulator", "TestSupport"]),
-
-        // MARK: NetworkState
-
-        .target(
-            name: "NetworkState",
-            dependencies: [
-                "CLinux", "DBus", .product(name: "Logging", package: "swift-log"),
-            ]),
-        .testTarget(
-            name: "NetworkStateTests",
-            dependencies: [
-                "DBus", "NetworkState", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
-
-        // MARK: Notifications
-
-        .target(name: "Notifications", dependencies: ["DBus", "Engine"]),
-        .testTarget(
-            name: "NotificationsTests",
-            dependencies: ["DBus", "Engine", "Notifications", "TestSupport"]),
 
         // MARK: OAuth
 
@@ -178,21 +183,18 @@ let package = Package(
 
         // MARK: Plugins
 
-        .executableTarget(name: "imagefeed-plugin-launcher"),
-        // Built to be tested, not to be installed.
         .executableTarget(
-            name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"]),
-        .executableTarget(
-            name: "unsplash-plugin", dependencies: ["ProviderKit", "UnsplashProvider"]),
+            name: "imagefeed-plugin-launcher", path: "Sources/Plugins/imagefeed-plugin-launcher"),
         .executableTarget(
             name: "immich-example", dependencies: ["ProviderKit"], path: "dist/examples/immich",
             exclude: ["immich.provider"]),
         .target(
             name: "Plugins",
             dependencies: [
-                "ChildProcesses", "Configuration", "EventLoop", "ProviderKit", "Quoting", "Sandbox",
+                "Configuration", "ProviderKit", "Quoting", "Sandbox", "System",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            path: "Sources/Plugins/Host"),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
@@ -207,7 +209,7 @@ let package = Package(
         .target(
             name: "ProviderKit",
             dependencies: [
-                "CLinux", "EventLoop", "Quoting",
+                "CLinux", "System", "Quoting",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
@@ -217,7 +219,7 @@ let package = Package(
         .target(
             name: "LocalProvider",
             dependencies: [
-                "CCrypt", "CGLib", "CLinux", "FileAccess", "ImageMetadata", "ProviderKit",
+                "CCrypt", "CGLib", "CLinux", "System", "ImageMetadata", "ProviderKit",
                 "Quoting",
                 "Storage",
                 .product(name: "Logging", package: "swift-log"),
@@ -226,7 +228,7 @@ let package = Package(
         .testTarget(
             name: "LocalProviderTests",
             dependencies: [
-                "FileAccess", "ImageMetadata", "LocalProvider", "ProviderKit", "Storage",
+                "System", "ImageMetadata", "LocalProvider", "ProviderKit", "Storage",
                 "TestSupport", .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -274,30 +276,15 @@ let package = Package(
         .testTarget(
             name: "SecretsTests", dependencies: ["DBus", "ProviderKit", "Secrets", "TestSupport"]),
 
-        // MARK: ServiceSimulator
-
-        .target(name: "ServiceSimulator", dependencies: ["LoopbackHTTP"]),
-
         // MARK: Storage
 
         .target(name: "Storage", dependencies: ["CSQLite"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
 
-        // MARK: TestSupport
+        // MARK: System
 
-        .target(
-            name: "TestSupport",
-            dependencies: ["CSandbox", "ChildProcesses", "DBus", "LoopbackHTTP", "ProviderKit"]),
-
-        // MARK: UnsplashSimulator
-
-        .target(name: "UnsplashSimulator", dependencies: ["ServiceSimulator"]),
-        .testTarget(
-            name: "UnsplashSimulatorTests",
-            dependencies: [
-                "LoopbackHTTP", "TestSupport", "UnsplashSimulator", "unsplash-simulator",
-            ]),
-        .executableTarget(name: "unsplash-simulator", dependencies: ["UnsplashSimulator"]),
+        .target(name: "System", dependencies: ["CProcesses", "CSwiftRuntime"]),
+        .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
 
         // MARK: imagefeedctl
 
@@ -308,10 +295,9 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "CLinux", "ChildProcesses", "Configuration",
-                "DBus", "Engine", "EventLoop", "FileAccess", "HTTP", "Imaging", "LocalProvider",
-                "MastodonProvider", "NetworkState", "Notifications", "Plugins", "ProviderKit",
-                "Sandbox", "Secrets", "Storage", "UnsplashProvider",
+                "BusAPI", "BusService", "CLinux", "System", "Configuration", "DBus", "Engine",
+                "HTTP", "ImageClient", "LocalProvider", "MastodonProvider", "Desktop", "Plugins",
+                "ProviderKit", "Sandbox", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -327,39 +313,44 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Who does not measure does not build what measures: see `dist/benchmark`.
+// The benchmark is opt-in: see `dist/benchmark`.
 if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Benchmark",
             dependencies: [
-                "BusAPI", "ChildProcesses", "DBus", "EventLoop", "LoopbackHTTP", "Plugins",
-                "ProviderKit", "UnsplashProvider", "UnsplashSimulator",
-                "imagefeed-plugin-launcher", .product(name: "Logging", package: "swift-log"),
+                "BusAPI", "System", "DBus", "LoopbackHTTP", "Plugins", "ProviderKit",
+                "UnsplashProvider", "UnsplashSimulator", "imagefeed-plugin-launcher",
+                .product(name: "Logging", package: "swift-log"),
             ]))
 }
 
-// Nor what looks for inputs that parsers stumble over: see `dist/fuzz`.
+// The fuzzer is opt-in: see `dist/fuzz`.
 if Context.environment["IMAGEFEED_FUZZER"] != nil {
     package.targets += [
         .systemLibrary(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzzer",
             dependencies: [
-                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMessages",
-                "ImageMetadata", "MastodonProvider", "OAuth", "Plugins", "ProviderKit",
+                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMetadata",
+                "ImageProtocol", "MastodonProvider", "OAuth", "Plugins", "ProviderKit",
                 "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            path: "Sources/Development/Fuzzer"),
     ]
 }
 
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Benchmark", "BusService", "DBus", "Engine", "EventLoop", "HTTP", "Imaging", "NetworkState",
-    "Notifications", "OAuth", "Plugins", "imagefeedctl", "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Desktop", "Engine", "HTTP", "ImageClient", "OAuth",
+    "Plugins", "imagefeedctl", "imagefeedd",
 ]
+
+for target in package.targets where target.type == .system {
+    target.path = "Sources/C/\(target.name)"
+}
 
 for target in package.targets where target.type != .system {
     var settings = target.swiftSettings ?? []
@@ -379,10 +370,10 @@ for target in package.targets where target.type != .system {
         settings.append(.defaultIsolation(MainActor.self))
     }
     target.swiftSettings = settings
-    // A library that is loaded when it is first needed is not loaded at the start: pkg-config names those, too.
+    // Without --as-needed, the libraries that pkg-config names would be loaded at the start of each program.
     if target.type == .executable {
         var flags = ["-use-ld=lld", "-Xlinker", "--as-needed"]
-        // What is written in C needs nothing of Swift's, which may not be there where it runs.
+        // The launcher is written in C; its sandbox may not contain the Swift libraries.
         if target.name == "imagefeed-plugin-launcher" {
             flags += ["-nostartfiles", "-static-stdlib"]
         }

@@ -1,8 +1,8 @@
 internal import DBus
 internal import Engine
-internal import EventLoop
 internal import Glibc
 internal import ProviderKit
+internal import System
 
 /// Reads the secrets that clients pass as file descriptors.
 ///

@@ -1,9 +1,9 @@
 package import ArgumentParser
 internal import BusAPI
 internal import DBus
-internal import EventLoop
 internal import Glibc
 internal import Quoting
+internal import System
 
 /// `imagefeedctl`, the command line of the daemon.
 package struct ImageFeedControl: AsyncParsableCommand {

@@ -1,6 +1,6 @@
 internal import CDBus
-internal import EventLoop
 internal import Glibc
+internal import System
 
 /// Runs the watches of a connection.
 ///

@@ -1,24 +1,22 @@
 internal import BusAPI
 internal import BusService
-internal import ChildProcesses
 internal import Configuration
 internal import DBus
+internal import Desktop
 internal import Dispatch
 internal import Engine
-internal import FileAccess
 internal import Glibc
 internal import HTTP
-internal import Imaging
+internal import ImageClient
 internal import LocalProvider
 internal import Logging
 internal import MastodonProvider
-internal import NetworkState
-internal import Notifications
 internal import Plugins
 internal import ProviderKit
 internal import Sandbox
 internal import Secrets
 internal import Storage
+internal import System
 internal import UnsplashProvider
 
 /// Puts the parts together and lets them run.

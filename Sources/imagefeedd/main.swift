@@ -1,10 +1,10 @@
 internal import BusAPI
 internal import CLinux
-internal import ChildProcesses
 internal import DBus
-internal import EventLoop
+internal import Desktop
 internal import Glibc
 internal import Logging
+internal import System
 
 switch Options(CommandLine.arguments.dropFirst()) {
 case .version: print("imagefeedd \(programVersion)")

@@ -1,5 +1,5 @@
-import FileAccess
 import Glibc
+import System
 import TestSupport
 
 /// A file system with faults: paths that hang, and paths that fail.

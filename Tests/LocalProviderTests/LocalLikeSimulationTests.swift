@@ -1,9 +1,9 @@
-import FileAccess
 import Glibc
 import Logging
 import ProviderKit
 import Storage
 import Synchronization
+import System
 import TestSupport
 import Testing
 

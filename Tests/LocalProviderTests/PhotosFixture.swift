@@ -1,9 +1,9 @@
-import FileAccess
 import FoundationEssentials
 import Glibc
 import Logging
 import ProviderKit
 import Storage
+import System
 import TestSupport
 import Testing
 

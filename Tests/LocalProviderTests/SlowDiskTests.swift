@@ -1,6 +1,6 @@
-import FileAccess
 import Glibc
 import ProviderKit
+import System
 import TestSupport
 import Testing
 

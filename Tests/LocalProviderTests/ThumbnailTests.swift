@@ -1,7 +1,7 @@
-import FileAccess
 import Glibc
 import ImageMetadata
 import ProviderKit
+import System
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Services are named by their providers, and by nobody else.
+/// Only a provider's own files refer to its service by name.
 struct NamesTests {
     @Test(arguments: [("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
     func `a provider takes its folder and a line of registration`(
@@ -10,10 +10,11 @@ struct NamesTests {
         let sources = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
         let own = [
-            "Providers/\(folder)/", "\(folder)Simulator/", "\(folder.lowercased())-simulator/",
-            "\(folder.lowercased())-plugin/",
-            // Whoever tries all parsers names them all.
-            "Fuzzer/",
+            "Providers/\(folder)/", "Development/\(folder)Simulator/",
+            "Development/\(folder.lowercased())-simulator/",
+            "Development/\(folder.lowercased())-plugin/",
+            // The fuzzer names every parser.
+            "Development/Fuzzer/",
         ]
         var found: Set<String> = []
         let files = try #require(FileManager.default.enumerator(atPath: sources.path))

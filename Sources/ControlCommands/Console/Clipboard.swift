@@ -1,6 +1,6 @@
-internal import ChildProcesses
 internal import DBus
 internal import Glibc
+internal import System
 
 /// The clipboard of the desktop, by the programs that hold it after we have ended.
 @MainActor

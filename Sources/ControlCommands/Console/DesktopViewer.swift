@@ -1,5 +1,5 @@
-internal import ChildProcesses
 internal import Glibc
+internal import System
 
 /// The program that the desktop shows images and pages with.
 @MainActor

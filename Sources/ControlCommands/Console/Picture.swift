@@ -1,6 +1,6 @@
-internal import ChildProcesses
 internal import Dispatch
 internal import Glibc
+internal import System
 
 /// Photos on a terminal, as `chafa` draws them where it is installed.
 ///

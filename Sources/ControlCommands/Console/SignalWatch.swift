@@ -1,6 +1,6 @@
-internal import EventLoop
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// Delivers SIGINT (Ctrl-C) and SIGTERM to a handler instead of ending the program, as long as it exists.
 ///

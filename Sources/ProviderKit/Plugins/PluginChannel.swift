@@ -1,5 +1,5 @@
-internal import EventLoop
 internal import Glibc
+internal import System
 
 /// A plugin's side of the pipes to the daemon.
 @MainActor

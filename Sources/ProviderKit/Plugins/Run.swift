@@ -1,4 +1,4 @@
-internal import EventLoop
+internal import System
 
 /// Serves a provider as a plugin: reads calls from standard input, answers on standard output. Does not return.
 ///

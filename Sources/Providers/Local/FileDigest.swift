@@ -1,7 +1,7 @@
 internal import CGLib
-internal import FileAccess
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// The content of a file as a SHA-256 digest of 32 bytes, and the properties by which an edited file is recognized.
 struct FileDigest: Hashable, Sendable {

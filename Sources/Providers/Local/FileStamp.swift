@@ -1,6 +1,6 @@
-internal import FileAccess
 internal import Glibc
 internal import ProviderKit
+internal import System
 
 /// What tells whether a file is still the one that was read, without reading it.
 struct FileStamp: Hashable, Sendable {

@@ -1,7 +1,7 @@
-internal import FileAccess
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
+internal import System
 
 /// The likes of the local users.
 ///

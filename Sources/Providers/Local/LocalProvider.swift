@@ -1,7 +1,7 @@
-package import FileAccess
 package import Logging
 package import ProviderKit
 internal import Synchronization
+package import System
 
 /// Photos on this computer's disk. A local user is an account, without any service.
 package final class LocalProvider: Provider {

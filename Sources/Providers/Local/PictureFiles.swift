@@ -1,7 +1,7 @@
 internal import Dispatch
-internal import FileAccess
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// The file system calls of one scan, made on ``FileThreads``. Blocks the caller, at most for the time limit of each
 /// file or folder that does not respond.

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Dispatch
-internal import FileAccess
 internal import Glibc
 internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import Storage
 internal import Synchronization
+internal import System
 
 /// The pictures folder, as all local users see it: one index, one tree of watches.
 ///

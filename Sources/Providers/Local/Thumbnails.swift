@@ -1,11 +1,11 @@
 internal import CGLib
 internal import Dispatch
-internal import FileAccess
 internal import Glibc
 internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 internal import Synchronization
+internal import System
 
 /// Small images of photos, as the programs of a desktop share them: what is there is used, what is missing is
 /// made.

@@ -1,0 +1,75 @@
+internal import Glibc
+internal import ImageProtocol
+internal import ProviderKit
+
+@testable import ImageMetadata
+@testable import MastodonProvider
+@testable import Plugins
+
+// Parsers of formats that nothing else reads: images, HTML, what comes with a plugin and from it.
+
+@MainActor func readHTML(_ bytes: [UInt8]) {
+    _ = HTMLText.plain(String(decoding: bytes, as: UTF8.self))
+    _ = try? ServerName(String(decoding: bytes, as: UTF8.self))
+}
+
+@MainActor func readImageHeader(_ bytes: [UInt8]) {
+    guard let format = ImageFormat(prefix: bytes.prefix(ImageFormat.prefixBytes)) else { return }
+    guard let header = ImageHeader(Bytes(bytes), format: format) else { return }
+    precondition(header.width > 0 && header.height > 0)
+}
+
+/// What the daemon and its image helper say to each other: neither trusts the other's words.
+@MainActor func readImageMessage(_ bytes: [UInt8]) {
+    if let job = ImageJob(message: bytes) {
+        precondition(job.message.map { ImageJob(message: $0) } == job)
+    }
+    if let reply = ImageReply(message: bytes) {
+        precondition(ImageReply(message: reply.message) == reply)
+    }
+}
+
+/// A plugin's manifest, in a folder that is in memory. It is that of the example, since its name counts.
+@MainActor func readManifest(_ bytes: [UInt8]) {
+    let folder = "/dev/shm/imagefeed-fuzzer.\(getpid())"
+    mkdir(folder, 0o700)
+    let path = "\(folder)/rss.provider"
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    precondition(file >= 0)
+    defer {
+        close(file)
+        unlink(path)
+        rmdir(folder)
+    }
+    precondition(write(file, bytes, bytes.count) == bytes.count)
+    _ = try? Manifest(path: path, settings: ProviderSettings())
+}
+
+/// What a plugin says, as every answer and every question.
+@MainActor func readPluginMessage(_ bytes: [UInt8]) {
+    var lines = LineBuffer(limit: 4096)
+    bytes.withUnsafeBytes { bytes in
+        _ = try? lines.append(bytes) { line in
+            guard let message = try? PluginMessage(parsing: line) else { return }
+            precondition((try? PluginMessage(parsing: message.line.dropLast())) == message)
+            switch message {
+            case .call(_, _, let parameters), .notification(_, let parameters):
+                read(PluginReader(parameters, "params"))
+            case .answer(_, let result): read(PluginReader(result, "result"))
+            case .refusal: break
+            }
+        }
+    }
+}
+
+@MainActor private func read(_ reader: PluginReader) {
+    _ = try? RemotePage(reader, nil)
+    _ = try? RemotePhoto(reader, nil)
+    _ = try? Source(reader)
+    _ = try? Profile(reader, nil)
+    _ = try? AccountIdentity(reader)
+    _ = try? HTTPRequest(reader)
+    _ = try? HTTPResponse(reader)
+    _ = try? RateLimit(reader)
+    _ = try? SessionStatus(reader)
+}

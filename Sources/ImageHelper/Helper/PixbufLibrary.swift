@@ -1,0 +1,81 @@
+internal import CPixbuf
+internal import Glibc
+internal import ImageProtocol
+internal import ProviderKit
+
+/// gdk-pixbuf, with all that it decodes our formats with, loaded before the process is confined.
+struct PixbufLibrary {
+    let functions: shim_pixbuf
+    /// What gdk-pixbuf calls the formats that it decodes here.
+    private var types: [ImageFormat: String] = [:]
+
+    init(_ name: String = "libgdk_pixbuf-2.0.so.0") throws(ImageFailure) {
+        var functions = shim_pixbuf()
+        if let reason = shim_pixbuf_load(&functions, name) {
+            throw .notSupported(
+                "Images cannot be made without gdk-pixbuf: install it, as the package"
+                    + " libgdk-pixbuf-2.0-0 or gdk-pixbuf2 (\(String(cString: reason))).")
+        }
+        self.functions = functions
+        // PNG's texts are converted, for which the C library loads a module and keeps it while it is used.
+        _ = iconv_open("ISO-8859-1", "UTF-8")
+        for format in ImageFormat.allCases {
+            // Loads the module; later it could not be opened.
+            types[format] = Self.names(of: format).first { name in
+                guard let loader = functions.gdk_pixbuf_loader_new_with_type(name, nil) else {
+                    return false
+                }
+                _ = functions.gdk_pixbuf_loader_close(loader, nil)
+                functions.g_object_unref(UnsafeMutableRawPointer(loader))
+                return true
+            }
+        }
+    }
+
+    /// A loader for a format, to be closed and let go of.
+    ///
+    /// - Throws: ``ImageFailure/notSupported(_:)`` with what to install.
+    func makeLoader(_ format: ImageFormat) throws(ImageFailure) -> OpaquePointer {
+        guard let type = types[format],
+            let loader = functions.gdk_pixbuf_loader_new_with_type(type, nil)
+        else {
+            throw .notSupported(
+                "Nothing here decodes images of the type \(format.mediaType);"
+                    + " install \(Self.package(for: format)).")
+        }
+        return loader
+    }
+
+    /// What an error means, which is freed.
+    func failure(_ error: UnsafeMutablePointer<GError>?) -> ImageFailure {
+        guard let error else { return .damaged }
+        defer { functions.g_error_free(error) }
+        guard error.pointee.domain == functions.gdk_pixbuf_error_quark() else { return .damaged }
+        return error.pointee.code == Int32(SHIM_GDK_PIXBUF_ERROR_INSUFFICIENT_MEMORY)
+            ? .tooLarge : .damaged
+    }
+
+    private static func names(of format: ImageFormat) -> [String] {
+        switch format {
+        case .jpeg: ["jpeg"]
+        case .png: ["png"]
+        case .webP: ["webp"]
+        case .gif: ["gif"]
+        case .tiff: ["tiff"]
+        case .bmp: ["bmp"]
+        case .avif: ["avif", "heif/avif", "heif"]
+        case .heic: ["heif/avif", "heif", "heic"]
+        case .jpegXL: ["jxl"]
+        }
+    }
+
+    private static func package(for format: ImageFormat) -> String {
+        switch format {
+        case .jpeg, .png, .gif, .tiff, .bmp: "gdk-pixbuf with its loaders"
+        case .webP: "webp-pixbuf-loader"
+        case .avif: "libavif-gdk-pixbuf"
+        case .heic: "heif-gdk-pixbuf"
+        case .jpegXL: "libjxl-gdk-pixbuf"
+        }
+    }
+}

@@ -1,0 +1,313 @@
+internal import Logging
+internal import ProviderKit
+internal import Quoting
+internal import System
+
+/// A plugin that runs, and the calls that it has not answered yet.
+///
+/// Whatever is against the protocol ends it, and fails every call.
+final class PluginConnection {
+    /// Whom it tells what becomes of it.
+    protocol Owner: AnyObject {
+        /// It answers calls for the account meanwhile.
+        func perform(_ message: PluginMessage, of connection: PluginConnection)
+        /// It was ended, or has ended by itself, though it was not told to.
+        func failed(_ connection: PluginConnection, _ reason: String)
+        /// It has been idle, and was told to end.
+        func rested(_ connection: PluginConnection)
+    }
+
+    private struct Pending {
+        let method: PluginMethod
+        let account: PluginAccount?
+        /// nil where nobody waits any more; the answer is still due.
+        var continuation: CheckedContinuation<JSONValue, any Error>?
+        let end: SuspendingClock.Instant
+    }
+
+    let logger: Logger
+    private let name: String
+    private let limits: PluginLimits
+    private weak var owner: (any Owner)?
+    private var process: PluginProcess?
+    /// Of the process, for the log, when it is gone, too.
+    private var number: Int32 = 0
+    private var pending: [Int64: Pending] = [:]
+    /// Those that it was asked about, by their ids.
+    private var accounts: [String: PluginAccount] = [:]
+    private var notifications: [String: AccountNotifications] = [:]
+    private var lastID: Int64 = 0
+    /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
+    private var timer: (end: SuspendingClock.Instant, OneShotTimer)?
+    // While the computer sleeps, nobody can answer.
+    private var idleSince = SuspendingClock.now
+    private var killTimer: OneShotTimer?
+    private var complaints: FlowMeter
+    /// The system calls that it tried and may not make.
+    private var refusedCalls: Set<String> = []
+    private var requests: [Int: Task<Void, Never>] = [:]
+    private var lastRequest = 0
+    private let start = ContinuousClock.now
+    /// Whether no call can be made any more.
+    private(set) var isOver = false
+    /// The last line of its standard error.
+    private var lastErrorLine: String?
+
+    /// The report of the sandbox about its start; nil if the sandbox makes none.
+    var report: ConfinementReport?
+    /// The result of the start of the sandbox; nil if the process runs, or was ended by the daemon.
+    private(set) var sandboxStart: SandboxStart?
+
+    /// - Throws: ``SpawnError``.
+    init(
+        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
+        owner: any Owner
+    ) throws {
+        self.name = name
+        self.limits = limits
+        self.logger = logger
+        self.owner = owner
+        complaints = FlowMeter(limits.logLines, per: .seconds(10))
+        process = try PluginProcess(
+            launch, limits,
+            PluginProcess.Handlers(
+                line: { [weak self] in self?.take($0) },
+                complaint: { [weak self] in self?.takeErrorLine($0) },
+                refused: { [weak self] in self?.noteRefusal($0) },
+                misbehaved: { [weak self] in self?.fail($0) },
+                // Held until then: what it says last is told.
+                ended: { [self] in ended($0) }))
+        number = process?.id ?? 0
+    }
+
+    /// How long it has been running.
+    var age: Duration { .now - start }
+
+    var processID: Int32? { process?.id }
+
+    // MARK: Calls
+
+    /// Asks it something.
+    ///
+    /// - Parameters:
+    ///   - method: What.
+    ///   - parameters: The rest.
+    ///   - account: Whose credentials its requests carry meanwhile.
+    ///   - limit: How long it may take.
+    /// - Returns: What it answers.
+    /// - Throws: ``PluginRefusal``; ``ProviderError/failed(_:)`` when it does not answer; `CancellationError`.
+    func call(
+        _ method: PluginMethod, _ parameters: JSONValue, _ account: PluginAccount?,
+        limit: Duration
+    ) async throws -> JSONValue {
+        guard !isOver else { throw failure("it has ended") }
+        lastID += 1
+        let id = lastID
+        if let account { accounts[account.id] = account }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                pending[id] = Pending(
+                    method: method, account: account, continuation: continuation,
+                    end: .now + limit)
+                watchTime()
+                send(
+                    .call(
+                        id: .integer(id), method: method.rawValue, parameters: parameters))
+                if Task.isCancelled { abandon(id) }
+            }
+        } onCancel: {
+            Task { @MainActor in abandon(id) }
+        }
+    }
+
+    private func abandon(_ id: Int64) {
+        guard let continuation = pending[id]?.continuation else { return }
+        pending[id]?.continuation = nil
+        send(.notification(method: pluginCancellation, parameters: ["id": .integer(id)]))
+        continuation.resume(throwing: CancellationError())
+    }
+
+    /// The account of a call that is under way; nil for any other.
+    func account(_ id: String) -> PluginAccount? {
+        pending.values.lazy.compactMap(\.account).first { $0.id == id }
+    }
+
+    /// How long a request for an account may take, so that a plugin which waits for it can still answer in time:
+    /// a service that is slow is not the plugin's fault.
+    func timeLeft(for account: PluginAccount) -> Duration {
+        let ends = pending.values.lazy.filter { $0.account === account }.map(\.end)
+        guard let end = ends.min() else { return Self.reserve }
+        return max(Self.reserve, end - Self.reserve - .now)
+    }
+
+    private static let reserve = Duration.seconds(1)
+
+    /// Returns the receiver of notifications about an account; nil if the plugin was not asked about it before, or if
+    /// the account has no session.
+    func notifications(about id: String) -> AccountNotifications? {
+        if let known = notifications[id] { return known }
+        guard let events = accounts[id]?.events else { return nil }
+        let new = AccountNotifications(events)
+        notifications[id] = new
+        return new
+    }
+
+    func send(_ message: PluginMessage) { process?.send(message.line) }
+
+    /// Does something that it has asked for, unless too much is under way.
+    func perform(
+        _ id: JSONValue, _ work: @escaping @MainActor () async throws -> JSONValue
+    ) {
+        guard requests.count < limits.requests else {
+            return refuse(id, PluginRefusal(.failed, "Too many requests are under way."))
+        }
+        lastRequest += 1
+        let number = lastRequest
+        requests[number] = Task {
+            defer { requests[number] = nil }
+            do {
+                send(.answer(id: id, result: try await work()))
+            } catch {
+                refuse(id, PluginRefusal(error))
+            }
+        }
+    }
+
+    func refuse(_ id: JSONValue, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
+
+    // MARK: What it says
+
+    private func take(_ line: [UInt8]) {
+        guard !isOver else { return }
+        let message: PluginMessage
+        do {
+            message = try PluginMessage(parsing: line)
+        } catch {
+            // Enough bytes for what is repeated of them, and no more: the line may be long.
+            let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
+            return fail("it does not speak the protocol: \(error), in “\(beginning)”")
+        }
+        switch message {
+        case .answer(let id, let result): settle(id, .success(result))
+        case .refusal(let id, let refusal): settle(id, .failure(refusal))
+        case .call, .notification: owner?.perform(message, of: self)
+        }
+    }
+
+    private func settle(_ id: JSONValue, _ result: Result<JSONValue, any Error>) {
+        guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
+            return fail("it answers what nobody has asked")
+        }
+        call.continuation?.resume(with: result)
+        idleSince = .now
+        watchTime()
+    }
+
+    /// Puts something that it says into the log, unless that is too much.
+    func log(_ level: Logger.Level, _ text: String) {
+        guard complaints.note() else { return }
+        guard let line = ServiceText.line(text) else { return }
+        logger.log(level: level, "\(name): \(line.prefix(1000))")
+    }
+
+    private func takeErrorLine(_ line: String) {
+        lastErrorLine = line
+        log(.warning, line)
+    }
+
+    private func noteRefusal(_ call: String) {
+        guard refusedCalls.insert(call).inserted else { return }
+        logger.warning(
+            "A plugin tried what it may not do",
+            metadata: ["process": "\(number)", "call": "\(call)"])
+    }
+
+    // MARK: Its end
+
+    private func watchTime() {
+        let due = pending.values.lazy.map(\.end).min() ?? idleSince + limits.idling
+        guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
+        timer = (due, OneShotTimer(after: due - .now) { [weak self] in self?.noteTime() })
+    }
+
+    private func noteTime() {
+        timer = nil
+        guard !isOver else { return }
+        let now = SuspendingClock.now
+        if let late = pending.values.first(where: { $0.end <= now }) {
+            fail("it has not answered \(late.method.rawValue) in time")
+        } else if pending.isEmpty, idleSince + limits.idling <= now {
+            end()
+            owner?.rested(self)
+        } else {
+            watchTime()
+        }
+    }
+
+    /// Tells it to end; what is under way fails.
+    func end() {
+        guard !isOver else { return }
+        close(reason: "it was told to end")
+        process?.close()
+        killTimer = OneShotTimer(after: limits.farewell) { [weak self] in
+            guard let self, let process else { return }
+            logger.warning(
+                "A plugin does not end, and is killed", metadata: ["process": "\(process.id)"])
+            process.kill()
+        }
+    }
+
+    /// Ends it at once.
+    func kill() {
+        if !isOver { close(reason: "it was told to end") }
+        process?.kill()
+    }
+
+    /// Ends it for something that no plugin may do.
+    func fail(_ reason: String) {
+        guard !isOver else { return }
+        process?.kill()
+        logger.warning(
+            "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
+        close(reason: reason)
+        owner?.failed(self, reason)
+    }
+
+    private func ended(_ reason: String) {
+        killTimer = nil
+        logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
+        process = nil
+        if !isOver { sandboxStart = readReport() }
+        fail(reason)
+    }
+
+    /// The result of the start of a sandbox.
+    enum SandboxStart {
+        case succeeded
+        /// It failed, as the last line of standard error says.
+        case failed(String)
+        /// There were too few resources to start it, as the last line of standard error says.
+        case shortage(String)
+    }
+
+    private func readReport() -> SandboxStart {
+        guard report?.saysThatItFailed == true else { return .succeeded }
+        let line = lastErrorLine ?? "no reason was given"
+        return Shortage.isReason(for: [line]) ? .shortage(line) : .failed(line)
+    }
+
+    private func close(reason: String) {
+        isOver = true
+        timer = nil
+        for request in requests.values { request.cancel() }
+        let calls = pending.values
+        pending = [:]
+        for call in calls {
+            call.continuation?.resume(throwing: failure(reason))
+        }
+    }
+
+    private func failure(_ reason: String) -> ProviderError {
+        .failed("The plugin of \(name) did not do its part: \(reason).")
+    }
+}

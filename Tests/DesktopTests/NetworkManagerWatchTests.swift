@@ -1,0 +1,99 @@
+import DBus
+import TestSupport
+import Testing
+
+@testable import Desktop
+
+/// NetworkManager and logind on a bus of the test's own, in the place of the system's.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct NetworkManagerWatchTests {
+    private let bus: BusConnection
+    private let words = Observed<[NetworkBelief.ManagerWord?]>()
+
+    init() throws { bus = try PrivateBus.current.connect() }
+
+    private func watch() async throws -> NetworkManagerWatch {
+        try await NetworkManagerWatch(bus) { [words] in words.append($0) }
+    }
+
+    @Test func `what is there at the beginning is asked, and what changes is heard`() async throws {
+        let manager = try await FakeNetworkManager(state: 20)
+        let watch = try await watch()
+        #expect(
+            words.value == [.init(state: 20, connectivity: 4, metered: 4, primaryConnection: "/")])
+        manager.state = 70
+        manager.metered = 1
+        _ = try await words.elements(2)
+        #expect(
+            words.value.last
+                == .init(state: 70, connectivity: 4, metered: 1, primaryConnection: "/"))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `the primary connection is reported`() async throws {
+        let manager = try await FakeNetworkManager()
+        let watch = try await watch()
+        #expect(words.value.last??.primaryConnection == "/")
+        manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/2"
+        _ = try await words.elements(2)
+        let path = "/org/freedesktop/NetworkManager/ActiveConnection/2"
+        #expect(words.value.last??.primaryConnection == path)
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `one that comes and goes is heard, and forgotten`() async throws {
+        let watch = try await watch()
+        #expect(words.value.isEmpty)
+        let manager = try await FakeNetworkManager(state: 60)
+        #expect(
+            try await words.elements(1) == [
+                .init(state: 60, connectivity: 4, metered: 4, primaryConnection: "/")
+            ])
+        try await manager.stop()
+        #expect(try await words.elements(2).last == .some(nil))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `nobody is started for the asking`() async throws {
+        let directory = try PrivateBus.current.directory
+        try PrivateBus.current.addService(
+            FakeNetworkManager.name, command: "/usr/bin/touch \(directory.appending("started"))")
+        let watch = try await watch()
+        _ = try await bus.owner(of: FakeNetworkManager.name)
+        #expect(!directory.has("started"))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `what others say in its name is not heard`() async throws {
+        _ = try await FakeNetworkManager()
+        let watch = try await watch()
+        let stranger = try PrivateBus.current.connect()
+        stranger.send(
+            try BusMessage(
+                .signal(
+                    "/org/freedesktop/NetworkManager", "org.freedesktop.DBus.Properties",
+                    "PropertiesChanged"), "org.freedesktop.NetworkManager",
+                ["State": Variant.uint32(20)], [String]()))
+        _ = try await stranger.owner(of: FakeNetworkManager.name)
+        _ = try await bus.owner(of: FakeNetworkManager.name)
+        #expect(words.value.count == 1)
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `waking up is told, falling asleep is not`() async throws {
+        let logind = try PrivateBus.current.connect()
+        _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
+        let resumes = Observed(0)
+        let watch = try await SleepWatch(bus) { resumes.update { $0 += 1 } }
+        for isAboutToSleep in [true, false] {
+            logind.send(
+                try BusMessage(
+                    .signal(
+                        "/org/freedesktop/login1", "org.freedesktop.login1.Manager",
+                        "PrepareForSleep"), isAboutToSleep))
+        }
+        try await resumes.wait { $0 == 1 ? true : nil }
+        #expect(resumes.value == 1)
+        withExtendedLifetime(watch) {}
+    }
+}

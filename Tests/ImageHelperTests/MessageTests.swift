@@ -1,0 +1,56 @@
+import ImageProtocol
+import Testing
+
+/// What the two sides say to each other.
+struct MessageTests {
+    private static let jobs: [ImageJob] = [
+        .probe, .scale(pixels: 256, .png(["Thumb::URI": "file:///%C3%A4", "Software": ""])),
+        .scale(pixels: 4096, .jpeg(quality: 85)), .square(pixels: 1),
+        .initials(name: "Ada Lovelace", pixels: 96),
+    ]
+    private static let replies: [ImageReply] = [
+        .ready([.files, .systemCalls]), .done, .facts(ImageFindings(width: 1, height: 2)),
+        .facts(ImageFindings(width: 3, height: 4, taken: -5, takenOffset: 3600)),
+        .failure(.damaged), .failure(.tooLarge), .failure(.notSupported("ü")),
+        .failure(.cannotWrite(28)), .failure(.misunderstood),
+    ]
+
+    @Test func `messages are read as they were written`() throws {
+        for job in Self.jobs { #expect(ImageJob(message: try #require(job.message)) == job) }
+        for reply in Self.replies { #expect(ImageReply(message: reply.message) == reply) }
+    }
+
+    @Test func `what is too short, too long or out of range is no message`() throws {
+        for message in try Self.jobs.map({ try #require($0.message) }) {
+            for count in 0..<message.count {
+                #expect(ImageJob(message: Array(message[..<count])) == nil)
+            }
+            #expect(ImageJob(message: message + [0]) == nil)
+        }
+        for message in Self.replies.map(\.message) {
+            for count in 0..<message.count {
+                #expect(ImageReply(message: Array(message[..<count])) == nil)
+            }
+            #expect(ImageReply(message: message + [0]) == nil)
+        }
+        #expect(ImageJob.square(pixels: 4097).message.flatMap(ImageJob.init(message:)) == nil)
+        #expect(
+            ImageJob.initials(name: String(repeating: "x", count: 20_000), pixels: 1).message == nil
+        )
+    }
+
+    @Test func `whatever comes, nothing breaks`() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<2000 {
+            var bytes = (0..<Int.random(in: 0...64)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            if bytes.count > 1 {
+                bytes[0] = 1
+                bytes[1] = [1, 2, 3, 4, 5, 101, 103, 106, 107].randomElement() ?? 1
+            }
+            _ = ImageJob(message: bytes)
+            _ = ImageReply(message: bytes)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import ProviderKit
+import System
+import TestSupport
+import Testing
+
+@testable import ImageClient
+
+/// Files that do not respond.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SlowFileTests {
+    private static let noResponse = ImageWorkshopError.failed(
+        "The disk with the photo does not respond; try again later.")
+
+    @Test func `a file that hangs does not delay other jobs`() async throws {
+        let isHanging = Observed(true)
+        var limits = FileThreads.Limits()
+        limits.timeout = .seconds(1)
+        let threads = FileThreads(
+            limits,
+            port: FileSystemPort(fault: { path in
+                while isHanging.value, path.suffix(8) == Array("/hanging".utf8)[...] {
+                    var time = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+                    nanosleep(&time, nil)
+                }
+                return 0
+            }))
+        let world = try WorkshopFixture(files: threads)
+        let hanging = try world.file(TestImages.jpeg(40, 30), "hanging")
+        let other = try world.file(TestImages.jpeg(50, 30), "other")
+        let ended = Observed<[String]>([])
+        let job = Task {
+            defer { ended.append("hanging") }
+            return try await world.workshop.probe(hanging, urgency: .now)
+        }
+        let next = Task {
+            defer { ended.append("other") }
+            return try await world.workshop.probe(other, urgency: .now)
+        }
+        #expect(try await next.value.width == 50)
+        await #expect(throws: Self.noResponse) { try await job.value }
+        #expect(ended.value == ["other", "hanging"])
+        isHanging.update { $0 = false }
+    }
+
+    @Test func `a helper that waits for a file too long is ended, and the file suspended`()
+        async throws
+    {
+        let folder = try TemporaryDirectory()
+        let program = folder.appending("helper")
+        // A shell writes it: a file that a process of another test has open for writing cannot be executed.
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", "cat > \"$0\" && chmod 700 \"$0\"", program],
+            environment: ["PATH": "/usr/bin:/bin"], input: "#!/bin/sh\nexec sleep 1000\n")
+        #expect(try await shell.exitStatus() == .code(0))
+        var limits = HelperLimits()
+        limits.stalled = .seconds(1)
+        let threads = FileThreads()
+        let world = try WorkshopFixture(limits, program: program, files: threads)
+        let photo = try world.file(TestImages.jpeg(40, 30))
+        await #expect(throws: Self.noResponse) {
+            try await world.workshop.scale(photo, pixels: 10, as: .png(), to: world.output)
+        }
+        #expect(!world.outputIsThere())
+        #expect(threads.isUnavailable(photo))
+        await #expect(throws: Self.noResponse) {
+            try await world.workshop.probe(photo, urgency: .now)
+        }
+        #expect(world.workshop.processID == nil)
+    }
+}

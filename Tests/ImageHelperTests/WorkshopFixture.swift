@@ -1,0 +1,65 @@
+import Glibc
+import Logging
+import ProviderKit
+import System
+import TestSupport
+
+@testable import ImageClient
+
+/// A workshop with the built helper, and a folder.
+@MainActor
+final class WorkshopFixture {
+    let directory: TemporaryDirectory
+    let workshop: HelperWorkshop
+
+    init(
+        _ limits: HelperLimits = HelperLimits(), program: String? = nil,
+        files: FileThreads = FileThreads()
+    ) throws {
+        directory = try TemporaryDirectory()
+        workshop = HelperWorkshop(
+            program: program ?? BuiltProducts.path("imagefeed-image-helper"), limits: limits,
+            files: files, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    /// Writes a file, and gives its path.
+    func file(_ bytes: [UInt8], _ name: String = "photo") throws -> [UInt8] {
+        let path = directory.appending(name)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw WriteFailed() }
+            rest = rest.dropFirst(count)
+        }
+        return Array(path.utf8)
+    }
+
+    struct WriteFailed: Error {}
+
+    var output: String { directory.appending("output") }
+
+    func size(_ path: String) async throws -> [Int] {
+        let facts = try await workshop.probe(Array(path.utf8), urgency: .now)
+        return [facts.width, facts.height]
+    }
+
+    /// The first bytes of the output.
+    func outputHead() -> [UInt8] {
+        let descriptor = open(output, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        let count = read(descriptor, &bytes, 4)
+        return Array(bytes[..<max(0, count)])
+    }
+
+    func outputIsThere() -> Bool {
+        access(output, F_OK) == 0 || access("\(output).imagefeed-part", F_OK) == 0
+    }
+
+    /// Waits until there is no helper any more.
+    func helperIsGone() async {
+        while workshop.processID != nil { await Task.yield() }
+    }
+}
