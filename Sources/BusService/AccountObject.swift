@@ -9,9 +9,10 @@ final class AccountObject {
     let exported: ExportedObject
     private let engine: Engine
     private let watchers: WatchingClients
-    private var keptPages = KeptPages()
+    private var keptPages = PreparedPageCache()
     /// The pages that are being made. Equal calls share one page.
-    private var making: [KeptPages.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
+    private var making:
+        [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
     /// The number of pages that were made so far.
     private(set) var madePages = 0
 
@@ -158,14 +159,15 @@ final class AccountObject {
             },
         ])
 
-    private func key(_ source: String, _ cursor: String, _ count: UInt32) -> KeptPages.Key {
-        KeptPages.Key(
+    private func key(_ source: String, _ cursor: String, _ count: UInt32) -> PreparedPageCache.Key {
+        PreparedPageCache.Key(
             source: source.isEmpty ? account.defaultSource : SourceID(source), cursor: cursor,
             count: count)
     }
 
     /// Returns a page that was made before, and refreshes its source in the background if that is old.
-    private func preparedPage(_ key: KeptPages.Key, for caller: BusName?) -> PreparedReply? {
+    private func preparedPage(_ key: PreparedPageCache.Key, for caller: BusName?) -> PreparedReply?
+    {
         guard let reply = keptPages.find(key, now: account.now) else { return nil }
         if key.cursor.isEmpty {
             account.preparedPageServed(key.source)
@@ -194,7 +196,7 @@ final class AccountObject {
     }
 
     /// Makes a page, or waits for the same page if that is being made.
-    private func page(_ key: KeptPages.Key, isWanted: Bool) async throws -> PreparedReply {
+    private func page(_ key: PreparedPageCache.Key, isWanted: Bool) async throws -> PreparedReply {
         let changes = keptPages.changes
         if let (before, task) = making[key], before == changes {
             if isWanted { keptPages.recordRequest(key) }
@@ -207,7 +209,7 @@ final class AccountObject {
     }
 
     private func make(
-        _ key: KeptPages.Key, _ changes: Int, isWanted: Bool
+        _ key: PreparedPageCache.Key, _ changes: Int, isWanted: Bool
     ) async throws -> PreparedReply {
         madePages += 1
         let (photos, next) = try await account.page(

@@ -72,7 +72,7 @@ nonisolated struct SignalDescription: Sendable {
 }
 
 /// Makes the reply to a call, which it is given.
-typealias Answer = (BusConnection, ReplyAddress) throws -> Void
+typealias ReplySender = (BusConnection, ReplyAddress) throws -> Void
 
 struct BusMethod<Object: AnyObject> {
     let name: MemberName
@@ -84,8 +84,8 @@ struct BusMethod<Object: AnyObject> {
 
 /// How far a call has come when its handler returns.
 enum Invocation {
-    case finished(Answer)
-    case running(@MainActor () async throws -> Answer)
+    case finished(ReplySender)
+    case running(@MainActor () async throws -> ReplySender)
 }
 
 /// Whether, and how, `PropertiesChanged` tells of a property.
@@ -246,7 +246,7 @@ extension BusMember {
                 BusMethod(name: name, inputs: inputs, outputs: outputs, invoke: invoke)))
     }
 
-    private static func answer<each Out: BusType>(_ results: repeat each Out) -> Answer {
+    private static func answer<each Out: BusType>(_ results: repeat each Out) -> ReplySender {
         { connection, call in
             connection.send(try BusMessage(.methodReturn(to: call), repeat each results))
         }

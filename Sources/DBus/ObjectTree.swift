@@ -216,8 +216,9 @@ package final class ObjectTree {
         return node
     }
 
-    private func run(_ work: @escaping @MainActor () async throws -> Answer, for call: ReplyAddress)
-    {
+    private func run(
+        _ work: @escaping @MainActor () async throws -> ReplySender, for call: ReplyAddress
+    ) {
         guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
         // At once, so that calls begin in the order in which they came.
         Task.immediate {
@@ -230,7 +231,7 @@ package final class ObjectTree {
         }
     }
 
-    private func send(_ answer: Answer, to call: ReplyAddress) throws {
+    private func send(_ answer: ReplySender, to call: ReplyAddress) throws {
         if call.expectsReply { try answer(connection, call) }
     }
 

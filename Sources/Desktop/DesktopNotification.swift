@@ -30,7 +30,7 @@ nonisolated struct DesktopNotification {
     /// A name of the icon theme.
     let icon = "dialog-warning"
 
-    init(_ notice: Notice, _ abilities: DesktopAbilities) {
+    init(_ notice: NotificationContent, _ abilities: DesktopAbilities) {
         actions = abilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(notice.text)
         if !abilities.hasActions, !notice.advice.isEmpty { text += " \(notice.advice)" }

@@ -5,8 +5,8 @@ internal import DBus
 /// Source: NetworkManager D-Bus reference, `org.freedesktop.NetworkManager`.
 final class NetworkManagerWatch {
     private let bus: BusConnection
-    private let onChange: (NetworkBelief.ManagerWord?) -> Void
-    private var word: NetworkBelief.ManagerWord?
+    private let onChange: (NetworkStatus.ManagerState?) -> Void
+    private var word: NetworkStatus.ManagerState?
     private var subscriptions: [SignalSubscription] = []
 
     private static let name: BusName = "org.freedesktop.NetworkManager"
@@ -18,7 +18,7 @@ final class NetworkManagerWatch {
     ///   - onChange: Called with each new word; with nil when it has gone.
     /// - Throws: What the bus says.
     init(
-        _ bus: BusConnection, onChange: @escaping (NetworkBelief.ManagerWord?) -> Void
+        _ bus: BusConnection, onChange: @escaping (NetworkStatus.ManagerState?) -> Void
     ) async throws {
         self.bus = bus
         self.onChange = onChange
@@ -54,7 +54,7 @@ final class NetworkManagerWatch {
     }
 
     private func hear(_ properties: [String: Variant]) {
-        var word = word ?? NetworkBelief.ManagerWord()
+        var word = word ?? NetworkStatus.ManagerState()
         if let state = properties["State"]?.uint32 { word.state = state }
         if let connectivity = properties["Connectivity"]?.uint32 {
             word.connectivity = connectivity

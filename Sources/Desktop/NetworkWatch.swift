@@ -6,12 +6,12 @@ package import Logging
 /// The kernel is heard from the beginning. Who is on the system bus, NetworkManager and logind, is heard from
 /// ``listenToSystem()`` on, where there are such; nothing is started for the asking, and nothing is polled.
 package final class NetworkWatch {
-    private let onChange: (NetworkBelief) -> Void
+    private let onChange: (NetworkStatus) -> Void
     private let onResume: () -> Void
     private let onNetworkChange: () -> Void
     private var identity = NetworkIdentity(addresses: [])
     private let logger: Logger
-    private var belief = NetworkBelief()
+    private var belief = NetworkStatus()
     private var kernel: NetworkMonitor?
     private var bus: BusConnection?
     private var networkManager: NetworkManagerWatch?
@@ -24,7 +24,7 @@ package final class NetworkWatch {
     ///   - onResume: Called when the machine has slept.
     ///   - onNetworkChange: Called when the machine is on another network, or has another address there.
     package init(
-        logger: Logger, onChange: @escaping (NetworkBelief) -> Void,
+        logger: Logger, onChange: @escaping (NetworkStatus) -> Void,
         onResume: @escaping () -> Void, onNetworkChange: @escaping () -> Void
     ) {
         self.onChange = onChange
@@ -63,7 +63,7 @@ package final class NetworkWatch {
         }
     }
 
-    private func update(_ word: NetworkBelief.ManagerWord?) {
+    private func update(_ word: NetworkStatus.ManagerState?) {
         // First: the connections are replaced before anything is requested again.
         if let word, identity.update(connection: word.primaryConnection) { onNetworkChange() }
         change { $0.manager = word }
@@ -78,7 +78,7 @@ package final class NetworkWatch {
         change { $0.manager = nil }
     }
 
-    private func change(_ body: (inout NetworkBelief) -> Void) {
+    private func change(_ body: (inout NetworkStatus) -> Void) {
         let before = belief
         body(&belief)
         if belief != before { onChange(belief) }

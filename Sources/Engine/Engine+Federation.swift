@@ -28,14 +28,14 @@ extension Engine {
             provider, for: options.account, server: server, isPreparing: true,
             client: options.client)
         login.begin { [self] in
-            let entrance: Entrance
+            let entrance: BrowserLoginContext
             do {
                 // First: no client is registered that cannot be stored.
                 try await unlockSecrets([.server(server, of: provider.info.id)])
                 entrance = try await self.entrance(
                     server, user: (try? ServerName(text))?.user, provider, settings)
             } catch {
-                throw Entrance.loginError(error, server.excerpt)
+                throw BrowserLoginContext.loginError(error, server.excerpt)
             }
             let authorization = makeAuthorization(entrance, isManual: options.isManual)
             try login.go(on: authorization)
@@ -47,7 +47,7 @@ extension Engine {
     private func entrance(
         _ server: String, user: String?, _ provider: any FederatedLogin,
         _ settings: ProviderSettings
-    ) async throws -> Entrance {
+    ) async throws -> BrowserLoginContext {
         let plain = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
         let start = ContinuousTimer(ports.clock)
         let found = try await limited(Self.discoveryTime, server) {
@@ -60,7 +60,7 @@ extension Engine {
         let registered = try await limited(remaining, server) { [self] in
             try await registeredClient(found, provider)
         }
-        return Entrance(
+        return BrowserLoginContext(
             provider: provider, name: found.name, settings: settings,
             description: registered.description, clientID: registered.client.id,
             registrationKey: .server(found.name, of: provider.info.id),

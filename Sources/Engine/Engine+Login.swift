@@ -85,7 +85,7 @@ extension Engine {
         }
         let settings = ports.settings.settings(of: provider.info.id)
         guard let clientID = settings["ClientId"] else { throw Self.notConfigured(provider) }
-        let entrance = Entrance(
+        let entrance = BrowserLoginContext(
             provider: provider, name: provider.info.name, settings: settings,
             description: try provider.oauth(settings), clientID: clientID,
             secretKeys: [.provider(provider.info.id)],
@@ -107,7 +107,7 @@ extension Engine {
         return login
     }
 
-    func makeAuthorization(_ entrance: Entrance, isManual: Bool) -> Authorization {
+    func makeAuthorization(_ entrance: BrowserLoginContext, isManual: Bool) -> Authorization {
         let authorization = Authorization(
             entrance.description, clientID: entrance.clientID,
             redirects: isManual ? nil : redirects)
@@ -119,7 +119,7 @@ extension Engine {
 
     /// Waits for the code, and makes an account of it; the browser is told how it went.
     func finish(
-        _ login: Login, _ authorization: Authorization, _ entrance: Entrance
+        _ login: Login, _ authorization: Authorization, _ entrance: BrowserLoginContext
     ) async throws -> Account {
         do {
             let code = try await authorization.code()
@@ -128,7 +128,8 @@ extension Engine {
             authorization.finish(.loggedIn)
             return account
         } catch {
-            let error = Entrance.loginError(error, entrance.name, advice: entrance.advice)
+            let error = BrowserLoginContext.loginError(
+                error, entrance.name, advice: entrance.advice)
             if case EngineError.loginDenied = error {
                 authorization.finish(.denied)
             } else {
@@ -140,7 +141,8 @@ extension Engine {
 
     /// Makes an account of a code: the token is stored first, and nothing is left if that fails.
     private func exchange(
-        _ code: Secret, _ login: Login, _ authorization: Authorization, _ entrance: Entrance
+        _ code: Secret, _ login: Login, _ authorization: Authorization,
+        _ entrance: BrowserLoginContext
     ) async throws -> Account {
         // Before the code is spent: whoever does not unlock the keyring can try again.
         try await unlockSecrets(

@@ -108,7 +108,7 @@ extension Engine {
     /// Stores the client registration of a login that succeeded, if it is new.
     ///
     /// Best effort: the token has its own copy, only the next login registers again without it.
-    func storeRegistration(of entrance: Entrance) async {
+    func storeRegistration(of entrance: BrowserLoginContext) async {
         guard let key = entrance.registrationKey, let new = newRegistrations[key] else { return }
         // Tokens without a client take the one that is replaced.
         for account in accounts

@@ -14,7 +14,7 @@ package struct EnginePorts {
     package let clock: any Clock<Duration>
     package let now: () -> Timestamp
     /// Where the user is told of troubles; nil for nowhere.
-    package let noticeBoard: (any NoticeBoard)?
+    package let noticeBoard: (any NotificationPresenter)?
     /// Shows an address in the user's browser, which an activation token lets come to the front.
     package let openURL: (_ address: String, _ activationToken: String) async throws -> Void
 
@@ -22,7 +22,7 @@ package struct EnginePorts {
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
         cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
         clock: any Clock<Duration> = MainQueueClock(), now: @escaping () -> Timestamp = { .now },
-        noticeBoard: (any NoticeBoard)? = nil,
+        noticeBoard: (any NotificationPresenter)? = nil,
         openURL: @escaping (String, String) async throws -> Void = { _, _ in
             throw EngineError.notSupported("There is no browser here.")
         }

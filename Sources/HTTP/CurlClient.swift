@@ -19,7 +19,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private let proxies: ProxySettings
     private let limits: Limits
     private let onRest: () -> Void
-    private var pools: [Reach: ConnectionPool] = [:]
+    private var pools: [AddressScope: ConnectionPool] = [:]
     /// The pools that were replaced and still have transfers.
     private var retiredPools: [ConnectionPool] = []
     private var suspendDetector: SuspendDetector
@@ -133,7 +133,7 @@ package final class CurlClient: nonisolated HTTPClient {
         }
     }
 
-    private func pool(_ reach: Reach) throws(HTTPError) -> ConnectionPool {
+    private func pool(_ reach: AddressScope) throws(HTTPError) -> ConnectionPool {
         if let pool = pools[reach] { return pool }
         let pool = try ConnectionPool(CurlLibrary.load(), limits: limits)
         pools[reach] = pool
@@ -146,7 +146,7 @@ package final class CurlClient: nonisolated HTTPClient {
         retirePool(reach)
     }
 
-    private func retirePool(_ reach: Reach) {
+    private func retirePool(_ reach: AddressScope) {
         guard let pool = pools.removeValue(forKey: reach) else { return }
         retiredPools.append(pool)
         pool.retire { [weak self, unowned pool] in

@@ -92,7 +92,7 @@ struct Hop {
     /// Refuses an address that can be told without asking for its name.
     ///
     /// - Throws: ``HTTPError/invalidAddress(_:)``, ``HTTPError/forbiddenAddress(_:)``.
-    func check(_ reach: Reach) throws(HTTPError) {
+    func check(_ reach: AddressScope) throws(HTTPError) {
         guard let literal = address.literal else { return }
         guard reach.permits(literal, address.origin.scheme, isResolved: false) else {
             throw refusal(literal)
@@ -103,7 +103,7 @@ struct Hop {
     /// here.
     ///
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``.
-    func checkProxied(_ reach: Reach) throws(HTTPError) {
+    func checkProxied(_ reach: AddressScope) throws(HTTPError) {
         guard reach != .anywhere, address.isLocalName else { return }
         throw .forbiddenAddress("\(address.origin.host) is a name of the local network")
     }

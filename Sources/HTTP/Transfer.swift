@@ -10,7 +10,7 @@ struct TransferSettings {
     let limits: Limits
     let admission: Admission
     /// Returns the pool for new connections of a reach.
-    let pool: (Reach) throws(HTTPError) -> ConnectionPool
+    let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
     /// Replaces a pool that has a dead connection.
     let retire: (ConnectionPool) -> Void
 }
@@ -137,7 +137,7 @@ final class Transfer {
     }
 
     /// Hands the request to libcurl. The limit for connecting begins here.
-    private func send(_ hop: Hop, _ reach: Reach) throws(HTTPError) {
+    private func send(_ hop: Hop, _ reach: AddressScope) throws(HTTPError) {
         let proxy = try settings.proxies.proxy(for: hop.address)
         isProxied = proxy != nil
         if isProxied { try hop.checkProxied(reach) }
@@ -159,7 +159,9 @@ final class Transfer {
         settings.admission.leave(ticket)
     }
 
-    func reach(of hop: Hop) -> Reach { Reach(hop.source, allowsLoopback: request.allowsLoopback) }
+    func reach(of hop: Hop) -> AddressScope {
+        AddressScope(hop.source, allowsLoopback: request.allowsLoopback)
+    }
 
     /// Where the answer leads; nil where it is the one to give.
     func redirect() throws(HTTPError) -> Hop? {

@@ -43,7 +43,7 @@ public protocol RemoteFeed: Session {
 
     /// Whether ``RemotePage/next`` leads to the same place for good, whatever comes and goes further up, as one
     /// does that names a photo. The number of a page does not; false unless you say so.
-    var placesLast: Bool { get }
+    var hasStablePageTokens: Bool { get }
 
     /// One photo, with all that the service tells of it.
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
@@ -55,7 +55,7 @@ public protocol RemoteFeed: Session {
 extension RemoteFeed {
     public var view: String { "" }
     public var showsEveryView: Bool { false }
-    public var placesLast: Bool { false }
+    public var hasStablePageTokens: Bool { false }
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }
 

@@ -28,7 +28,7 @@ final class Daemon {
     private let providers: [any Provider]
     private let connection: BusConnection
     private let browser: DesktopBrowser
-    private let noticeBoard: DesktopNoticeBoard
+    private let noticeBoard: DesktopNotificationPresenter
     private let tree: ObjectTree
     private var engine: Engine?
     private var service: BusService?
@@ -81,7 +81,7 @@ final class Daemon {
         local = LocalProvider(
             pictures: Self.picturesFolder(configuration, folders), data: folders.data,
             cache: folders.cache,
-            images: HelperWorkshop(
+            images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
             files: files, logger: logger, clock: MainQueueClock(), version: programVersion)
@@ -97,7 +97,7 @@ final class Daemon {
             logger: logger
         ) { [settings] in settings.settings(of: $0) }
         browser = DesktopBrowser(connection)
-        noticeBoard = DesktopNoticeBoard(connection)
+        noticeBoard = DesktopNotificationPresenter(connection)
         noticeBoard.isWanted = Self.wantsNotices(configuration)
         connection.onDisconnect = { [unowned self] in end("The bus is gone") }
     }

@@ -44,7 +44,7 @@ struct JSONTests {
             "aa": .byte(2), "account": .objectPath("/a"),
         ]
         #expect(
-            PhotoSheet(photo: photo).json.text
+            PhotoDetails(photo: photo).json.text
                 == #"{"id":"1","account":"/a","title":"t","liked":false,"aa":2,"zz":1}"#)
     }
 

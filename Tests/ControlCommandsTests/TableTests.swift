@@ -3,8 +3,8 @@ import Testing
 @testable import ControlCommands
 
 struct TableTests {
-    private let wide = Medium.terminal(columns: 80, isColoured: false)
-    private let narrow = Medium.terminal(columns: 40, isColoured: false)
+    private let wide = OutputTarget.terminal(columns: 80, isColoured: false)
+    private let narrow = OutputTarget.terminal(columns: 40, isColoured: false)
 
     private func table(_ rows: [[String]]) -> Table {
         Table(
@@ -73,14 +73,14 @@ struct TableTests {
         #expect(table([]).text(for: .pipe) == "")
     }
 
-    @Test(arguments: [Medium.pipe, .terminal(columns: 80, isColoured: true)])
-    func `no control character of a field gets through`(medium: Medium) {
+    @Test(arguments: [OutputTarget.pipe, .terminal(columns: 80, isColoured: true)])
+    func `no control character of a field gets through`(medium: OutputTarget) {
         let evil = "a\u{1B}]0;x\u{7}b\u{9B}31mc\nd\te\u{202E}f\u{85}g\u{7F}"
         let text = table([["id", "1", evil, ""]]).text(for: medium)
         let fields = text.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
         #expect(
             fields.unicodeScalars.allSatisfy {
-                !PlainText.isUnwanted($0) || $0 == "\n" || (medium == .pipe && $0 == "\t")
+                !TerminalText.isUnwanted($0) || $0 == "\n" || (medium == .pipe && $0 == "\t")
             })
         #expect(text.contains("a]0;xb31mc d ef g"))
         #expect(text.split(separator: "\n").count == (medium == .pipe ? 1 : 2))

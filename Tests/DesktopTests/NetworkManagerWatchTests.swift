@@ -8,7 +8,7 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct NetworkManagerWatchTests {
     private let bus: BusConnection
-    private let words = Observed<[NetworkBelief.ManagerWord?]>()
+    private let words = Observed<[NetworkStatus.ManagerState?]>()
 
     init() throws { bus = try PrivateBus.current.connect() }
 

@@ -3,16 +3,16 @@ import TestSupport
 
 /// A board that shows notices to the test.
 @MainActor
-final class FakeNoticeBoard: NoticeBoard {
+final class FakeNoticeBoard: NotificationPresenter {
     weak var delegate: (any NoticeBoardDelegate)?
     /// What is on it, by number.
-    let notices = Observed<[Int: Notice]>([:])
+    let notices = Observed<[Int: NotificationContent]>([:])
     /// How often something was shown or replaced.
     let changes = Observed(0)
     /// Whether somebody is there to show anything.
     let isThere = Observed(true)
 
-    func show(_ notice: Notice, as number: Int) async -> Bool {
+    func show(_ notice: NotificationContent, as number: Int) async -> Bool {
         changes.update { $0 += 1 }
         guard isThere.value else { return false }
         notices.update { $0[number] = notice }

@@ -32,7 +32,7 @@ final class FakeService: OAuthLogin {
         /// The sources of which every response is empty.
         var emptied: Set<String> = []
         /// Whether a place names the photo that comes before it.
-        var placesLast = false
+        var hasStablePageTokens = false
         /// How many photos the user likes, as the service counts.
         var likeTotal: Int?
         /// Whether likes are done, and the answer is lost.
@@ -83,7 +83,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     var view: String { state.value.view }
 
     func close() { continuation.finish() }
-    var placesLast: Bool { state.value.placesLast }
+    var hasStablePageTokens: Bool { state.value.hasStablePageTokens }
 
     func accepts(_ source: SourceID) -> Bool {
         ["new", "other", "likes"].contains(source.text) || source.text.hasPrefix("topic")
@@ -110,7 +110,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         let end = min(all.count, start + state.pageSize)
         guard start < end else { return RemotePage([]) }
         let shown = all[start..<end].filter { !state.hidden.contains($0) }
-        let next = state.placesLast ? "after \(all[end - 1])" : "\(end)"
+        let next = state.hasStablePageTokens ? "after \(all[end - 1])" : "\(end)"
         return RemotePage(
             shown.map { remote($0, state) }, next: end < all.count ? next : nil,
             total: state.total)

@@ -57,7 +57,7 @@ struct FeedSimulation {
     }
 
     private struct Walk {
-        var place: FeedPlace?
+        var place: FeedPosition?
         var isDone = false
         var found: [Int] = []
         /// The photos that it must show.
@@ -218,7 +218,7 @@ struct FeedSimulation {
         }
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: request.part, isExact: false,
-            placesLast: profile.kind != .counted, generation: request.generation, now: now)
+            hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
         let merge = try tables.store(arrival, in: source)
         if Self.isTraced { try trace(request, page, merge) }
         return merge
@@ -277,8 +277,8 @@ struct FeedSimulation {
     ///
     /// - Returns: The photos and the next position; nil if the position was lost.
     private mutating func page(
-        _ place: FeedPlace?, count: Int
-    ) throws -> (photos: [Int], next: FeedPlace?)? {
+        _ place: FeedPosition?, count: Int
+    ) throws -> (photos: [Int], next: FeedPosition?)? {
         var isRead = false
         for _ in 0..<60 {
             guard let state = try tables.source(account, source) else {
@@ -305,7 +305,7 @@ struct FeedSimulation {
             }
             let photos = slice.photos.compactMap { Int($0.photo.id.text.dropFirst()) }
             let next = slice.last.map {
-                FeedPlace(
+                FeedPosition(
                     epoch: state.epoch, generation: place?.generation ?? state.generation, key: $0)
             }
             switch slice.following {
@@ -412,7 +412,7 @@ struct FeedSimulation {
 
     private mutating func walk() throws -> [Int] {
         var shown: [Int] = []
-        var place: FeedPlace?
+        var place: FeedPosition?
         repeat {
             guard let (photos, next) = try page(place, count: 4) else {
                 guard profile.mayBeStale else {

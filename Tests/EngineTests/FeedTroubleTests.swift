@@ -81,7 +81,7 @@ struct FeedTroubleTests {
 
     @Test func `places that last are not doubted`() async throws {
         let fixture = try await ServiceFixture(nine)
-        fixture.service.state.update { $0.placesLast = true }
+        fixture.service.state.update { $0.hasStablePageTokens = true }
         _ = try await fixture.page(count: 3)
         let first = try await fixture.page(count: 3)
         let later = (1...12).map { "later\($0)" }

@@ -226,7 +226,7 @@ struct PlaceholderAddressTests {
     @Test(arguments: ["198.18.0.0", "198.19.255.255", "fc00::5", "fc00:3fff::1"])
     func `the address of a name may be a placeholder of a tunnel`(text: String) throws {
         let address = try #require(IPAddress(text))
-        for reach in [Reach.publicOnly, .publicOrLoopback] {
+        for reach in [AddressScope.publicOnly, .publicOrLoopback] {
             #expect(reach.permits(address, .https, isResolved: true))
             #expect(!reach.permits(address, .https, isResolved: false))
             #expect(!reach.permits(address, .http, isResolved: true))
@@ -240,8 +240,8 @@ struct PlaceholderAddressTests {
     func `other addresses count as before`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(
-            Reach.publicOnly.permits(address, .https, isResolved: true)
-                == Reach.publicOnly.permits(address, .https, isResolved: false))
+            AddressScope.publicOnly.permits(address, .https, isResolved: true)
+                == AddressScope.publicOnly.permits(address, .https, isResolved: false))
     }
 
     @Test func `a connection to a placeholder is attempted for a name only`() async throws {

@@ -10,14 +10,14 @@ import TestSupport
 @MainActor
 final class WorkshopFixture {
     let directory: TemporaryDirectory
-    let workshop: HelperWorkshop
+    let workshop: ImageHelperClient
 
     init(
         _ limits: HelperLimits = HelperLimits(), program: String? = nil,
         files: FileThreads = FileThreads()
     ) throws {
         directory = try TemporaryDirectory()
-        workshop = HelperWorkshop(
+        workshop = ImageHelperClient(
             program: program ?? BuiltProducts.path("imagefeed-image-helper"), limits: limits,
             files: files, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

@@ -145,7 +145,7 @@ import Testing
 }
 
 /// Writes down what it was asked for in place of an image.
-private final class FakeWorkshop: ImageWorkshop {
+private final class FakeWorkshop: ImageProcessor {
     let error = Observed<ImageWorkshopError?>(nil)
     /// True while drawing waits.
     let isHeld = Observed(false)

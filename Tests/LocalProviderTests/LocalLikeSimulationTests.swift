@@ -46,7 +46,7 @@ import Testing
     ) async throws -> String? {
         let database = DatabaseQueue(label: "likes") {
             let database = try Database(path: path, durability: .process)
-            try database.migrate(HouseholdDatabase.migrations)
+            try database.migrate(LocalUserDatabase.migrations)
             return database
         }
         for seed in seeds {

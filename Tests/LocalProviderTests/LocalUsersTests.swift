@@ -116,7 +116,7 @@ import Testing
     @Test func `a wrong password is told after a pause, and the right one at once`() async throws {
         _ = try await provider.logIn(request("ada", "geheim", registers: true))
         for failures in 0..<3 {
-            let pause = PasswordTries.pause(failures: failures)
+            let pause = PasswordThrottle.pause(failures: failures)
             async let wrong = error(request("ada", "geraten"))
             // That of the answer, and that of the line.
             try await clock.sleepers.wait { $0.count == 2 * (failures + 1) ? true : nil }
@@ -131,8 +131,8 @@ import Testing
         // Nobody else has waited, and all is forgotten.
         async let wrong = error(request("ada", "geraten"))
         _ = try await clock.sleepers.elements(8)
-        #expect(clock.sleepers.value.last == clock.now.advanced(by: PasswordTries.firstPause))
-        clock.advance(by: PasswordTries.firstPause)
+        #expect(clock.sleepers.value.last == clock.now.advanced(by: PasswordThrottle.firstPause))
+        clock.advance(by: PasswordThrottle.firstPause)
         _ = await wrong
     }
 

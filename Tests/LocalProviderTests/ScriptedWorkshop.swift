@@ -4,7 +4,7 @@ import ProviderKit
 import TestSupport
 
 /// A workshop that knows what it is told, and makes images of one colour.
-final class ScriptedWorkshop: ImageWorkshop {
+final class ScriptedWorkshop: ImageProcessor {
     /// What is known of photos, by the ends of their paths.
     let facts = Observed<[String: ImageFacts]>([:])
     /// What it throws, if anything.

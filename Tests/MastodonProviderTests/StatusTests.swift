@@ -10,14 +10,14 @@ struct StatusTests {
         _ json: String, showsSensitive: Bool = false, isOfLikes: Bool = false
     ) throws -> [RemotePhoto] {
         let record = try JSONDecoder().decode(StatusRecord.self, from: Data(json.utf8))
-        return Translation(allowsLoopback: false, showsSensitive: showsSensitive)
+        return ModelMapping(allowsLoopback: false, showsSensitive: showsSensitive)
             .photos(record, isOfLikes: isOfLikes)
     }
 
     private func recorded(_ name: String, allowsLoopback: Bool = false) throws -> [RemotePhoto] {
         let body = try recordings.body(name)
         let record = try JSONDecoder().decode(StatusRecord.self, from: Data(body))
-        return Translation(allowsLoopback: allowsLoopback, showsSensitive: true).photos(record)
+        return ModelMapping(allowsLoopback: allowsLoopback, showsSensitive: true).photos(record)
     }
 
     @Test func `a recorded picture is all that the server tells of it`() throws {
@@ -185,7 +185,7 @@ struct StatusTests {
         func profile(_ name: String) throws -> Profile? {
             let record = try JSONDecoder().decode(
                 AccountRecord.self, from: Data(try recordings.body(name)))
-            return Translation(allowsLoopback: true, showsSensitive: false).profile(record)
+            return ModelMapping(allowsLoopback: true, showsSensitive: false).profile(record)
         }
         let plain = try #require(try profile("accounts_verify_credentials_200"))
         #expect(plain.username == "mastodonpy_test")

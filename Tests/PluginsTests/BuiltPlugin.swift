@@ -23,7 +23,7 @@ final class BuiltPlugin {
     /// - Throws: What keeps it from being made.
     init(
         _ program: String, _ manifest: String, _ settings: [String: String] = [:],
-        level: Confinement = .bubblewrap, limits: PluginLimits = PluginLimits()
+        level: SandboxKind = .bubblewrap, limits: PluginLimits = PluginLimits()
     ) throws {
         directory = try TemporaryDirectory()
         let id = try #require(manifest.firstMatch(of: /Id=(.*)/)?.output.1)

@@ -13,7 +13,7 @@ struct HostileTests {
     // MARK: What they reach for
 
     @Test(arguments: confinements)
-    func `one that connects out reaches nobody`(_ level: Confinement) async throws {
+    func `one that connects out reaches nobody`(_ level: SandboxKind) async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "secret"))
         let plugin = try PluginFixture(
             """
@@ -26,7 +26,7 @@ struct HostileTests {
 
     @Test(arguments: confinements)
     func `one that reads keys of ssh and asks the keyring finds nothing`(
-        _ level: Confinement
+        _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
         let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
@@ -49,7 +49,7 @@ struct HostileTests {
 
     @Test(arguments: confinements)
     func `one that reads what another account has finds nothing`(
-        _ level: Confinement
+        _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
         let data = try directory.write("TOKEN", to: "home/.local/share/imagefeed/accounts.sqlite")
@@ -66,7 +66,7 @@ struct HostileTests {
 
     @Test(arguments: confinements)
     func `one that asks for other hosts gets nothing from them`(
-        _ level: Confinement
+        _ level: SandboxKind
     ) async throws {
         let http = ScriptedHTTP()
         let plugin = try PluginFixture(
@@ -143,7 +143,7 @@ struct HostileTests {
     // MARK: What they take
 
     @Test(arguments: confinements)
-    func `one that forks without end starts nothing`(_ level: Confinement) async throws {
+    func `one that forks without end starts nothing`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import subprocess
@@ -161,7 +161,7 @@ struct HostileTests {
 
     @Test(arguments: confinements)
     func `one that meddles with files and processes that it cannot read changes nothing`(
-        _ level: Confinement
+        _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
         let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
@@ -195,7 +195,7 @@ struct HostileTests {
 
     /// What counts for all of the user's programs, or for none.
     @Test(arguments: confinements)
-    func `one that takes what has no limit gets none of it`(_ level: Confinement) async throws {
+    func `one that takes what has no limit gets none of it`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import ctypes, fcntl
@@ -242,7 +242,7 @@ struct HostileTests {
     /// Its system calls would be its own to decide about, and its life longer than the daemon's.
     @Test(arguments: confinements)
     func `one that wants to decide about its calls, or to outlive us, may not`(
-        _ level: Confinement
+        _ level: SandboxKind
     ) async throws {
         let plugin = try PluginFixture(
             """
@@ -259,7 +259,7 @@ struct HostileTests {
     }
 
     @Test(arguments: confinements)
-    func `one that does not leave off trying is ended`(_ level: Confinement) async throws {
+    func `one that does not leave off trying is ended`(_ level: SandboxKind) async throws {
         // Not by the deadline, however busy the machine is.
         var limits = PluginFixture.quick
         limits.answering = .seconds(60)
@@ -270,7 +270,7 @@ struct HostileTests {
     }
 
     @Test(arguments: confinements)
-    func `one that eats memory gets no more than its share`(_ level: Confinement) async throws {
+    func `one that eats memory gets no more than its share`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import mmap
@@ -426,7 +426,7 @@ struct HostileTests {
     }
 
     @Test(arguments: confinements)
-    func `one that ignores its end is killed`(_ level: Confinement) async throws {
+    func `one that ignores its end is killed`(_ level: SandboxKind) async throws {
         var limits = PluginFixture.quick
         limits.idling = .seconds(1)
         let plugin = try PluginFixture(
@@ -492,4 +492,4 @@ private func listen(at path: String) throws -> Int32 {
 }
 
 /// What keeps them from the rest of the computer, each.
-private let confinements: [Confinement] = [.bubblewrap, .landlock]
+private let confinements: [SandboxKind] = [.bubblewrap, .landlock]

@@ -105,12 +105,12 @@ struct IsolationTests {
 
     @Test func `the unit permits the namespaces of bubblewrap`() async throws {
         let permitted = try #require(try Unit.value("RestrictNamespaces")).split(separator: " ")
-        let used = Confinement.namespaces
+        let used = SandboxKind.namespaces
         #expect(Set(permitted.map(String.init)) == Set(used).union(["mnt"]))
     }
 }
 
-private let sandboxes = [Confinement.bubblewrap, .landlock].map(\.rawValue)
+private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
 
 /// The unit file of the daemon.
 enum Unit {
@@ -138,14 +138,14 @@ struct OrdinaryPrograms {
     }
 
     func plugin(
-        _ script: String, opening: String = "", in sandbox: String, fallbacks: [Confinement] = [],
+        _ script: String, opening: String = "", in sandbox: String, fallbacks: [SandboxKind] = [],
         limits: PluginLimits = PluginFixture.quick, directory: TemporaryDirectory? = nil
     ) throws -> PluginFixture {
         var limits = limits
         limits.answering = .seconds(30)
         return try PluginFixture(
             script, opening: opening, limits: limits,
-            level: try #require(Confinement(rawValue: sandbox)), fallbacks: fallbacks,
+            level: try #require(SandboxKind(rawValue: sandbox)), fallbacks: fallbacks,
             programs: programs, directory: directory)
     }
 

@@ -41,7 +41,7 @@ final class PluginFixture {
     init(
         _ script: String = "pass", opening: String = "", authentication: String = "Type=none",
         limits: PluginLimits = PluginFixture.quick,
-        level: Confinement = .bubblewrap, fallbacks: [Confinement] = [],
+        level: SandboxKind = .bubblewrap, fallbacks: [SandboxKind] = [],
         programs: SandboxPrograms = .installed, hosts: String = "example.org;",
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {

@@ -5,8 +5,8 @@ import Testing
 @testable import UnsplashProvider
 
 struct PhotoTests {
-    private static func translation(_ settings: [String: String] = [:]) throws -> Translation {
-        Translation(settings: try UnsplashSettings(ProviderSettings(settings)))
+    private static func translation(_ settings: [String: String] = [:]) throws -> ModelMapping {
+        ModelMapping(settings: try UnsplashSettings(ProviderSettings(settings)))
     }
 
     /// A photo of one field more than it needs.

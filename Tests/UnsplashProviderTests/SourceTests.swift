@@ -30,8 +30,8 @@ struct SourceTests {
         (nil, 1, nil), ("2", 2, nil), ("7.220922", 7, 220922), ("1.0", 1, 0),
     ])
     func `a place is a page and a total`(text: String?, number: Int, total: Int?) throws {
-        let place = try PagePlace(text)
-        #expect(place == PagePlace(number: number, total: total))
+        let place = try PageToken(text)
+        #expect(place == PageToken(number: number, total: total))
         if let text { #expect(place.text == text) }
     }
 
@@ -40,7 +40,7 @@ struct SourceTests {
         "https://evil.example", "1.-2", "１",
     ])
     func `a malformed place is the caller's mistake`(text: String) {
-        #expect(throws: ProviderError.self) { try PagePlace(text) }
+        #expect(throws: ProviderError.self) { try PageToken(text) }
     }
 
     @Test(arguments: [
@@ -55,7 +55,7 @@ struct SourceTests {
     ])
     func `a next page lies at the API, and further on`(url: String, number: Int?) throws {
         let api = try #require(WebAddress("https://api.unsplash.com"))
-        #expect(PagePlace.top.next(links: ["<\(url)>; rel=\"next\""], api: api) == number)
-        #expect(PagePlace.top.next(links: ["<\(url)>; rel=\"last\""], api: api) == nil)
+        #expect(PageToken.top.next(links: ["<\(url)>; rel=\"next\""], api: api) == number)
+        #expect(PageToken.top.next(links: ["<\(url)>; rel=\"last\""], api: api) == nil)
     }
 }

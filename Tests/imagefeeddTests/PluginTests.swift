@@ -9,7 +9,7 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(3))) @MainActor
 struct PluginTests {
     @Test func `a feed of photos comes through a plugin in Python`() async throws {
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
         let account = try await world.logIn()
@@ -25,7 +25,7 @@ struct PluginTests {
     }
 
     @Test func `an account with a long ID has images and downloads`() async throws {
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
         // Each `%` takes three bytes in the ID.
@@ -56,7 +56,7 @@ struct PluginTests {
     func `plugins come and go while the daemon runs, and accounts stay`(
         settings: String
     ) async throws {
-        var world = try PluginWorld()
+        var world = try PluginContext()
         world.settings = settings
         try world.configure()
         let daemon = try await RunningDaemon()
@@ -91,7 +91,7 @@ struct PluginTests {
     }
 
     @Test func `a bad manifest is listed with its reason, and harms nothing`() async throws {
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         try PrivateBus.current.directory.write(
             "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
@@ -114,7 +114,7 @@ struct PluginTests {
         async throws
     {
         try Pictures.add(["a"])
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
         let local = try await world.client.logIn("ada")
@@ -132,7 +132,7 @@ struct PluginTests {
     }
 
     @Test func `a manifest that changes again and again costs nothing`() async throws {
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
         let account = try await world.logIn()
@@ -159,7 +159,7 @@ struct PluginTests {
         async throws
     {
         let desktop = try await NotifiedDesktop()
-        let world = try PluginWorld()
+        let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
         let account = try await world.logIn()
@@ -200,7 +200,7 @@ struct PluginTests {
 
 /// A feed on loopback, and a folder for plugins.
 @MainActor
-struct PluginWorld {
+struct PluginContext {
     let server: LoopbackServer
     let client: TestClient
     /// Further lines of the configuration of the example.

@@ -1,5 +1,5 @@
 /// Every known account.
-struct AccountList: Answer {
+struct AccountList: Renderable {
     let snapshot: ServiceSnapshot
     /// Whether to count the likes that wait to be sent.
     var countsUnsent = true
@@ -8,7 +8,7 @@ struct AccountList: Answer {
         .array(snapshot.accounts.map(\.json))
     }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         let table = Table(
             columns: [
                 .init(title: ""),
@@ -39,7 +39,7 @@ struct AccountList: Answer {
 }
 
 extension AccountRecord {
-    var stateInk: Ink {
+    var stateInk: TextStyle {
         switch state {
         case "ready": .good
         case "loading", "logged-out": .faint

@@ -1,5 +1,5 @@
 /// The path of a file.
-struct FilePath: Answer {
+struct FilePath: Renderable {
     let path: PathBytes
 
     /// JSON is UTF-8. A path that is not has the address of the file too, in which its bytes are percent-encoded.
@@ -11,12 +11,12 @@ struct FilePath: Answer {
         return .object(members)
     }
 
-    func text(for medium: Medium) -> String {
-        (medium == .pipe ? path.text : PlainText.line(path.text)) + "\n"
+    func text(for medium: OutputTarget) -> String {
+        (medium == .pipe ? path.text : TerminalText.line(path.text)) + "\n"
     }
 
     /// Returns, for a program, the bytes of the path, whatever they are.
-    func bytes(for medium: Medium) -> [UInt8] {
+    func bytes(for medium: OutputTarget) -> [UInt8] {
         medium == .pipe ? path.bytes + [UInt8(ascii: "\n")] : Array(text(for: medium).utf8)
     }
 }

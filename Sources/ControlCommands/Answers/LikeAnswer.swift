@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 
 /// What has become of a like, or of the end of one.
-struct LikeAnswer: Answer {
+struct LikeAnswer: Renderable {
     let account: ObjectPath
     let photo: String
     /// Whether the photo is liked, or will be once it is sent.
@@ -17,10 +17,10 @@ struct LikeAnswer: Answer {
         ])
     }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         let reference = "\(AccountRecord.id(of: account))/\(photo)"
         guard medium != .pipe else {
-            return [reference, liked ? "liked" : "not liked", outcome].map(PlainText.line)
+            return [reference, liked ? "liked" : "not liked", outcome].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"
         }
         let more =
@@ -30,7 +30,7 @@ struct LikeAnswer: Answer {
             case .local: ", on this computer"
             case nil: ", \(outcome)"
             }
-        return PlainText.line("\(liked ? "Liked" : "Unliked") \(reference)\(more)") + "\n"
+        return TerminalText.line("\(liked ? "Liked" : "Unliked") \(reference)\(more)") + "\n"
     }
 
     /// What a person should know about it.

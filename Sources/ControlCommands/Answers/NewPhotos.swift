@@ -1,10 +1,10 @@
 /// How many photos a refresh found.
-struct NewPhotos: Answer {
+struct NewPhotos: Renderable {
     let count: UInt32
 
     var json: JSON { .object([.init("new", .unsigned(UInt64(count)))]) }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         guard medium != .pipe else { return "\(count)\n" }
         return switch count {
         case 0: "No new photos\n"

@@ -2,19 +2,19 @@ internal import BusAPI
 internal import DBus
 
 /// Photos of a feed, and where the next ones begin.
-struct PhotoPage: Answer {
+struct PhotoPage: Renderable {
     var photos: [[String: Variant]]
     /// Empty at the end.
     var next: String
 
     var json: JSON {
         .object([
-            .init("photos", .array(photos.map { JSON($0, order: ContractOrder.photo) })),
+            .init("photos", .array(photos.map { JSON($0, order: PropertyOrder.photo) })),
             .init("next", .string(next)),
         ])
     }
 
-    func text(for medium: Medium) -> String { table.text(for: medium) }
+    func text(for medium: OutputTarget) -> String { table.text(for: medium) }
 
     var table: Table {
         Table(
@@ -39,10 +39,10 @@ struct PhotoPage: Answer {
 
 /// A feed whose pages are printed as they come, as one table.
 struct FeedListing {
-    let medium: Medium
+    let medium: OutputTarget
     private var layout: Layout?
 
-    init(medium: Medium) { self.medium = medium }
+    init(medium: OutputTarget) { self.medium = medium }
 
     /// The next lines, laid out like those before unless an identifier is too wide for that; then there is
     /// a new heading.

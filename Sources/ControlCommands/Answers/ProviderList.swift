@@ -1,12 +1,12 @@
 /// What can be logged in to, and what still needs configuring.
-struct ProviderList: Answer {
+struct ProviderList: Renderable {
     let providers: [ProviderRecord]
 
     var json: JSON {
-        .array(providers.map { JSON($0.properties, order: ContractOrder.provider) })
+        .array(providers.map { JSON($0.properties, order: PropertyOrder.provider) })
     }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         // Who has no plugins is not told of what keeps them.
         let showsSandbox = medium == .pipe || providers.contains { !$0.sandbox.isEmpty }
         let table = Table(

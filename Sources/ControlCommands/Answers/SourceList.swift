@@ -2,13 +2,13 @@ internal import BusAPI
 internal import DBus
 
 /// The feeds of one account.
-struct SourceList: Answer {
+struct SourceList: Renderable {
     let sources: [[String: Variant]]
     let defaultSource: String?
 
-    var json: JSON { .array(sources.map { JSON($0, order: ContractOrder.source) }) }
+    var json: JSON { .array(sources.map { JSON($0, order: PropertyOrder.source) }) }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         let table = Table(
             columns: [
                 .init(title: ""),

@@ -1,14 +1,14 @@
 internal import BusAPI
 
 /// The daemon, its accounts and its providers on one screen.
-struct StatusScreen: Answer {
+struct StatusScreen: Renderable {
     let snapshot: ServiceSnapshot
     var now = Timestamp.now
     /// Of the daemon that comes with this program.
     var installedVersion = programVersion
 
     var json: JSON {
-        guard case .object(let manager) = JSON(snapshot.manager, order: ContractOrder.manager)
+        guard case .object(let manager) = JSON(snapshot.manager, order: PropertyOrder.manager)
         else { return .null }
         return .object(
             manager + [
@@ -17,11 +17,11 @@ struct StatusScreen: Answer {
             ])
     }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         guard case .terminal(let columns, _) = medium else { return fields }
-        let online = snapshot.isOnline ? ("online", Ink.good) : ("offline", Ink.warning)
+        let online = snapshot.isOnline ? ("online", TextStyle.good) : ("offline", TextStyle.warning)
         let head =
-            medium.inked(PlainText.line("Image Feed \(snapshot.version)"), .heading) + ", "
+            medium.inked(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + medium.inked(online.0, online.1) + "\n"
             + paragraph(remarks.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else {
@@ -75,19 +75,19 @@ struct StatusScreen: Answer {
                 + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
         }
         return ([daemon] + limits + accounts + providers).map { fields in
-            fields.map(PlainText.line).joined(separator: "\t") + "\n"
+            fields.map(TerminalText.line).joined(separator: "\t") + "\n"
         }.joined()
     }
 
     /// The table of the accounts, what is to be said of one below its line.
-    private func accounts(_ medium: Medium, _ columns: Int) -> String {
+    private func accounts(_ medium: OutputTarget, _ columns: Int) -> String {
         // The details tell what is unsent.
         let lines = AccountList(snapshot: snapshot, countsUnsent: false).text(for: medium)
             .split(separator: "\n", omittingEmptySubsequences: false)
         var text = lines[0] + "\n"
         for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
             text += line + "\n"
-            let details = PlainText.line(details(account))
+            let details = TerminalText.line(details(account))
             for line in details.wrapped(to: max(10, columns - 5)) {
                 text += "     " + medium.inked(line, .faint) + "\n"
             }
@@ -132,6 +132,6 @@ struct StatusScreen: Answer {
     }
 
     private func paragraph(_ text: String, _ columns: Int) -> String {
-        PlainText.line(text).wrapped(to: columns).map { $0 + "\n" }.joined()
+        TerminalText.line(text).wrapped(to: columns).map { $0 + "\n" }.joined()
     }
 }

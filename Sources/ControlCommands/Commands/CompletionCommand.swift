@@ -22,7 +22,7 @@ struct CompleteCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         // The daemon may be busy; who presses a key waits no longer than this for it.
-        let patience = CompletionPatience(milliseconds: 500)
+        let patience = CompletionTimeout(milliseconds: 500)
         defer { withExtendedLifetime(patience) {} }
         let line =
             shell == .bash

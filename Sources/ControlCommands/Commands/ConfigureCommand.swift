@@ -38,7 +38,7 @@ struct ConfigureCommand: AsyncParsableCommand {
                 ? "\(provider.name) needs more before it is configured."
                 : "\(provider.name) is configured. Log in with “imagefeedctl login \(provider.id)”."
         )
-        try output.show(Confirmation(JSON(properties, order: ContractOrder.provider)))
+        try output.show(Confirmation(JSON(properties, order: PropertyOrder.provider)))
     }
 
     @MainActor private func given() async throws(CommandFailure) -> [ProviderSetting: Variant] {

@@ -108,10 +108,10 @@ struct LoginCommand: AsyncParsableCommand {
 }
 
 /// The account that a login ended with.
-struct LoggedIn: Answer {
+struct LoggedIn: Renderable {
     let id: String
     let properties: [String: Variant]
 
-    var json: JSON { JSON(properties, order: ContractOrder.account) }
-    func text(for medium: Medium) -> String { id + "\n" }
+    var json: JSON { JSON(properties, order: PropertyOrder.account) }
+    func text(for medium: OutputTarget) -> String { id + "\n" }
 }

@@ -20,6 +20,6 @@ struct LogoutCommand: AsyncParsableCommand {
         try await client.logout()
         Console.note("Logged out of \(account.label).")
         let properties = try await client.properties(.account)
-        try output.show(Confirmation(JSON(properties, order: ContractOrder.account)))
+        try output.show(Confirmation(JSON(properties, order: PropertyOrder.account)))
     }
 }

@@ -12,7 +12,7 @@ struct PhotoCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        let sheet = PhotoSheet(photo: try await client.photo(photo.reference.id))
+        let sheet = PhotoDetails(photo: try await client.photo(photo.reference.id))
         if !output.json { await PhotoPreview(client: client).show(photo.reference.id) }
         try output.show(sheet)
     }

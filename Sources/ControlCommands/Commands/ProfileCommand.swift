@@ -39,7 +39,7 @@ struct ProfileCommand: AsyncParsableCommand {
             try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
             Console.note("\(account.label) has a new avatar.")
         }
-        let profile = ProfileSheet(profile: try await client.properties(.profile))
+        let profile = ProfileDetails(profile: try await client.properties(.profile))
         try output.show(profile)
         let remark = account.isLoggedIn ? profile.remark : "\(account.id) is logged out."
         if let remark { Console.note(remark) }

@@ -9,7 +9,7 @@ struct ProvidersCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let list = ProviderList(providers: try await ServiceSession().snapshot().providers)
         try output.show(list)
-        if !output.json, Medium.standardOutput != .pipe, let advice = list.advice {
+        if !output.json, OutputTarget.standardOutput != .pipe, let advice = list.advice {
             Console.note(advice)
         }
     }

@@ -7,11 +7,11 @@ struct CompletionCandidate: Equatable {
     /// nil for what a shell could not tell from its own signs: control characters, which a name from a service or a
     /// disk may hold.
     init?(_ word: String, _ summary: String = "") {
-        guard !word.isEmpty, !word.unicodeScalars.contains(where: PlainText.isUnwanted) else {
+        guard !word.isEmpty, !word.unicodeScalars.contains(where: TerminalText.isUnwanted) else {
             return nil
         }
         self.word = word
-        self.summary = PlainText.line(summary).truncated(to: 50)
+        self.summary = TerminalText.line(summary).truncated(to: 50)
     }
 }
 

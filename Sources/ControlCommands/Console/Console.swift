@@ -21,18 +21,18 @@ enum Console {
 
     /// Says something on standard error.
     static func note(_ message: String) {
-        _ = write(Array((PlainText.line(message) + "\n").utf8), to: STDERR_FILENO)
+        _ = write(Array((TerminalText.line(message) + "\n").utf8), to: STDERR_FILENO)
     }
 
     /// Asks on standard error; the cursor stays on the line.
     static func ask(_ question: String) {
-        _ = write(Array((PlainText.line(question) + " ").utf8), to: STDERR_FILENO)
+        _ = write(Array((TerminalText.line(question) + " ").utf8), to: STDERR_FILENO)
     }
 
     /// Replaces the line of standard error that the cursor is on.
     static func redraw(_ line: String) {
         // Source: ECMA-48, 8.3.41: erases the line.
-        _ = write(Array(("\r\u{1B}[2K" + PlainText.line(line)).utf8), to: STDERR_FILENO)
+        _ = write(Array(("\r\u{1B}[2K" + TerminalText.line(line)).utf8), to: STDERR_FILENO)
     }
 
     /// Says on standard error why the program ends.

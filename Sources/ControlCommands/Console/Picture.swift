@@ -9,7 +9,7 @@ internal import System
 enum Picture {
     /// Whether the terminal of standard output can show anything at all, and there is a program for it.
     static var canShow: Bool {
-        guard case .terminal(_, let isColoured) = Medium.standardOutput else { return false }
+        guard case .terminal(_, let isColoured) = OutputTarget.standardOutput else { return false }
         let term = getenv("TERM").map { String(cString: $0) } ?? ""
         return (isColoured || term != "dumb") && isInstalled
     }
@@ -54,7 +54,7 @@ enum Picture {
 
     private static func options(_ columns: Int, _ rows: Int) -> [String] {
         var options = ["--size", "\(columns)x\(rows)", "--animate", "off", "--polite", "on"]
-        if case .terminal(_, isColoured: false) = Medium.standardOutput {
+        if case .terminal(_, isColoured: false) = OutputTarget.standardOutput {
             options += ["--colors", "none"]
         }
         return options

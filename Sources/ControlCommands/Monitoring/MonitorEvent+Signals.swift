@@ -56,7 +56,7 @@ extension MonitorEvent {
         let name = change.0.dropFirst(prefix.count).lowercased()
         let order =
             orders[change.0] ?? objectKinds.first { $0.interface == change.0 }?.order
-            ?? ContractOrder.manager
+            ?? PropertyOrder.manager
         let members = members(change.1, order)
         let facts = members.compactMap { member in
             change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
@@ -107,7 +107,7 @@ extension MonitorEvent {
                     name: "photo-changed", object: path,
                     members: [
                         .init("photo", .string(photo)),
-                        .init("changes", JSON(changes, order: ContractOrder.photo)),
+                        .init("changes", JSON(changes, order: PropertyOrder.photo)),
                     ],
                     sentence:
                         "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
@@ -164,15 +164,15 @@ extension MonitorEvent {
 
     /// The interfaces that say what an object is.
     private static let objectKinds: [(interface: String, name: String, order: [String])] = [
-        (InterfaceName.account.text, "account", ContractOrder.account),
-        (InterfaceName.login.text, "login", ContractOrder.login),
-        (InterfaceName.provider.text, "provider", ContractOrder.provider),
-        (InterfaceName.transfer.text, "transfer", ContractOrder.transfer),
+        (InterfaceName.account.text, "account", PropertyOrder.account),
+        (InterfaceName.login.text, "login", PropertyOrder.login),
+        (InterfaceName.provider.text, "provider", PropertyOrder.provider),
+        (InterfaceName.transfer.text, "transfer", PropertyOrder.transfer),
     ]
 
     /// The order of the properties of the other interfaces.
     private static let orders = [
-        InterfaceName.like.text: ContractOrder.like,
-        InterfaceName.profile.text: ContractOrder.profile,
+        InterfaceName.like.text: PropertyOrder.like,
+        InterfaceName.profile.text: PropertyOrder.profile,
     ]
 }

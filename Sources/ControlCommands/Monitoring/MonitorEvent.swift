@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 
 /// Something that happened, as `monitor` prints it: one line.
-struct MonitorEvent: Answer {
+struct MonitorEvent: Renderable {
     /// What happened, for programs: `photos-updated`.
     let name: String
     /// What it happened to; nil for the daemon as a whole.
@@ -30,14 +30,15 @@ struct MonitorEvent: Answer {
         return .object(all)
     }
 
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         let subject = object.map(AccountRecord.id) ?? "daemon"
         guard medium != .pipe else {
-            return [time.second, name, subject, sentence].map(PlainText.line)
+            return [time.second, name, subject, sentence].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"
         }
         return medium.inked(time.second, .faint) + "  "
-            + medium.inked(PlainText.line(subject), .heading) + "  " + PlainText.line(sentence)
+            + medium.inked(TerminalText.line(subject), .heading) + "  "
+            + TerminalText.line(sentence)
             + "\n"
     }
 

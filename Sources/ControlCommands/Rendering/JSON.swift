@@ -71,7 +71,7 @@ enum JSON: Equatable {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             // More than JSON asks for: what comes out here may be looked at on a terminal.
-            case _ where PlainText.isUnwanted(scalar):
+            case _ where TerminalText.isUnwanted(scalar):
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

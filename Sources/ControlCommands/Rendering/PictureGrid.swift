@@ -52,7 +52,7 @@ struct PictureGrid {
 
     private func caption(_ tile: Tile, _ row: Int) -> (text: String, width: Int) {
         guard row < tile.captions.count else { return ("", 0) }
-        let text = PlainText.line(tile.captions[row]).truncated(to: width)
+        let text = TerminalText.line(tile.captions[row]).truncated(to: width)
         return (text, text.displayWidth)
     }
 }

@@ -16,7 +16,7 @@ struct Table {
     /// The table with a line feed after each line; empty without rows.
     ///
     /// In a pipe there is no heading and no column is missing.
-    func text(for medium: Medium) -> String {
+    func text(for medium: OutputTarget) -> String {
         switch medium {
         case .pipe:
             rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
@@ -26,13 +26,13 @@ struct Table {
     }
 
     /// Rows that continue a table whose layout was made before.
-    func text(for medium: Medium, _ layout: Layout, hasHeading: Bool) -> String {
+    func text(for medium: OutputTarget, _ layout: Layout, hasHeading: Bool) -> String {
         let heading = columns.map { Cell($0.title, .heading) }
         return ((hasHeading ? [heading] : []) + rows)
             .map { line($0, layout, medium) + "\n" }.joined()
     }
 
-    private func line(_ cells: [Cell], _ layout: Layout, _ medium: Medium) -> String {
+    private func line(_ cells: [Cell], _ layout: Layout, _ medium: OutputTarget) -> String {
         var line = ""
         var padding = 0
         for (index, width) in layout.widths {
@@ -55,13 +55,13 @@ struct Table {
 /// A field of a table, free of control characters.
 struct Cell: Equatable {
     let text: String
-    var ink = Ink.plain
+    var ink = TextStyle.plain
 
     /// - Parameters:
     ///   - text: May come from anywhere.
     ///   - ink: How it stands out.
-    init(_ text: String, _ ink: Ink = .plain) {
-        self.text = PlainText.line(text)
+    init(_ text: String, _ ink: TextStyle = .plain) {
+        self.text = TerminalText.line(text)
         self.ink = ink
     }
 }

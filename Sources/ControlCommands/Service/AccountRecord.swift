@@ -37,7 +37,7 @@ struct AccountRecord {
         var all = properties
         for key in ["Name", "Avatar"] { all[key] = profile?[key] }
         all["Pending"] = pendingLikes.map { .array($0.map { .string($0) }, of: "s") }
-        return JSON(all, order: ContractOrder.account + ["Name", "Avatar", "Pending"])
+        return JSON(all, order: PropertyOrder.account + ["Name", "Avatar", "Pending"])
     }
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }

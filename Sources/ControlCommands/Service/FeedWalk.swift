@@ -21,7 +21,7 @@ struct FeedWalk {
         var photos = PhotoPage(photos: [], next: start)
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
-        if isGrid, !isDrawn, Medium.standardOutput != .pipe {
+        if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
             Console.note("To see the photos here, install chafa.")
         }
         repeat {
@@ -45,7 +45,7 @@ struct FeedWalk {
     private func explainEnd(_ listed: Int, _ next: String) {
         if listed == 0 {
             Console.note(start.isEmpty ? "There are no photos." : "There are no more photos.")
-        } else if !next.isEmpty, Medium.standardOutput != .pipe {
+        } else if !next.isEmpty, OutputTarget.standardOutput != .pipe {
             Console.note(advice)
         }
     }

@@ -89,7 +89,7 @@ final class LoginDialogue {
         if addressOnStandardError {
             Console.note(address)
         } else {
-            try Console.write(PlainText.line(address) + "\n")
+            try Console.write(TerminalText.line(address) + "\n")
         }
     }
 

@@ -50,7 +50,7 @@ final class PhotoDownload {
 
     /// The width of the terminal; nil where nobody looks at progress.
     private static var columns: Int? {
-        if case .terminal(let columns, _) = Medium.standardError { columns } else { nil }
+        if case .terminal(let columns, _) = OutputTarget.standardError { columns } else { nil }
     }
 
     private func interrupt() {

@@ -8,7 +8,7 @@ struct PhotoPreview {
 
     /// Draws one photo above what is said of it, if that can be.
     func show(_ photo: String) async {
-        guard Picture.canShow, case .terminal(let columns, _) = Medium.standardOutput,
+        guard Picture.canShow, case .terminal(let columns, _) = OutputTarget.standardOutput,
             let path = await file(photo, "small")
         else { return }
         await Picture.show(path, columns: min(columns, 60), rows: 20)
@@ -18,7 +18,7 @@ struct PhotoPreview {
     ///
     /// - Throws: ``CommandFailure`` when nothing can be written.
     func show(_ page: PhotoPage) async throws(CommandFailure) {
-        guard case .terminal(let columns, _) = Medium.standardOutput else { return }
+        guard case .terminal(let columns, _) = OutputTarget.standardOutput else { return }
         let grid = PictureGrid(columns: columns)
         var rest = page.photos[...]
         while !rest.isEmpty {

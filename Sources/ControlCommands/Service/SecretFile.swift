@@ -47,10 +47,10 @@ struct SecretFile {
     ) async throws(CommandFailure) -> FileDescriptor? {
         let file = SecretFile(PathBytes("-"), noun)
         var first = try await file.ask(" (empty for none)")
-        defer { UnseenInput.erase(&first) }
+        defer { HiddenInput.erase(&first) }
         guard !first.isEmpty else { return nil }
         var second = try await file.ask(" again")
-        defer { UnseenInput.erase(&second) }
+        defer { HiddenInput.erase(&second) }
         guard first == second else {
             throw CommandFailure(.failed, "The second \(noun) is not the first one.")
         }
@@ -58,13 +58,13 @@ struct SecretFile {
     }
 
     @MainActor private func ask(_ more: String = "") async throws(CommandFailure) -> [UInt8] {
-        try await UnseenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
+        try await HiddenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
     }
 
     /// - Returns: The end of a pipe from which the bytes are read, but for a line feed at the end.
     private func piped(_ secret: consuming [UInt8]) throws(CommandFailure) -> FileDescriptor {
         var bytes = secret
-        defer { UnseenInput.erase(&bytes) }
+        defer { HiddenInput.erase(&bytes) }
         var count = bytes.count
         if bytes.last == UInt8(ascii: "\n") { count -= 1 }
         guard count <= Self.limitBytes else {

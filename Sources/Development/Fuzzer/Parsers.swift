@@ -47,8 +47,8 @@ let parsers: [String: Parser] = [
 
 @MainActor private func readCursor(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
-    guard let place = try? FeedPlace(parsing: text) else { return }
-    let again = try? FeedPlace(parsing: place.text)
+    guard let place = try? FeedPosition(parsing: text) else { return }
+    let again = try? FeedPosition(parsing: place.text)
     precondition(again?.epoch == place.epoch && again?.position == place.position)
 }
 

@@ -14,7 +14,7 @@ package import ServiceSimulator
 package final class SimulatedMastodon: SimulatedService {
     /// What people call the server.
     package let name: String
-    package let desk: ServiceDesk<ServerState>
+    package let desk: SimulatorServer<ServerState>
 
     /// Where the server is: `http://127.0.0.1:port`, no slash at its end.
     package var url: String { desk.origin(.server) }
@@ -40,7 +40,7 @@ package final class SimulatedMastodon: SimulatedService {
 
     private init(_ name: String, _ software: Software, statusCount: Int, seed: UInt64) throws {
         self.name = name
-        desk = try ServiceDesk(
+        desk = try SimulatorServer(
             ServerState(name, software, statusCount: statusCount, seed: seed),
             [(.server, 0), (.media, 0), (.handles, 0), (.stranger, 0)])
         let (server, media) = (desk.origin(.server), desk.origin(.media))

@@ -6,7 +6,7 @@ internal import LoopbackHTTP
 package protocol SimulatedService: AnyObject, Sendable {
     associatedtype State: SimulatedState
 
-    var desk: ServiceDesk<State> { get }
+    var desk: SimulatorServer<State> { get }
 }
 
 extension SimulatedService {
@@ -36,7 +36,7 @@ extension SimulatedService {
     }
 
     /// Keeps requests at the door, before anything is done, until they are released.
-    package func hold(_ pattern: RequestPattern) -> Hold { desk.hold(pattern) }
+    package func hold(_ pattern: RequestPattern) -> RequestGate { desk.hold(pattern) }
 
     // MARK: What was asked
 

@@ -16,7 +16,7 @@ package final class SimulatedUnsplash: SimulatedService {
     /// The client ID of the application that is registered from the start.
     package let clientID: String
     package let clientSecret: String
-    package let desk: ServiceDesk<ServiceState>
+    package let desk: SimulatorServer<ServiceState>
     private let origins: Origins
 
     /// The origin of the API: `http://127.0.0.1:port`, no slash at its end.
@@ -51,7 +51,7 @@ package final class SimulatedUnsplash: SimulatedService {
         clientID = random.identifier(43)
         clientSecret = random.identifier(43)
         let hosts: [RecordedRequest.Host] = [.api, .web, .images, .storage, .stranger]
-        let desk = try ServiceDesk(
+        let desk = try SimulatorServer(
             ServiceState(
                 clientID: clientID, clientSecret: clientSecret, seed: seed, photoCount: photoCount,
                 clock: { Moment(time(nil)) }), hosts.map { ($0, ports[$0] ?? 0) })

@@ -25,8 +25,8 @@ extension CachedFeed {
         _ source: SourceID, _ gap: FeedTables.Part, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
-        gap.placeLasts = session.placesLast
-        gap.isDoubtful = isOld(gap.told) && !session.placesLast
+        gap.placeLasts = session.hasStablePageTokens
+        gap.isDoubtful = isOld(gap.told) && !session.hasStablePageTokens
         if gap.isDoubtful, isOld(state.fetched) {
             // What has arrived since then would be taken for what is down there.
             _ = try await fetchTop(source)
@@ -42,10 +42,10 @@ extension CachedFeed {
         _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) async throws {
         var part = part
-        part.placeLasts = session.placesLast
+        part.placeLasts = session.hasStablePageTokens
         // What has arrived or left above since the token was told has moved the rest.
         part.isDoubtful =
-            !session.placesLast && (isOld(part.told) || part.told < state.fetched)
+            !session.hasStablePageTokens && (isOld(part.told) || part.told < state.fetched)
         _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
             try await fetch(source, part: part, generation: state.generation)
         }
@@ -62,7 +62,8 @@ extension CachedFeed {
         try checkWanted()
         let arrival = FeedTables.Arrival(
             page: page, account: account, part: part, isExact: source == likesSource,
-            placesLast: session.placesLast, generation: generation, now: owner.now)
+            hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
+        )
         let stored = stored(source)
         let merge = try await store.run { (tables) throws(StorageError) in
             try tables.store(arrival, in: stored)
@@ -130,7 +131,7 @@ extension CachedFeed {
         } else if merge.new > 0 {
             owner.feedGrew()
         }
-        if !merge.relikes.isEmpty { await tellRelikes(merge.relikes, in: source) }
+        if !merge.likeChanges.isEmpty { await tellRelikes(merge.likeChanges, in: source) }
     }
 
     /// Brings the liked photos into step with what the service says of photos elsewhere.

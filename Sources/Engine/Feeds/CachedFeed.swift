@@ -85,7 +85,7 @@ final class CachedFeed {
     /// One page, as ``FeedSession/page(_:after:count:)`` describes it.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         try check(source)
-        let place = try cursor.map { try FeedPlace(parsing: $0) }
+        let place = try cursor.map { try FeedPosition(parsing: $0) }
         var requests = 0
         var isRead = false
         while true {
@@ -114,7 +114,7 @@ final class CachedFeed {
                 return Page(
                     photos: slice.photos.map(\.photo),
                     next: next.map { key in
-                        FeedPlace(
+                        FeedPosition(
                             epoch: state.epoch, generation: place?.generation ?? state.generation,
                             key: key
                         ).text
@@ -149,7 +149,7 @@ final class CachedFeed {
 
     /// Reads a page from the cache, with one read transaction.
     private func look(
-        _ source: SourceID, _ place: FeedPlace?, _ count: Int
+        _ source: SourceID, _ place: FeedPosition?, _ count: Int
     ) async throws -> Lookup {
         let stored = stored(source)
         let showsEveryView = session.showsEveryView

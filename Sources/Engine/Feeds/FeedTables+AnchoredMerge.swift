@@ -225,7 +225,7 @@ nonisolated extension FeedTables {
             }
             if let bottom { try removeMark(of: source, at: bottom.key) }
             let end = anchors.keys.last ?? upper
-            if change.arrival.placesLast {
+            if change.arrival.hasStablePageTokens {
                 // Gaps further down stay: a walk that began before them does not see what was found above.
                 try removeCoveredMarks(of: source, below: end)
             } else {

@@ -153,5 +153,5 @@ nonisolated extension FeedTables {
 
     /// What the user likes, or has just unliked, is remembered wherever it is shown.
     private static let isOfNoUse =
-        "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeOverlay.components.seconds) <= ?3)"
+        "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 }

@@ -128,7 +128,7 @@ nonisolated extension FeedTables {
                     account, entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
             {
                 change.merge.changed.append(photo)
-                change.merge.relikes.append(photo)
+                change.merge.likeChanges.append(photo)
             }
         }
         try end(change.key, at: entry.key, change.generation)

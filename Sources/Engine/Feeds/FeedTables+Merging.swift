@@ -17,7 +17,7 @@ nonisolated extension FeedTables {
         /// Photos of any source about which something is different now.
         var changed: [Photo] = []
         /// Those among them that are liked now and were not, or the other way round.
-        var relikes: [Photo] = []
+        var likeChanges: [Photo] = []
         /// True if photos have left the source.
         var hasLosses = false
         /// Photos that the service no longer shows, and that no source has.
@@ -35,7 +35,7 @@ nonisolated extension FeedTables {
         /// True for the photos that the user likes: a photo that is missing is not liked any more.
         let isExact: Bool
         /// True if page tokens lead to the same position for good.
-        var placesLast = false
+        var hasStablePageTokens = false
         /// The generation of the source when a part was requested again.
         var generation: Int64?
         let now: Timestamp
@@ -99,7 +99,7 @@ nonisolated extension FeedTables {
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
             if let news = try heard(of: photo, account, now: arrival.now) {
                 merge.changed.append(news.photo)
-                if news.isOtherLike { merge.relikes.append(news.photo) }
+                if news.isOtherLike { merge.likeChanges.append(news.photo) }
             }
         }
         var source = source

@@ -12,14 +12,14 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
     /// Whether what the user thinks of it was confirmed so lately that lists may not have heard of it. A moment
     /// in the future was before the clock was set back.
     func isLikeFresh(now: Timestamp) -> Bool {
-        likeConfirmed <= now && now < likeConfirmed + FeedTables.likeOverlay
+        likeConfirmed <= now && now < likeConfirmed + FeedTables.likeGracePeriod
     }
 }
 
 /// One row per photo.
 nonisolated extension FeedTables {
     /// How long a like that the service confirmed is believed against its lists, which come from caches.
-    static let likeOverlay = Duration.seconds(600)
+    static let likeGracePeriod = Duration.seconds(600)
 
     static let photoColumns = """
         photo.id, created, updated, width, height, color, blur_hash, title, description, author,

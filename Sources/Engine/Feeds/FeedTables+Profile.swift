@@ -33,7 +33,7 @@ nonisolated extension FeedTables {
             ON CONFLICT (account) DO UPDATE SET fetched = ?2, username = ?3, name = ?4, bio = ?5,
                 location = ?6, url = ?7, avatar = ?8, avatar_url = ?9,
                 likes = CASE WHEN likes NOT NULL AND likes_changed <= ?2
-                    AND ?2 < likes_changed + \(Self.likeOverlay.components.seconds)
+                    AND ?2 < likes_changed + \(Self.likeGracePeriod.components.seconds)
                     THEN likes ELSE ?10 END
             """,
             [

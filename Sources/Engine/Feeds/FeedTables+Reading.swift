@@ -68,7 +68,7 @@ nonisolated extension FeedTables {
     /// - Returns: The photos, and what follows them.
     /// - Throws: ``StorageError``.
     func slice(
-        of source: SourceState, _ account: AccountID, below place: FeedPlace?, count: Int,
+        of source: SourceState, _ account: AccountID, below place: FeedPosition?, count: Int,
         fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Slice {
         let generation = place?.generation ?? source.generation

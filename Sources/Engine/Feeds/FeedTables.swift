@@ -30,7 +30,7 @@ nonisolated struct FeedTables {
         fileprivate let floorGeneration: Int64
 
         /// Returns true if a walk can continue there.
-        func holds(_ place: FeedPlace) -> Bool {
+        func holds(_ place: FeedPosition) -> Bool {
             guard place.epoch == epoch, place.generation <= generation,
                 place.generation >= horizon
             else { return false }

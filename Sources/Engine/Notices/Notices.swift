@@ -12,8 +12,8 @@ package final class Notices {
 
     private unowned let engine: Engine
     private let clock: any Clock<Duration>
-    private let board: (any NoticeBoard)?
-    private var ledger = NoticeLedger()
+    private let board: (any NotificationPresenter)?
+    private var ledger = NotificationPolicy()
     private var rests: [NoticeSubject: Task<Void, Never>] = [:]
     private var posts: [Int: Post] = [:]
 
@@ -24,7 +24,7 @@ package final class Notices {
         var pause: Task<Void, Never>?
     }
 
-    init(_ engine: Engine, _ board: (any NoticeBoard)?) {
+    init(_ engine: Engine, _ board: (any NotificationPresenter)?) {
         self.engine = engine
         clock = engine.ports.clock
         self.board = board
@@ -52,12 +52,12 @@ package final class Notices {
     func stop() {
         for task in rests.values { task.cancel() }
         for number in ledger.numbers { board?.withdraw(number) }
-        ledger = NoticeLedger()
+        ledger = NotificationPolicy()
     }
 
     // MARK: Doing what the ledger says
 
-    private func perform(_ steps: [NoticeLedger.Step]) {
+    private func perform(_ steps: [NotificationPolicy.Step]) {
         for step in steps {
             switch step {
             case .post(let number): post(number)

@@ -137,7 +137,7 @@ nonisolated extension Trouble {
     private var hasUnlikesOnly: Bool { likes.allSatisfy { $0.wish == .unlike } }
 }
 
-nonisolated extension Notice {
+nonisolated extension NotificationContent {
     /// What is shown of several troubles.
     ///
     /// - Parameter troubles: At least one, the most important first.

@@ -9,7 +9,7 @@ internal import System
 /// Started by the main thread, since it follows the thread that started it.
 final class HelperProcess {
     /// What a helper can do.
-    enum Trade: String {
+    enum HelperRole: String {
         case decode
         case draw
     }
@@ -27,7 +27,7 @@ final class HelperProcess {
         case unusable(SpawnedProcess.Exit)
     }
 
-    let trade: Trade
+    let trade: HelperRole
     private let process: SpawnedProcess
     private let socket: MessageSocket
     private let source: any DispatchSourceRead
@@ -58,7 +58,7 @@ final class HelperProcess {
     ///   - onEnd: Called when it takes no more jobs.
     /// - Throws: ``ImageWorkshopError/notSupported(_:)`` where there is no helper.
     init(
-        _ program: String, _ trade: Trade, idleTime: Duration,
+        _ program: String, _ trade: HelperRole, idleTime: Duration,
         onEnd: @escaping (HelperProcess) -> Void
     ) throws(ImageWorkshopError) {
         guard let (ours, its) = MessageSocket.makePair() else {

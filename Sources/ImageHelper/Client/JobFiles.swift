@@ -156,7 +156,7 @@ nonisolated struct JobFiles: Sendable {
 }
 
 /// Files that ended the helper, as they were then; the last thousand.
-nonisolated struct HarmfulFiles {
+nonisolated struct CrashingFiles {
     private var stamps: Set<JobFiles.Stamp> = []
     private var order: [JobFiles.Stamp] = []
 

@@ -23,13 +23,13 @@ package enum ImageHelper {
     ///   milliseconds it waits for work.
     /// - Returns: The exit status.
     package static func run(_ arguments: [String]) -> Int32 {
-        guard arguments.count == 3, let trade = Trade(rawValue: arguments[0]),
+        guard arguments.count == 3, let trade = HelperRole(rawValue: arguments[0]),
             let parent = Int32(arguments[1]), let patience = Int32(arguments[2]), patience > 0
         else { return EX_USAGE }
         let socket = MessageSocket(descriptor: socket)
         do {
             try limitResources(parent)
-            let workbench = Workbench(trade)
+            let workbench = JobExecutor(trade)
             let guards = try confine(trade)
             return serve(socket, workbench, guards, patience)
         } catch {
@@ -55,7 +55,7 @@ package enum ImageHelper {
     }
 
     /// Gives everything up but what the trade takes. Libraries have to be loaded by now.
-    static func confine(_ trade: Trade) throws(SandboxError) -> ImageGuards {
+    static func confine(_ trade: HelperRole) throws(SandboxError) -> ImageGuards {
         try ProcessRestrictions.limit(.addressSpace, to: mappedBytes() + memoryBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.keepPrivileges()
@@ -98,7 +98,7 @@ package enum ImageHelper {
     }
 
     private static func serve(
-        _ socket: MessageSocket, _ workbench: Workbench, _ guards: ImageGuards, _ patience: Int32
+        _ socket: MessageSocket, _ workbench: JobExecutor, _ guards: ImageGuards, _ patience: Int32
     ) -> Int32 {
         guard socket.send(ImageReply.ready(guards).message) else { return EXIT_SUCCESS }
         while !isWornOut {
@@ -126,7 +126,7 @@ package enum ImageHelper {
 }
 
 /// What a helper can do. What it takes is loaded before it is confined.
-enum Trade: String {
+enum HelperRole: String {
     /// Opens nothing at all.
     case decode
     /// Reads fonts, and sees no file of anybody's.

@@ -57,7 +57,7 @@ nonisolated extension Manifest {
         self.folder = folder
         self.sources = sources
         self.login = try Self.login(login, allowsLoopback: allowsLoopback)
-        placesLast = try main.flag("LastingPlaces")
+        hasStablePageTokens = try main.flag("LastingPlaces")
         likedTogether = try main.character("LikedTogether")
         loopbackServers = try Self.loopbackServers(allowsLoopback ? settings : ProviderSettings())
         // Where a key or a token goes, the plugin may have asked.
@@ -231,7 +231,7 @@ nonisolated extension Manifest {
         }
         try checkMode(status, resolved)
         try checkMode(parent(of: resolved))
-        let roots = Confinement.systemFolders + [folder]
+        let roots = SandboxKind.systemFolders + [folder]
         guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
             throw ManifestProblem(
                 "\(path) of Exec lies neither in /usr or /opt nor in the folder of the manifest.")

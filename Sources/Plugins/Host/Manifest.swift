@@ -16,7 +16,7 @@ nonisolated struct Manifest: Hashable, Sendable {
     let loopbackOrigins: Set<String>
     let login: PluginLogin
     /// Whether the places of pages lead to the same photos for good.
-    let placesLast: Bool
+    let hasStablePageTokens: Bool
     /// What ends the part of a photo's id that all photos have that are liked as one; nil if each is liked by itself.
     let likedTogether: Character?
     /// Servers on this computer, likewise.

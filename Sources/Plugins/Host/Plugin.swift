@@ -11,7 +11,7 @@ final class Plugin: PluginConnection.Owner {
     private let settings: ProviderSettings
     /// Tells apart what was shown with other settings: anything may depend on them.
     nonisolated let view: String
-    private let world: PluginWorld
+    private let world: PluginContext
     private let logger: Logger
     private var connection: PluginConnection?
     private var starting: Task<PluginConnection, any Error>?
@@ -23,7 +23,7 @@ final class Plugin: PluginConnection.Owner {
     /// Told when it is disabled, or enabled again.
     var onChange: (() -> Void)?
 
-    init(_ manifest: Manifest, _ settings: ProviderSettings, _ world: PluginWorld) {
+    init(_ manifest: Manifest, _ settings: ProviderSettings, _ world: PluginContext) {
         self.manifest = manifest
         self.settings = settings
         view = Self.view(settings)
@@ -55,7 +55,7 @@ final class Plugin: PluginConnection.Owner {
     }
 
     /// What keeps it from the rest of the computer; nil where nothing would, and it may not run.
-    var confinement: Confinement? { world.confiner.level }
+    var confinement: SandboxKind? { world.confiner.level }
 
     /// Its process; nil while it has none.
     var processID: Int32? { connection?.processID }
@@ -166,7 +166,7 @@ final class Plugin: PluginConnection.Owner {
     /// Replaces a level that failed to start the plugin, if it does not start any program.
     ///
     /// - Throws: ``ProviderError/failed(_:)`` if the level stays.
-    private func replace(_ level: Confinement, _ reason: String) async throws {
+    private func replace(_ level: SandboxKind, _ reason: String) async throws {
         switch await world.confiner.attempt(level, logger) {
         case .failed where world.confiner.giveUp(level):
             health = PluginHealth(world.limits)
@@ -190,7 +190,7 @@ final class Plugin: PluginConnection.Owner {
     private static let unconfined =
         "Nothing here keeps plugins from your files: install bubblewrap, or see AllowUnsandboxed in imagefeed.conf(5)."
 
-    private func spawn(_ level: Confinement) throws -> PluginConnection {
+    private func spawn(_ level: SandboxKind) throws -> PluginConnection {
         do {
             let (new, report) = try world.confiner.start(manifest, world.limits, level) { launch in
                 try PluginConnection(

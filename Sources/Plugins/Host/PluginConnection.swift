@@ -42,7 +42,7 @@ final class PluginConnection {
     // While the computer sleeps, nobody can answer.
     private var idleSince = SuspendingClock.now
     private var killTimer: OneShotTimer?
-    private var complaints: FlowMeter
+    private var complaints: RateCounter
     /// The system calls that it tried and may not make.
     private var refusedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
@@ -67,7 +67,7 @@ final class PluginConnection {
         self.limits = limits
         self.logger = logger
         self.owner = owner
-        complaints = FlowMeter(limits.logLines, per: .seconds(10))
+        complaints = RateCounter(limits.logLines, per: .seconds(10))
         process = try PluginProcess(
             launch, limits,
             PluginProcess.Handlers(

@@ -12,8 +12,8 @@ package final class PluginHost {
     private let reserved: Set<String>
     private let limits: PluginLimits
     private let logger: Logger
-    private let confiner: Confiner
-    private lazy var world = PluginWorld(limits: limits, confiner: confiner, logger: logger) {
+    private let confiner: SandboxLauncher
+    private lazy var world = PluginContext(limits: limits, confiner: confiner, logger: logger) {
         [weak self] in self?.onDisabled?($0, $1, $2)
     }
     private var watcher: FolderWatch?
@@ -57,7 +57,7 @@ package final class PluginHost {
     ///   - settings: What is configured for a provider.
     package init(
         folders: [String], reserved: Set<String>, limits: PluginLimits = PluginLimits(),
-        confinements: [Confinement], programs: SandboxPrograms = .installed, logger: Logger,
+        confinements: [SandboxKind], programs: SandboxPrograms = .installed, logger: Logger,
         settings: @escaping (String) -> ProviderSettings
     ) {
         self.folders = folders
@@ -65,7 +65,7 @@ package final class PluginHost {
         self.settings = settings
         self.limits = limits
         self.logger = logger
-        confiner = Confiner(confinements, programs: programs, logger: logger)
+        confiner = SandboxLauncher(confinements, programs: programs, logger: logger)
     }
 
     /// The providers, by their ids.

@@ -19,23 +19,23 @@ final class PluginProcess {
     }
 
     let id: Int32
-    private let process: ConfinedProcess
+    private let process: SandboxedProcess
     private let handlers: Handlers
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
     /// Becomes ready when it has ended, and holds us until then.
     private var end: DescriptorSource?
     private var lines: LineBuffer
-    private var bytes: FlowMeter
-    private var messages: FlowMeter
-    private var refusedCalls: RefusedCalls?
-    private var refusals = FlowMeter(500, per: .seconds(10))
-    private var startedThreads = FlowMeter(2000, per: .seconds(10))
+    private var bytes: RateCounter
+    private var messages: RateCounter
+    private var refusedCalls: DeniedSystemCalls?
+    private var refusals = RateCounter(500, per: .seconds(10))
+    private var startedThreads = RateCounter(2000, per: .seconds(10))
     private var complaints = LineBuffer(limit: 16 << 10)
-    private var complaintBytes = FlowMeter(1 << 20, per: .seconds(10))
+    private var complaintBytes = RateCounter(1 << 20, per: .seconds(10))
     private var hasEnded = false
     /// Whether what it does counts no more.
-    private var isCondemned = false
+    private var isTerminated = false
 
     /// How much is read at a time: others want to be served in between.
     private static let chunkBytes = 1 << 16
@@ -49,18 +49,18 @@ final class PluginProcess {
         output.widen()
         setup.descriptors =
             [input.reading, output.writing, errors.writing] + setup.descriptors
-        process = try ConfinedProcess(setup)
+        process = try SandboxedProcess(setup)
         id = process.id
         self.handlers = handlers
         lines = LineBuffer(limit: limits.lineBytes)
-        bytes = FlowMeter(limits.bytesPerSecond, per: .seconds(1))
-        messages = FlowMeter(limits.messagesPerSecond, per: .seconds(1))
+        bytes = RateCounter(limits.bytesPerSecond, per: .seconds(1))
+        messages = RateCounter(limits.messagesPerSecond, per: .seconds(1))
         self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes * 4)
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in complain($0) }
-        refusedCalls = RefusedCalls(
+        refusedCalls = DeniedSystemCalls(
             launch.refusals.takeReading(), threads: limits.threads,
-            RefusedCalls.Handlers(
+            DeniedSystemCalls.Handlers(
                 lost: { [weak self] in self?.condemn("\($0)") },
                 refused: { [weak self] in self?.noteRefusal($0) },
                 startedThread: { [weak self] in self?.recordThreadStart() }))
@@ -77,13 +77,13 @@ final class PluginProcess {
     func close() { input = nil }
 
     func kill() {
-        isCondemned = true
+        isTerminated = true
         input = nil
         if !hasEnded { process.kill() }
     }
 
     private func condemn(_ reason: String) {
-        guard !isCondemned else { return }
+        guard !isTerminated else { return }
         kill()
         handlers.misbehaved(reason)
     }
@@ -101,10 +101,10 @@ final class PluginProcess {
             ) { buffer in
                 let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
-                if !isCondemned { handler(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+                if !isTerminated { handler(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
                 return false
             }
-            if isOver || isCondemned { sources[place].cancel() }
+            if isOver || isTerminated { sources[place].cancel() }
         }
         sources.append(source)
         source.resume()
@@ -114,7 +114,7 @@ final class PluginProcess {
         guard bytes.note(chunk.count) else { return condemn("it writes without an end") }
         do {
             try lines.append(chunk) { line in
-                guard !isCondemned else { return }
+                guard !isTerminated else { return }
                 guard messages.note() else { return condemn("it sends messages without an end") }
                 handlers.line(line)
             }
@@ -136,7 +136,7 @@ final class PluginProcess {
     }
 
     private func noteRefusal(_ call: String) {
-        guard !isCondemned else { return }
+        guard !isTerminated else { return }
         guard refusals.note() else {
             return condemn("it tries without an end what it may not do")
         }
@@ -145,7 +145,7 @@ final class PluginProcess {
 
     /// Ends a plugin that occupies the daemon with the start of threads.
     private func recordThreadStart() {
-        guard !isCondemned, !startedThreads.note() else { return }
+        guard !isTerminated, !startedThreads.note() else { return }
         condemn("it starts threads without an end")
     }
 
@@ -182,13 +182,13 @@ final class PluginProcess {
 
     /// Takes what it has written and nobody has read yet, within limits.
     private func drain() {
-        guard !isCondemned else { return }
+        guard !isTerminated else { return }
         for (source, handler) in zip(sources, [take, complain]) where !source.isCancelled {
             withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
                 for _ in 0..<16 {
                     let count = Glibc.read(
                         source.descriptor, buffer.baseAddress, buffer.count)
-                    guard count > 0, !isCondemned else { break }
+                    guard count > 0, !isTerminated else { break }
                     handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 }
             }

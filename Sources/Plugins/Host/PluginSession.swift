@@ -38,7 +38,7 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
     // MARK: RemoteFeed
 
     var view: String { plugin.view }
-    var placesLast: Bool { plugin.manifest.placesLast }
+    var hasStablePageTokens: Bool { plugin.manifest.hasStablePageTokens }
 
     func accepts(_ source: SourceID) -> Bool { plugin.manifest.accepts(source) }
 

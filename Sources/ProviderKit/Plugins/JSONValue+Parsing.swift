@@ -128,7 +128,7 @@ private struct Parser {
 
     private mutating func string() throws(JSONSyntaxError) -> String {
         let start = offset + 1
-        let (end, isASCII) = PlainText.end(bytes, from: start)
+        let (end, isASCII) = JSONStringScanner.end(bytes, from: start)
         if end < bytes.count, bytes[end] == UInt8(ascii: "\"") {
             offset = end + 1
             return try text(UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: isASCII)
@@ -141,12 +141,13 @@ private struct Parser {
         offset = start
         guard let base = bytes.baseAddress else { throw error("the end") }
         // No escape is shorter than what it stands for. Whole words are copied, wherever they end.
-        let text = scratch ?? .allocate(capacity: bytes.count + PlainText.width)
+        let text = scratch ?? .allocate(capacity: bytes.count + JSONStringScanner.width)
         scratch = text
         var length = 0
         var isASCII = true
         while true {
-            let plain = PlainText.copy(base + offset, bytes.count - offset, to: text + length)
+            let plain = JSONStringScanner.copy(
+                base + offset, bytes.count - offset, to: text + length)
             offset += plain.count
             length += plain.count
             isASCII = isASCII && plain.isASCII

@@ -88,8 +88,9 @@ private struct LineWriter: ~Copyable {
         reserve(length + length / 8)
         var place = 0
         while true {
-            reserve(length - place + PlainText.width + Self.longestEscape)
-            let plain = PlainText.copy(source + place, length - place, to: start + count).count
+            reserve(length - place + JSONStringScanner.width + Self.longestEscape)
+            let plain = JSONStringScanner.copy(source + place, length - place, to: start + count)
+                .count
             count += plain
             place += plain
             guard place < length else { return }

@@ -20,14 +20,14 @@ final class AvatarStore: Sendable {
     }
 
     private let folder: String
-    private let images: any ImageWorkshop
+    private let images: any ImageProcessor
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:
     ///   - folder: Made when the first avatar is.
     ///   - images: Makes them.
-    init(folder: String, images: any ImageWorkshop) {
+    init(folder: String, images: any ImageProcessor) {
         self.folder = folder
         self.images = images
     }

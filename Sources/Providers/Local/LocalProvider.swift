@@ -21,12 +21,12 @@ package final class LocalProvider: Provider {
 
     private let users: LocalUsers
     private let crypt = PasswordCrypt()
-    private let tries: PasswordTries
+    private let tries: PasswordThrottle
     private let favourites: LocalLikes
     private let database: PictureDatabase
     private let cache: String
     private let avatars: AvatarStore
-    private let images: any ImageWorkshop
+    private let images: any ImageProcessor
     private let files: FileThreads
     private let thumbnails: Thumbnails
     private let logger: Logger
@@ -45,14 +45,14 @@ package final class LocalProvider: Provider {
     ///   - version: Our own version.
     package init(
         pictures: [UInt8], data: String, cache: String,
-        images: any ImageWorkshop = NoImageWorkshop(), files: FileThreads = FileThreads(),
+        images: any ImageProcessor = NoImageWorkshop(), files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, version: String = "0"
     ) {
         self.files = files
-        let household = HouseholdDatabase.queue(folder: data, logger: logger)
+        let household = LocalUserDatabase.queue(folder: data, logger: logger)
         users = LocalUsers(household)
         favourites = LocalLikes(LocalLikeStore(household), files, logger: logger)
-        tries = PasswordTries(clock: clock)
+        tries = PasswordThrottle(clock: clock)
         avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
@@ -87,7 +87,7 @@ package final class LocalProvider: Provider {
                 state.folder
                 ?? PictureFolder(
                     root: state.picturesFolder, database, files, clock: clock,
-                    Examination(
+                    MetadataReader(
                         root: state.picturesFolder, database, images: images, clock: clock),
                     favourites, cache: cache, logger: logger)
             let isNew = state.folder == nil

@@ -47,7 +47,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                         next: page.next.map(Self.text)),
                     notExamined: page.entries.filter { $0.facts == nil }.map(\.id),
                     end: page.entries.last.map {
-                        PictureIndex.Place(
+                        PictureIndex.IndexPosition(
                             position: $0.position, id: $0.id, ghost: page.ghost)
                     },
                     isEmptySelection: selection.isEmpty)
@@ -69,7 +69,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         let page: Page
         let notExamined: [Int64]
         /// The place after the last photo.
-        let end: PictureIndex.Place?
+        let end: PictureIndex.IndexPosition?
         /// True if the page can have no photos, whatever a scan finds.
         let isEmptySelection: Bool
     }
@@ -185,11 +185,11 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         .notFound("There is no source \(source.text.quoted).")
     }
 
-    private static func text(_ place: PictureIndex.Place) -> String {
+    private static func text(_ place: PictureIndex.IndexPosition) -> String {
         "\(place.position).\(place.id).\(place.ghost)"
     }
 
-    private static func parse(_ cursor: String) throws -> PictureIndex.Place {
+    private static func parse(_ cursor: String) throws -> PictureIndex.IndexPosition {
         let numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map {
             Int64($0)
         }
@@ -198,7 +198,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         else {
             throw ProviderError.invalidArgument("The cursor is malformed.")
         }
-        return PictureIndex.Place(position: position, id: id, ghost: ghost)
+        return PictureIndex.IndexPosition(position: position, id: id, ghost: ghost)
     }
 
     private static func translated<Value>(

@@ -87,7 +87,7 @@ final class PictureFolder: Sendable {
     private let watcher: FolderWatcher
     private let openings = ChangeQueue()
     private let links: PictureLinks
-    private let examination: Examination
+    private let examination: MetadataReader
     let favourites: LocalLikes
     /// The number of scans whose changes have not been reconciled with the likes yet.
     let scansInProgress = Atomic(0)
@@ -104,7 +104,7 @@ final class PictureFolder: Sendable {
     ///   - logger: Where to report to.
     init(
         root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
-        clock: any Clock<Duration>, _ examination: Examination, _ favourites: LocalLikes,
+        clock: any Clock<Duration>, _ examination: MetadataReader, _ favourites: LocalLikes,
         cache: String, logger: Logger
     ) {
         self.root = root

@@ -30,7 +30,7 @@ extension PictureIndex {
     }
 
     /// A place in a source: after the photo `id` at `position`, for a walk that began after ghost `ghost`.
-    struct Place {
+    struct IndexPosition {
         let position: Int64
         let id: Int64
         let ghost: Int64
@@ -69,14 +69,14 @@ extension PictureIndex {
     /// - Returns: The photos, the place after them, which is nil at the end, and the ghost before which the walk began.
     /// - Throws: ``StaleCursor`` for a place that this index does not know, or has forgotten.
     func page(
-        _ selection: Selection, after place: Place?, count: Int
-    ) throws -> (entries: [PageEntry], next: Place?, ghost: Int64) {
+        _ selection: Selection, after place: IndexPosition?, count: Int
+    ) throws -> (entries: [PageEntry], next: IndexPosition?, ghost: Int64) {
         if let place {
             guard try lastForgottenGhost()...lastGhost() ~= place.ghost else { throw StaleCursor() }
         }
         let lastGhost = try lastGhost()
         let start =
-            place ?? Place(position: Int64.max, id: Int64.max, ghost: lastGhost)
+            place ?? IndexPosition(position: Int64.max, id: Int64.max, ghost: lastGhost)
         // One more tells whether there is a next page.
         var found = try photos(selection, start, limit: count + 1)
         if start.ghost < lastGhost {
@@ -88,7 +88,7 @@ extension PictureIndex {
         }
         return (
             Array(found.prefix(count)),
-            Place(position: last.position, id: last.id, ghost: start.ghost), start.ghost
+            IndexPosition(position: last.position, id: last.id, ghost: start.ghost), start.ghost
         )
     }
 
@@ -125,7 +125,7 @@ extension PictureIndex {
     }
 
     private func photos(
-        _ selection: Selection, _ start: Place, limit: Int
+        _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
         switch selection {
         case .all: try entries(Self.photosOfAll, nil, start, limit)
@@ -137,7 +137,7 @@ extension PictureIndex {
 
     /// Photos that have got another position since the walk began, where they stood when it did.
     private func ghosts(
-        _ selection: Selection, _ start: Place, limit: Int
+        _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
         switch selection {
         case .all: try entries(Self.ghostsOfAll, nil, start, limit)
@@ -153,7 +153,7 @@ extension PictureIndex {
     }
 
     private func entries(
-        _ query: String, _ selected: SQLValue?, _ start: Place, _ limit: Int
+        _ query: String, _ selected: SQLValue?, _ start: IndexPosition, _ limit: Int
     ) throws(StorageError) -> [PageEntry] {
         var entries: [PageEntry] = []
         entries.reserveCapacity(limit)

@@ -76,7 +76,7 @@ final class Thumbnails: Sendable {
 
     private let folder: String
     private let failures: String
-    private let images: any ImageWorkshop
+    private let images: any ImageProcessor
     private let photos: FileThreads
     private let files = DispatchQueue(label: "thumbnails")
     /// What is being made, so that it is made once however many ask.
@@ -87,7 +87,7 @@ final class Thumbnails: Sendable {
     ///   - version: Ours: what failed is tried anew by another version.
     ///   - images: Who makes them.
     ///   - photos: Makes the file system calls for photos.
-    init(folder: String, version: String, images: any ImageWorkshop, photos: FileThreads) {
+    init(folder: String, version: String, images: any ImageProcessor, photos: FileThreads) {
         self.folder = folder
         failures = "\(folder)/fail/imagefeed-\(version)"
         self.images = images

@@ -7,7 +7,7 @@ internal import Synchronization
 final class MastodonClient: Sendable {
     let settings: MastodonSettings
     let server: String
-    let translation: Translation
+    let translation: ModelMapping
     private let base: WebAddress
     private let http: any HTTPClient
     private let logger: Logger
@@ -26,7 +26,7 @@ final class MastodonClient: Sendable {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
         self.server = server
-        translation = Translation(
+        translation = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive)
         http = ports.http
         logger = ports.logger

@@ -67,7 +67,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     // MARK: Photos
 
     /// A place names the status that comes before it.
-    var placesLast: Bool { true }
+    var hasStablePageTokens: Bool { true }
 
     /// Most statuses have no photo: it asks on until there is one, within bounds.
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
@@ -77,7 +77,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
                 "There is no source \(source.text.quoted) at \(client.server).")
         }
         let (path, query) = try await request(kind, client)
-        var place = try place.map { (text) throws(ProviderError) in try PagePlace(text) }
+        var place = try place.map { (text) throws(ProviderError) in try PageToken(text) }
         let start = now()
         var asked = 0
         while true {
@@ -128,7 +128,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     private struct StatusPage {
         var photos: [RemotePhoto] = []
-        var next: PagePlace?
+        var next: PageToken?
         /// The key of the last status.
         var end: String?
     }
@@ -142,7 +142,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         guard !list.isNonsense else {
             throw Refusal.nonsense("a list without statuses", client.server)
         }
-        var next = PagePlace(links: response.headers.all("Link"))
+        var next = PageToken(links: response.headers.all("Link"))
         if source == .likes { next = Self.nextLikes(list.elements, query) ?? next }
         // "Partial content": the server is still putting the feed together.
         if response.status == 206, next == nil || list.elements.isEmpty {
@@ -175,9 +175,9 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     /// numbers of likes.
     private static func nextLikes(
         _ statuses: [StatusRecord], _ query: [(name: String, value: String)]
-    ) -> PagePlace? {
+    ) -> PageToken? {
         guard let last = statuses.compactMap(\.likeNumber).min() else { return nil }
-        return PagePlace(
+        return PageToken(
             fields: query.filter { $0.name != "max_id" } + [("max_id", "\(last)")])
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Asks the API, and tells what its answers say beside what was asked.
 final class UnsplashClient: Sendable {
     let settings: UnsplashSettings
-    let translation: Translation
+    let translation: ModelMapping
     private let http: any HTTPClient
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
@@ -30,7 +30,7 @@ final class UnsplashClient: Sendable {
         onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in }
     ) {
         self.settings = settings
-        translation = Translation(settings: settings)
+        translation = ModelMapping(settings: settings)
         http = ports.http
         logger = ports.logger
         self.now = now

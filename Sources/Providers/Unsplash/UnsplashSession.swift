@@ -103,7 +103,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         guard let kind = UnsplashSource(source) else {
             throw ProviderError.notFound("There is no source \(source.text.quoted) at Unsplash.")
         }
-        let place = try PagePlace(place)
+        let place = try PageToken(place)
         guard kind == .likes else { return try await walk(kind, place, client) }
         let username = try await username(client)
         do {
@@ -120,7 +120,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     /// A page, where it is by now: what has left the source since the page before was read has moved it up, and
     /// what has arrived at the top has moved it down.
     private func walk(
-        _ source: UnsplashSource, _ place: PagePlace, _ client: UnsplashClient,
+        _ source: UnsplashSource, _ place: PageToken, _ client: UnsplashClient,
         username: String = ""
     ) async throws -> RemotePage {
         var page = try await read(source, place.number, client, username)
@@ -153,14 +153,14 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
             list = try client.decode(LenientList<PhotoRecord>.self, response)
         }
         guard !list.isNonsense else { throw Refusal.nonsense("a list without photos") }
-        total = Translation.count(total)
-        let next = PagePlace(number: number)
+        total = ModelMapping.count(total)
+        let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)
         return RemotePage(
             list.elements.compactMap { record in
                 client.translation.photo(record, isOfLikes: source == .likes)
             },
-            next: next.map { PagePlace(number: $0, total: total).text }, total: total)
+            next: next.map { PageToken(number: $0, total: total).text }, total: total)
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
@@ -199,7 +199,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
         // It is done, whatever the answer says.
         let record = try? client.decode(LikeRecord.self, response)
-        return Translation.count(record?.likes)
+        return ModelMapping.count(record?.likes)
     }
 
     // MARK: The user

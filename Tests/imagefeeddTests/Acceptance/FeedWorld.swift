@@ -60,12 +60,12 @@ final class FeedWorld: ServiceWorld {
 
 /// A server with a feed for each of its users, which all have the same photos.
 final class SimulatedFeeds: SimulatedService {
-    let desk: ServiceDesk<FeedState>
+    let desk: SimulatorServer<FeedState>
 
     var url: String { desk.origin(.feeds) }
 
     init() throws {
-        desk = try ServiceDesk(FeedState(), [(.feeds, 0)])
+        desk = try SimulatorServer(FeedState(), [(.feeds, 0)])
         let url = desk.origin(.feeds)
         desk.withState { $0.origin = url }
     }

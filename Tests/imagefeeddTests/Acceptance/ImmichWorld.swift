@@ -79,11 +79,11 @@ final class ImmichWorld: SecretWorld {
 
 /// A server on loopback that answers what the example asks.
 final class SimulatedImmich: SimulatedService {
-    let desk: ServiceDesk<ImmichState>
+    let desk: SimulatorServer<ImmichState>
 
     var url: String { desk.origin(.immich) }
 
-    init() throws { desk = try ServiceDesk(ImmichState(), [(.immich, 0)]) }
+    init() throws { desk = try SimulatorServer(ImmichState(), [(.immich, 0)]) }
 }
 
 extension RecordedRequest.Host {

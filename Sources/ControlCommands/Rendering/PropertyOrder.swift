@@ -1,0 +1,22 @@
+internal import BusAPI
+
+/// The order in which the properties of our interfaces stand in JSON: that of their documentation.
+enum PropertyOrder {
+    static let manager = ["Version", "DefaultAccount", "Online", "MissingLimits"]
+    static let provider = [
+        "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
+        "StateReason", "Sandbox", "RedirectUri",
+    ]
+    static let account = [
+        "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "RetryAt",
+        "RateLimit",
+    ]
+    static let login = ["State", "Provider", "AuthorizationUrl", "Account", "Error"]
+    static let like = ["Pending", "Count"]
+    static let profile = [
+        "State", "Username", "Name", "Bio", "Location", "Url", "Avatar", "Editable",
+    ]
+    static let transfer = ["State", "Received", "Total", "Error"]
+    static let photo = PhotoKey.allCases.map(\.rawValue)
+    static let source = SourceKey.allCases.map(\.rawValue)
+}

@@ -1,0 +1,37 @@
+internal import ProviderKit
+
+/// How far the connections of a request may reach.
+///
+/// Connections are kept apart by it: one into the user's own network, opened for the user, is not there for
+/// what a stranger names by the same name.
+nonisolated enum AddressScope: Hashable {
+    case anywhere
+    case publicOnly
+    case publicOrLoopback
+
+    init(_ source: HTTPRequest.AddressSource, allowsLoopback: Bool) {
+        self =
+            switch source {
+            case .configuration: .anywhere
+            case .stranger: allowsLoopback ? .publicOrLoopback : .publicOnly
+            }
+    }
+
+    /// Returns true if a connection to an address is permitted.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - scheme: The scheme of the request. `http` is permitted on loopback only.
+    ///   - isResolved: True if the address is that of a name, not a part of the request. A tunnel may then stand
+    ///     for the name with an address of its own.
+    /// - Returns: True if the connection is permitted.
+    func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
+        if scheme == .http && !address.isLoopback { return false }
+        let isPublic = address.isPublic || isResolved && address.isPlaceholder
+        return switch self {
+        case .anywhere: true
+        case .publicOnly: isPublic
+        case .publicOrLoopback: isPublic || address.isLoopback
+        }
+    }
+}

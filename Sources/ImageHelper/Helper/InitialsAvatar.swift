@@ -1,0 +1,95 @@
+internal import CPixbuf
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+internal import ProviderKit
+
+/// The picture of somebody who has none: initials on a colour.
+struct InitialsAvatar {
+    let initials: String
+    let color: RGBColor
+    let pixels: Int
+
+    /// White can be read on all of them.
+    private static let colors: [RGBColor] = [
+        0xb53389, 0xc01c28, 0xc64600, 0x9c6e03, 0x5e7a1e, 0x26a269, 0x0b8078, 0x1a6fb5,
+        0x3554c4, 0x613583, 0x813d9c, 0x63452c, 0x5e5c64, 0x3d6480,
+    ].map(RGBColor.init)
+
+    init(name: String, pixels: Int) {
+        initials = Self.initials(of: name)
+        var hash = StableHash()
+        hash.combine(name.utf8)
+        color = Self.colors[Int(hash.value % UInt64(Self.colors.count))]
+        self.pixels = pixels
+    }
+
+    /// The first letter of the first and the last word that have one; at least a question mark.
+    static func initials(of name: String) -> String {
+        let letters = name.split(whereSeparator: \.isWhitespace).compactMap { word in
+            word.first { $0.isLetter || $0.isNumber }
+        }
+        guard let first = letters.first else { return "?" }
+        let last = letters.count > 1 ? letters.last : nil
+        return "\(first)\(last.map(String.init) ?? "")".uppercased()
+    }
+
+    /// Draws it with Pango.
+    func draw(_ library: DrawingLibrary, to descriptor: Int32) throws(ImageFailure) {
+        let functions = library.functions
+        let surface = functions.cairo_image_surface_create(
+            shim_cairo_format(SHIM_CAIRO_FORMAT_RGB24), Int32(pixels), Int32(pixels))
+        defer { functions.cairo_surface_destroy(surface) }
+        let context = functions.cairo_create(surface)
+        defer { functions.cairo_destroy(context) }
+        functions.cairo_set_source_rgb(
+            context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255)
+        functions.cairo_paint(context)
+        functions.cairo_set_source_rgb(context, 1, 1, 1)
+        let layout = functions.pango_cairo_create_layout(context)
+        defer { functions.g_object_unref(UnsafeMutableRawPointer(layout)) }
+        let font = functions.pango_font_description_from_string("Sans")
+        defer { functions.pango_font_description_free(font) }
+        let height = Double(pixels) * (initials.count > 1 ? 0.42 : 0.54)
+        functions.pango_font_description_set_absolute_size(
+            font, height * Double(SHIM_PANGO_SCALE))
+        functions.pango_layout_set_font_description(layout, font)
+        functions.pango_layout_set_text(layout, initials, -1)
+        var ink = PangoRectangle()
+        functions.pango_layout_get_pixel_extents(layout, &ink, nil)
+        functions.cairo_move_to(
+            context, Double(pixels - Int(ink.width)) / 2 - Double(ink.x),
+            Double(pixels - Int(ink.height)) / 2 - Double(ink.y))
+        functions.pango_cairo_show_layout(context, layout)
+        let writer = DescriptorWriter(descriptor)
+        let status = functions.cairo_surface_write_to_png_stream(
+            surface,
+            { context, bytes, count in
+                DescriptorWriter.from(context).write(bytes, Int(count))
+                    ? UInt32(SHIM_CAIRO_STATUS_SUCCESS)
+                    : UInt32(SHIM_CAIRO_STATUS_WRITE_ERROR)
+            }, Unmanaged.passUnretained(writer).toOpaque())
+        try writer.check()
+        guard status == UInt32(SHIM_CAIRO_STATUS_SUCCESS) else { throw .tooLarge }
+    }
+
+    /// Writes the colour alone.
+    func fill(to descriptor: Int32) throws(ImageFailure) {
+        let bytes = PNGFile.plain(color, width: pixels, height: pixels)
+        let writer = DescriptorWriter(descriptor)
+        _ = bytes.withUnsafeBytes { writer.write($0.baseAddress, $0.count) }
+        try writer.check()
+    }
+}
+
+/// cairo and Pango, loaded before the process is confined.
+struct DrawingLibrary {
+    let functions: shim_drawing
+
+    /// nil where they are not there.
+    init?(_ name: String = "libpangocairo-1.0.so.0") {
+        var functions = shim_drawing()
+        guard shim_drawing_load(&functions, name) == nil else { return nil }
+        self.functions = functions
+    }
+}

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import ImageMetadata
+internal import ImageProtocol
+internal import ProviderKit
+
+/// Does jobs with what was loaded.
+struct JobExecutor {
+    private let pixbuf: Result<PixbufLibrary, ImageFailure>
+    private let drawing: DrawingLibrary?
+
+    init(_ trade: HelperRole) {
+        switch trade {
+        case .decode:
+            pixbuf = Result { () throws(ImageFailure) in try PixbufLibrary() }
+            drawing = nil
+        case .draw:
+            pixbuf = .failure(.misunderstood)
+            drawing = DrawingLibrary()
+        }
+    }
+
+    /// Does what a message asks for.
+    func reply(to message: MessageSocket.Message) -> ImageReply {
+        guard let job = ImageJob(message: message.bytes),
+            message.descriptors.count == job.inputs + job.outputs
+        else { return .failure(.misunderstood) }
+        do {
+            return try perform(job, message.descriptors)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func perform(
+        _ job: ImageJob, _ descriptors: [Int32]
+    ) throws(ImageFailure) -> ImageReply {
+        switch job {
+        case .probe: return .facts(try probe(descriptors[0]))
+        case .scale(let pixels, let output):
+            let picture = try picture(descriptors[0])
+            try picture.scaled(within: pixels).write(output, to: descriptors[1])
+        case .square(let pixels):
+            let picture = try picture(descriptors[0])
+            try picture.squared(pixels).write(.png([:]), to: descriptors[1])
+        case .initials(let name, let pixels):
+            let portrait = InitialsAvatar(name: name, pixels: pixels)
+            if let drawing {
+                try portrait.draw(drawing, to: descriptors[0])
+            } else {
+                try portrait.fill(to: descriptors[0])
+            }
+        }
+        return .done
+    }
+
+    private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFindings {
+        let file = FileBytes(descriptor: descriptor)
+        guard let header = ImageHeader(file, format: try Self.format(file)) else {
+            throw .damaged
+        }
+        let (width, height) = header.shownSize
+        return ImageFindings(
+            width: width, height: height, taken: header.taken.map { Int($0.seconds) },
+            takenOffset: header.taken?.offset)
+    }
+
+    private func picture(_ descriptor: Int32) throws(ImageFailure) -> Picture {
+        let file = FileBytes(descriptor: descriptor)
+        let format = try Self.format(file)
+        guard let header = ImageHeader(file, format: format), header.isWhole else {
+            throw .damaged
+        }
+        return Picture(
+            library: try pixbuf.get(), descriptor: descriptor, format: format, header: header)
+    }
+
+    private static func format(_ file: FileBytes) throws(ImageFailure) -> ImageFormat {
+        let count = min(file.count, ImageFormat.prefixBytes)
+        guard let prefix = file.bytes(at: 0, count), let format = ImageFormat(prefix: prefix.array)
+        else { throw .damaged }
+        return format
+    }
+}

@@ -1,0 +1,58 @@
+internal import Sandbox
+internal import System
+
+/// The receiver of the system calls of a plugin that its filter reports. Each of them fails, except for the start of a
+/// thread within the limit.
+final class DeniedSystemCalls {
+    private var socket: DescriptorSource?
+    private var listener: DescriptorSource?
+
+    /// The functions that the receiver calls.
+    struct Handlers {
+        /// The calls cannot be received.
+        let lost: (SandboxError) -> Void
+        /// A call failed, by its name.
+        let refused: (_ name: String) -> Void
+        /// A thread was started.
+        let startedThread: () -> Void
+    }
+
+    /// - Parameters:
+    ///   - socket: The socket to which the launcher sends the ``SystemCallListener``. The receiver closes it.
+    ///   - threads: The number of threads that the plugin may have.
+    ///   - handlers: The functions that the receiver calls.
+    init(_ socket: Int32, threads: Int, _ handlers: Handlers) {
+        self.socket = DescriptorSource(socket, .reading) { [weak self] in
+            guard let self else { return }
+            let new = Result { () throws(SandboxError) in
+                try SystemCallListener(from: socket, threads: threads)
+            }
+            self.socket?.cancel()
+            switch new {
+            case .success(let listener?): listen(listener, handlers)
+            case .success(nil): break
+            case .failure(let error): handlers.lost(error)
+            }
+        }
+        self.socket?.resume()
+    }
+
+    isolated deinit {
+        socket?.cancel()
+        listener?.cancel()
+    }
+
+    private func listen(_ new: SystemCallListener, _ handlers: Handlers) {
+        var calls = new
+        listener = DescriptorSource(new.descriptor, .reading) { [weak self] in
+            guard let self else { return }
+            switch calls.next() {
+            case .refused(let name): handlers.refused(name)
+            case .permitted: handlers.startedThread()
+            case .nothing: break
+            case .over: listener?.cancel()
+            }
+        }
+        listener?.resume()
+    }
+}

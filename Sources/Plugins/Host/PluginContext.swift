@@ -1,0 +1,10 @@
+internal import Logging
+
+/// What all plugins have in common.
+struct PluginContext {
+    let limits: PluginLimits
+    let confiner: SandboxLauncher
+    let logger: Logger
+    /// Called with the id, the name and the reason when a plugin is left alone.
+    let onDisabled: (_ id: String, _ name: String, _ reason: String) -> Void
+}

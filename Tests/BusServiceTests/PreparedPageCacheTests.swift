@@ -1,0 +1,90 @@
+import ProviderKit
+import Testing
+
+@testable import BusService
+@testable import DBus
+
+@Suite struct PreparedPageCacheTests {
+    private static let all = SourceID("all")
+    private static let album = SourceID("album:a")
+    private let now = Timestamp(secondsSince1970: 1_800_000_000)
+
+    private func key(
+        _ source: SourceID = all, cursor: String = "", count: UInt32 = 30
+    ) -> PreparedPageCache.Key {
+        PreparedPageCache.Key(source: source, cursor: cursor, count: count)
+    }
+
+    private func reply() throws -> PreparedReply { try PreparedReply("") }
+
+    @Test func `a page is found until something changes`() throws {
+        var pages = PreparedPageCache()
+        let reply = try reply()
+        pages.keep(reply, key(), askedAt: 0, isWanted: true)
+        #expect(pages.find(key(), now: now)?.template === reply.template)
+        #expect(pages.find(key(count: 31), now: now) == nil)
+        #expect(pages.find(key(Self.album), now: now) == nil)
+        #expect(pages.change(of: Self.album).isEmpty)
+        #expect(pages.find(key(), now: now) != nil)
+        _ = pages.change(of: Self.all)
+        #expect(pages.find(key(), now: now) == nil)
+        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.changeOfPhotos()
+        #expect(pages.find(key(), now: now) == nil)
+        pages.keep(reply, key(), askedAt: pages.changes, isWanted: true)
+        pages.removeAll()
+        #expect(pages.find(key(), now: now) == nil)
+    }
+
+    @Test func `a page that was asked for before a change is not kept`() throws {
+        var pages = PreparedPageCache()
+        let before = pages.changes
+        pages.changeOfPhotos()
+        pages.keep(try reply(), key(), askedAt: before, isWanted: true)
+        #expect(pages.find(key(), now: now) == nil)
+    }
+
+    @Test func `a few pages are kept, the last ones`() throws {
+        var pages = PreparedPageCache()
+        for count in 0...PreparedPageCache.limit {
+            pages.keep(try reply(), key(count: UInt32(count)), askedAt: 0, isWanted: true)
+        }
+        #expect(pages.find(key(count: 0), now: now) == nil)
+        for count in 1...PreparedPageCache.limit {
+            #expect(pages.find(key(count: UInt32(count)), now: now) != nil)
+        }
+    }
+
+    @Test func `the first page that a client looks at is made anew, once for each time it asks`()
+        throws
+    {
+        var pages = PreparedPageCache()
+        pages.keep(try reply(), key(), askedAt: 0, isWanted: true)
+        pages.keep(try reply(), key(cursor: "c"), askedAt: 0, isWanted: true)
+        pages.keep(try reply(), key(Self.album), askedAt: 0, isWanted: true)
+        pages.changeOfPhotos()
+        #expect(pages.change(of: Self.all) == [key()])
+        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        // Nobody has asked since.
+        #expect(pages.change(of: Self.all).isEmpty)
+        pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
+        #expect(pages.find(key(), now: now) != nil)
+        #expect(pages.change(of: Self.all) == [key()])
+    }
+
+    @Test(arguments: ["", "c"])
+    func `a page of a remote account expires after five minutes`(cursor: String) throws {
+        var pages = PreparedPageCache()
+        let key = key(cursor: cursor)
+        pages.keep(try reply(), key, askedAt: 0, isWanted: true, now: now)
+        #expect(pages.find(key, now: now + .seconds(299)) != nil)
+        #expect(pages.find(key, now: now + .seconds(300)) == nil)
+        // The clock was set back.
+        #expect(pages.find(key, now: now + .seconds(-1)) == nil)
+        pages.keep(try reply(), key, askedAt: 0, isWanted: true, now: now + .seconds(300))
+        #expect(pages.find(key, now: now + .seconds(301)) != nil)
+        // A page of photos on this computer.
+        pages.keep(try reply(), key, askedAt: 0, isWanted: true)
+        #expect(pages.find(key, now: now + .seconds(86_400)) != nil)
+    }
+}

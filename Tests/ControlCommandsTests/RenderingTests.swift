@@ -1,0 +1,182 @@
+import BusAPI
+import DBus
+import Foundation
+import Testing
+
+@testable import ControlCommands
+
+struct RenderingTests {
+    private func terminal(_ columns: Int) -> OutputTarget {
+        .terminal(columns: columns, isColoured: false)
+    }
+
+    private func lines(_ answer: some Renderable, _ columns: Int) -> [Substring] {
+        answer.text(for: terminal(columns)).split(separator: "\n")
+    }
+
+    /// The time of the retry is printed alone on its day, and with the date on every other day.
+    @Test(arguments: [0, 86_400, 40 * 86_400, 3653 * 86_400] as [Int64])
+    func `the status is one screen`(age: Int64) {
+        let now = Timestamp(Samples.retryAt + age)
+        let screen = StatusScreen(
+            snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
+        let text = screen.text(for: terminal(80))
+        #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
+        #expect(text.contains("*  local_ada     Ada     Pictures  ready\n"))
+        #expect(text.contains("ready         山田 花子\n     2 likes are not sent yet.\n"))
+        #expect(text.contains("   unsplash_bob  Bob[2J  Unsplash  rate-limited\n     The hour's"))
+        // The details break where the width and the length of the time require it.
+        let words = text.split { $0.isWhitespace }.joined(separator: " ")
+        let time = Timestamp(Samples.retryAt).clock(now: now)
+        #expect(time.count == (age == 0 ? 5 : 16))
+        #expect(words.contains("Next try \(time). 2 of 50 requests left."))
+        #expect(
+            text.hasSuffix(
+                "\nNot configured: Unsplash. Run “imagefeedctl configure unsplash”.\n"))
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    }
+
+    @Test func `the status names limits that are not in force`() {
+        var manager = Samples.snapshot.manager
+        manager["MissingLimits"] = .array(
+            [.string("ProtectSystem"), .string("ProtectHome")], of: "s")
+        let screen = StatusScreen(
+            snapshot: ServiceSnapshot(manager: manager, objects: [:]), installedVersion: "1.2.3")
+        #expect(
+            screen.text(for: terminal(200)).contains(
+                "\nLimits of the daemon's systemd unit are not in force: ProtectSystem, ProtectHome. "
+            ))
+        #expect(
+            screen.text(for: .pipe)
+                == "daemon\t1.2.3\tonline\nmissing-limits\tProtectSystem ProtectHome\n")
+    }
+
+    @Test(arguments: [
+        ("offline", "The service cannot be reached.", 0 as Int64, "The service cannot be reached."),
+        ("locked", "The keyring is locked.", 0, "The keyring is locked."),
+        (
+            "rate-limited", "Too many.", Samples.retryAt,
+            "Too many. Next try \(Timestamp(Samples.retryAt).minute)."
+        ),
+        (
+            "needs-login", "The service refused the token.", 0,
+            "token. Log in with “imagefeedctl login p --account p_a”."
+        ),
+        ("needs-login", "Run imagefeedctl login p.", 0, "\tRun imagefeedctl login p.\t"),
+        ("failed", "Three answers were nonsense.", 0, "Three answers were nonsense."),
+        ("logged-out", "", 0, "\tlogged-out\t\t\t\n"),
+    ])
+    func `the status tells why an account is not ready`(
+        state: String, reason: String, retryAt: Int64, expected: String
+    ) {
+        var account = Samples.account("p_a", "p", label: "a", state: state, reason: reason)
+        account["RetryAt"] = .int64(retryAt)
+        account["RateLimit"] = nil
+        let snapshot = ServiceSnapshot(
+            manager: [:],
+            objects: [ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account]])
+        let screen = StatusScreen(snapshot: snapshot, now: Timestamp(0))
+        let text = screen.text(for: .pipe)
+        #expect(text.contains("account\tp_a\ta\tp\t\(state)\t"))
+        #expect(text.contains(expected))
+        let lines = screen.text(for: terminal(80)).split(separator: "\n")
+        #expect(lines.contains { $0.hasSuffix("  \(state)") })
+    }
+
+    @Test func `accounts carry the user's name and unsent likes`() throws {
+        let list = AccountList(snapshot: Samples.snapshot)
+        #expect(list.text(for: .pipe).contains("\tlocal_ada_2\t山田\tPictures\tready\t山田 花子\t2\n"))
+        #expect(
+            lines(list, 80)[0]
+                == "   ACCOUNT       LABEL   PROVIDER  STATE         NAME       UNSENT")
+        #expect(list.json.text.contains(#""Name":"山田 花子","Pending":["1","2"]}"#))
+    }
+
+    @Test func `the status without accounts says what to do`() {
+        let empty = ServiceSnapshot(manager: ["Version": .string("1")], objects: [:])
+        let text = StatusScreen(snapshot: empty).text(for: terminal(80))
+        #expect(text.contains("imagefeedctl login PROVIDER"))
+        #expect(StatusScreen(snapshot: empty).text(for: .pipe) == "daemon\t1\toffline\n")
+    }
+
+    @Test func `the status tells of what concerns everything`() {
+        var manager = Samples.snapshot.manager
+        manager["Online"] = .bool(false)
+        let snapshot = ServiceSnapshot(manager: manager, objects: [:])
+        let text = StatusScreen(snapshot: snapshot, installedVersion: "2").text(for: terminal(300))
+        #expect(text.contains("There is no network."))
+        #expect(text.contains("“systemctl --user restart imagefeedd”"))
+    }
+
+    @Test(arguments: [40, 80])
+    func `every answer fits the window`(columns: Int) {
+        let photos = ["42", "日本の山と湖の写真、とても長い題", "😀😀😀😀😀😀😀😀😀😀😀😀😀😀"].map {
+            Samples.photo("1234", title: $0)
+        }
+        let sources: [[String: Variant]] = [
+            ["id": .string("album:日本"), "title": .string(String(repeating: "長", count: 60))]
+        ]
+        let answers: [any Renderable] = [
+            StatusScreen(snapshot: Samples.snapshot), AccountList(snapshot: Samples.snapshot),
+            ProviderList(providers: Samples.snapshot.providers),
+            PhotoPage(photos: photos, next: ""), PhotoDetails(photo: photos[1]),
+            SourceList(sources: sources, defaultSource: nil),
+        ]
+        for answer in answers {
+            #expect(lines(answer, columns).allSatisfy { $0.displayWidth <= columns })
+        }
+    }
+
+    @Test func `status and lists are valid JSON with the names of the bus`() throws {
+        let json = StatusScreen(snapshot: Samples.snapshot).json.text
+        let status = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        #expect(status["Version"] as? String == "1.2.3")
+        #expect((status["accounts"] as? [[String: Any]])?.count == 3)
+        #expect((status["providers"] as? [[String: Any]])?.first?["Id"] as? String == "local")
+        #expect(json.hasPrefix(#"{"Version":"1.2.3","DefaultAccount":"/org"#))
+    }
+
+    @Test func `pages of one feed share their columns`() {
+        var listing = FeedListing(medium: terminal(80))
+        let first = listing.text(
+            of: PhotoPage(photos: [Samples.photo("1", title: "long title")], next: "x"))
+        let second = listing.text(of: PhotoPage(photos: [Samples.photo("2", title: "t")], next: ""))
+        #expect(first.hasPrefix("PHOTO"))
+        #expect(second.hasPrefix("local_ada/2"))
+        let third = listing.text(of: PhotoPage(photos: [Samples.photo("300")], next: ""))
+        #expect(third.hasPrefix("PHOTO"))
+    }
+
+    @Test func `a path is left as it is for a program`() {
+        let path = FilePath(path: PathBytes("/a\u{1B}b\nc"))
+        #expect(path.text(for: .pipe) == "/a\u{1B}b\nc\n")
+        #expect(path.text(for: terminal(80)) == "/ab c\n")
+    }
+
+    @Test func `JSON has the address of a file whose path is not UTF-8`() {
+        let path = FilePath(path: PathBytes(bytes: Array("/a b/caf".utf8) + [0xE9]))
+        #expect(path.bytes(for: .pipe) == Array("/a b/caf".utf8) + [0xE9, 0x0A])
+        #expect(
+            path.json.text == "{\"path\":\"/a b/caf\u{FFFD}\",\"uri\":\"file:///a%20b/caf%E9\"}")
+        #expect(FilePath(path: PathBytes("/ä")).json.text == #"{"path":"/ä"}"#)
+    }
+
+    @Test func `the question before logging out counts unsent likes`() throws {
+        let account = try Samples.snapshot.account("local_ada_2")
+        #expect(
+            account.question("Log out of 山田")
+                == "Log out of 山田 and drop 2 likes that are not sent yet?")
+        #expect(try Samples.snapshot.account("local_ada").question("Go") == "Go?")
+    }
+
+    @Test(arguments: [("y", true), ("Yes ", true), ("", false), ("no", false), (nil, false)])
+    func `only yes is yes`(answer: String?, isYes: Bool) {
+        #expect(StandardInput.isYes(answer) == isYes)
+    }
+
+    @Test(arguments: [Int64.min, .max, -1])
+    func `no time is too far away to print`(seconds: Int64) {
+        #expect(!Timestamp(seconds).minute.isEmpty)
+    }
+}

@@ -1,0 +1,201 @@
+import DBus
+import TestSupport
+import Testing
+
+@testable import Desktop
+@testable import Engine
+
+/// What is told to a notification service, and what it tells.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct DesktopNotificationPresenterTests {
+    private let connection: BusConnection
+    private let board: DesktopNotificationPresenter
+    private let delegate = Delegate()
+
+    init() throws {
+        connection = try PrivateBus.current.connect()
+        board = DesktopNotificationPresenter(connection)
+        board.delegate = delegate
+    }
+
+    private let notice = NotificationContent(
+        title: "A like was not sent", text: "1 < 2 & \"so\" on.", actions: [.login, .retry],
+        advice: "Run “imagefeedctl like a”.", category: "transfer.error")
+
+    @Test func `a notice has all that a desktop can use`() async throws {
+        let service = try await FakeNotifications()
+        #expect(await board.show(notice, as: 7))
+        let shown = try #require(service.shown.value.first)
+        #expect(shown.application == "Image Feed")
+        #expect(shown.replaces == 0)
+        #expect(shown.summary == "A like was not sent")
+        #expect(shown.body == "1 &lt; 2 &amp; \"so\" on.")
+        #expect(shown.actions == ["login", "Log in again", "retry", "Try again"])
+        #expect(
+            shown.hints == [
+                "urgency": .byte(1), "category": .string("transfer.error"),
+                "desktop-entry": .string("org.imagefeed.ImageFeed1"),
+            ])
+    }
+
+    @Test func `a notice is replaced and withdrawn under the id that it has`() async throws {
+        let service = try await FakeNotifications(firstID: 41)
+        #expect(await board.show(notice, as: 1))
+        #expect(await board.show(notice, as: 2))
+        #expect(await board.show(notice, as: 1))
+        #expect(service.shown.value.map(\.id) == [41, 42, 41])
+        #expect(service.shown.value.map(\.replaces) == [0, 0, 41])
+        #expect(service.questions.value == 1)
+        board.withdraw(1)
+        board.withdraw(1)
+        board.withdraw(9)
+        _ = try await service.closed.elements(1)
+        #expect(await board.show(notice, as: 1))
+        #expect(service.shown.value.last?.replaces == 0)
+        #expect(service.closed.value == [41])
+    }
+
+    @Test func `where there are no buttons the words say what to do`() async throws {
+        let service = try await FakeNotifications(["body"])
+        #expect(await board.show(notice, as: 1))
+        let shown = try #require(service.shown.value.first)
+        #expect(shown.actions.isEmpty)
+        // Without markup nothing is escaped.
+        #expect(shown.body == "1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
+    }
+
+    @Test func `where there is no room for a body the summary has it`() async throws {
+        let service = try await FakeNotifications([])
+        #expect(await board.show(notice, as: 1))
+        let shown = try #require(service.shown.value.first)
+        #expect(shown.body.isEmpty)
+        #expect(
+            shown.summary
+                == "A like was not sent: 1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
+    }
+
+    @Test func `no text is too long or too strange`() async throws {
+        let service = try await FakeNotifications()
+        let strange = NotificationContent(
+            title: "Strange", text: "a\0b\u{1b}[31m\n" + String(repeating: "ä", count: 5000),
+            actions: [], advice: "", category: "x")
+        #expect(await board.show(strange, as: 1))
+        let body = try #require(service.shown.value.first?.body)
+        #expect(body.hasPrefix("ab[31m\nä"))
+        #expect(body.hasSuffix("ä…"))
+        #expect(body.utf8.count < 700)
+    }
+
+    @Test func `what the user does is told by the notice's number`() async throws {
+        let service = try await FakeNotifications(firstID: 10)
+        #expect(await board.show(notice, as: 3))
+        #expect(await board.show(notice, as: 4))
+        service.invoke("retry", 10)
+        service.invoke("login", 11, token: "front")
+        service.invoke("default", 11)
+        service.invoke("retry", 99)
+        service.close(10, reason: 1)
+        service.close(11, reason: 2)
+        try await delegate.told.wait { $0.count >= 4 ? true : nil }
+        #expect(
+            delegate.told.value == ["retry 3 ", "login 4 front", "expired 3", "dismissed 4"])
+        // What has expired may be in a list; what was dismissed is gone.
+        #expect(await board.show(notice, as: 3))
+        #expect(await board.show(notice, as: 4))
+        #expect(service.shown.value.suffix(2).map(\.replaces) == [10, 0])
+    }
+
+    @Test func `nobody but the service can act in the user's name`() async throws {
+        let service = try await FakeNotifications()
+        #expect(await board.show(notice, as: 1))
+        let stranger = try PrivateBus.current.connect()
+        stranger.send(
+            try BusMessage(
+                .signal(
+                    "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
+                    "ActionInvoked"), 1 as UInt32, "retry"))
+        _ = try await stranger.owner(of: FakeNotifications.name)
+        service.invoke("login", 1)
+        try await delegate.told.wait { $0.isEmpty ? nil : true }
+        #expect(delegate.told.value == ["login 1 "])
+    }
+
+    @Test func `without a service nothing is shown, until one comes`() async throws {
+        #expect(await !board.show(notice, as: 1))
+        let service = try await FakeNotifications()
+        try await delegate.told.wait { $0.isEmpty ? nil : true }
+        #expect(delegate.told.value == ["appeared"])
+        #expect(await board.show(notice, as: 1))
+        #expect(service.shown.value.count == 1)
+    }
+
+    @Test func `a new service knows no ids of the old one`() async throws {
+        let old = try await FakeNotifications(firstID: 5)
+        #expect(await board.show(notice, as: 1))
+        try await old.stop()
+        let new = try await FakeNotifications(["body"], firstID: 5)
+        try await delegate.told.wait { $0.contains("appeared") ? true : nil }
+        #expect(delegate.told.value == ["lost 1", "appeared"])
+        // The id is somebody else's now.
+        new.invoke("retry", 5)
+        board.withdraw(1)
+        #expect(await board.show(notice, as: 1))
+        #expect(new.shown.value.first?.replaces == 0)
+        #expect(new.shown.value.first?.actions == [])
+        #expect(new.closed.value == [])
+        #expect(delegate.told.value == ["lost 1", "appeared"])
+    }
+
+    @Test func `a service that hangs holds nobody up`() async throws {
+        let service = try await FakeNotifications()
+        service.isSilent.update { $0 = true }
+        async let outcome = board.show(notice, as: 1)
+        try await service.questions.wait { $0 == 1 ? true : nil }
+        // Neither do those who call meanwhile wait.
+        board.withdraw(1)
+        try await service.stop()
+        service.isSilent.update { $0 = false }
+        _ = await outcome
+    }
+
+    @Test func `a user who wants none gets none, until they want some`() async throws {
+        let service = try await FakeNotifications()
+        #expect(await board.show(notice, as: 1))
+        board.isWanted = false
+        try await service.closed.wait { $0 == [1] ? true : nil }
+        #expect(await !board.show(notice, as: 1))
+        #expect(service.shown.value.count == 1)
+        board.isWanted = true
+        #expect(delegate.told.value == ["lost 1", "appeared"])
+        #expect(await board.show(notice, as: 1))
+    }
+
+    @Test func `a service is started by the first notice and not before`() async throws {
+        let mark = try PrivateBus.current.directory.appending("started")
+        try PrivateBus.current.addService(
+            FakeNotifications.name, command: "/usr/bin/touch \(mark)")
+        _ = DesktopNotificationPresenter(connection)
+        _ = try await connection.owner(of: FakeNotifications.name)
+        let listing = try PrivateBus.current.directory
+        #expect(!listing.has("started"))
+        #expect(await !board.show(notice, as: 1))
+        #expect(listing.has("started"))
+    }
+}
+
+/// What a delegate is told, in words.
+@MainActor
+private final class Delegate: NoticeBoardDelegate {
+    let told = Observed<[String]>()
+
+    func noticeInvoked(_ action: NoticeAction, _ number: Int, activationToken: String) {
+        told.append("\(action) \(number) \(activationToken)")
+    }
+    func noticeClosed(_ number: Int, _ closing: NoticeClosing) {
+        told.append("\(closing) \(number)")
+    }
+    func noticesLost(_ numbers: [Int]) {
+        for number in numbers.sorted() { told.append("lost \(number)") }
+    }
+    func boardAppeared() { told.append("appeared") }
+}

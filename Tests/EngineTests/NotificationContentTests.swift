@@ -1,0 +1,258 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// What the user is told of, and what they can have done about it.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct NotificationContentTests {
+    // MARK: Likes
+
+    @Test func `a like that fails is told of, and sent again when the user says so`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        let board = fixture.world.board
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        await #expect(throws: ProviderError.self) {
+            try await fixture.account.setLiked("a", true)
+        }
+        let number = try await board.showing(
+            "1 like could not be sent for ada at Service. Not now.")
+        #expect(
+            board.notices.value[number]?.advice == "Run “imagefeedctl like service_ada/a”.")
+        fixture.service.state.update { $0.likeError = nil }
+        board.press(.retry, number)
+        try await fixture.told("liked a 1")
+        try await board.isEmpty()
+        #expect(fixture.count("like a") == 2)
+    }
+
+    @Test func `ten failures are one notice, that changes now and then`() async throws {
+        let fixture = try await ServiceFixture((0..<10).map { "\($0)" })
+        _ = try await fixture.page("new")
+        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        for id in 0..<10 {
+            await #expect(throws: ProviderError.self) {
+                try await fixture.account.setLiked("\(id)", true)
+            }
+        }
+        let board = fixture.world.board
+        try await board.showing("1 like")
+        let pace = Notices.pace
+        try await fixture.world.clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == pace } ? true : nil
+        }
+        fixture.world.clock.advance(by: Notices.pace)
+        try await board.showing("10 likes could not be sent")
+        #expect(board.changes.value == 2)
+    }
+
+    @Test func `a queued like that is refused after a restart is told of`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await fixture.account.setLiked("a", true) == .queued)
+        #expect(fixture.world.board.notices.value.isEmpty)
+        fixture.service.state.update { state in
+            state.error = nil
+            state.likeError = ProviderError.invalidArgument("No such thing.")
+        }
+        let next = try await ServiceFixture(after: fixture)
+        try await next.world.board.showing("1 like could not be sent for ada at Service. No such")
+    }
+
+    @Test func `a like that succeeds after all needs no notice`() async throws {
+        let fixture = try await ServiceFixture(["a", "b"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        _ = try? await fixture.account.setLiked("a", true)
+        _ = try? await fixture.account.toggleLike("b")
+        fixture.service.state.update { $0.likeError = nil }
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        fixture.world.clock.advance(by: Notices.pace)
+        try await fixture.world.board.showing("1 like")
+        #expect(try await fixture.account.toggleLike("b").isLiked)
+        try await fixture.world.board.isEmpty()
+    }
+
+    @Test func `a second trouble waits until half a minute is over`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        let board = fixture.world.board
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        _ = try? await fixture.account.setLiked("a", true)
+        let number = try await board.showing("1 like")
+        board.press(.retry, number)
+        try await fixture.base.told.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
+        #expect(board.notices.value.isEmpty)
+        fixture.world.clock.advance(by: Notices.rest)
+        try await board.showing("1 like")
+    }
+
+    /// Which of the two the caller hears of, nobody can say; the user is told whatever that is.
+    @Test(arguments: [false, true])
+    func `a refusal that comes as its caller loses patience is told of`(
+        _ isFirst: Bool
+    ) async throws {
+        let fixture = try await ServiceFixture(["a"])
+        let world = fixture.world
+        _ = try await fixture.page()
+        fixture.service.state.update {
+            $0.likeError = ProviderError.notSupported("Not now.")
+            $0.isHeld = true
+        }
+        let like = Task { try await fixture.account.setLiked("a", true) }
+        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        if isFirst { fixture.service.state.update { $0.isHeld = false } }
+        world.clock.advance(by: Likes.patience)
+        fixture.service.state.update { $0.isHeld = false }
+        _ = await like.result
+        try await world.board.showing("1 like")
+    }
+
+    // MARK: Tokens and keyrings
+
+    @Test func `a token that is gone is told of once, and a click logs in again`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { state in
+                state.secrets = [.provider("service"): Array("secret".utf8)]
+            }
+        }
+        let board = fixture.world.board
+        let number = try await board.showing("ada at Service: The token is not in the keyring")
+        #expect(board.notices.value[number]?.actions == [.login])
+        fixture.engine.tryAgain()
+        _ = try? await fixture.account.refreshFeed("new")
+        #expect(board.changes.value == 1)
+        board.press(.login, number, token: "front")
+        let address = try await fixture.world.opened.elements(1)[0]
+        #expect(address.hasPrefix("https://service.test/authorize?"))
+        #expect(address.hasSuffix(" front"))
+        #expect(board.notices.value.isEmpty)
+        let login = try #require(fixture.engine.logins.first)
+        #expect(login.expectedAccount === fixture.account)
+        await login.cancelAndWait()
+        #expect(board.notices.value.isEmpty)
+    }
+
+    @Test func `where no browser starts the user is told what does`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { state in
+                state.secrets = [.provider("service"): Array("secret".utf8)]
+            }
+            world.hasBrowser.update { $0 = false }
+        }
+        let board = fixture.world.board
+        board.press(.login, try await board.showing("ada at Service: The token is not"))
+        try await fixture.told("login 1 cancelled")
+        fixture.world.clock.advance(by: Notices.rest)
+        try await board.showing(
+            "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
+        )
+    }
+
+    @Test func `a locked keyring is told of once for all, and a click has it unlocked`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { $0.isLocked = true }
+        }
+        let board = fixture.world.board
+        let number = try await board.showing("Locked.")
+        #expect(board.notices.value[number]?.title == "The keyring is needed")
+        #expect(fixture.world.secrets.state.value.prompts == 0)
+        board.press(.retry, number)
+        try await fixture.state { $0 == .ready }
+        #expect(fixture.world.secrets.state.value.prompts == 1)
+        try await board.isEmpty()
+    }
+
+    @Test func `a keyring that is unlocked elsewhere needs no notice`() async throws {
+        let fixture = try await ServiceFixture(["a"]) { world in
+            world.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
+        }
+        try await fixture.world.board.showing("There is no keyring.")
+        fixture.world.secrets.state.update { $0.error = nil }
+        fixture.engine.tryAgain()
+        try await fixture.world.board.isEmpty()
+    }
+
+    @Test func `who logs out takes notices along`() async throws {
+        let fixture = try await ServiceFixture(["a"])
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        _ = try? await fixture.account.setLiked("a", true)
+        try await fixture.world.board.showing("1 like")
+        try await fixture.engine.logOut(fixture.account)
+        try await fixture.world.board.isEmpty()
+    }
+
+    // MARK: Logins
+
+    @Test func `a login that nobody waits for tells of its failure`() async throws {
+        let fixture = try EngineFixture()
+        let login = try fixture.start("ada", registers: false)
+        try await fixture.told.wait { $0.contains("login 1 failed") ? true : nil }
+        let number = try await fixture.world.board.showing("There is no user ada.")
+        #expect(fixture.world.board.notices.value[number]?.title == "Login to Fake failed")
+        #expect(fixture.world.board.notices.value[number]?.actions == [])
+        #expect(login.state == .failed)
+        // Whoever tries again knows.
+        try await fixture.logIn("ada")
+        try await fixture.world.board.isEmpty()
+    }
+
+    @Test func `a login that somebody waits for tells them alone`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        let login = try fixture.start("ada", registers: false)
+        let outcome = Task.immediate { try await login.wait() }
+        fixture.provider.isOpen.update { $0 = true }
+        await #expect(throws: ProviderError.self) { try await outcome.value }
+        #expect(fixture.world.board.changes.value == 0)
+    }
+
+    @Test func `what the user did is told to nobody`() async throws {
+        let fixture = try EngineFixture()
+        fixture.provider.isOpen.update { $0 = false }
+        let login = try fixture.start("ada", registers: false)
+        let end = Task.immediate { await login.cancelAndWait() }
+        fixture.provider.isOpen.update { $0 = true }
+        await end.value
+        fixture.engine.noteFailure(of: login, EngineError.loginDenied)
+        #expect(fixture.world.board.changes.value == 0)
+    }
+
+    // MARK: Others
+
+    @Test func `a plugin's failure is told of until it runs`() async throws {
+        let fixture = try EngineFixture()
+        let board = fixture.world.board
+        fixture.engine.notePluginFailure("fake", name: "The plugin fake", reason: "It crashed.")
+        let number = try await board.showing("It crashed.")
+        #expect(board.notices.value[number]?.title == "The plugin fake has failed")
+        fixture.engine.notePluginRunning("fake")
+        try await board.isEmpty()
+    }
+
+    @Test func `the end takes all notices away`() async throws {
+        let fixture = try EngineFixture()
+        fixture.engine.noteDisk(isFull: true)
+        try await fixture.world.board.showing("Photos and likes cannot be kept")
+        fixture.engine.stop()
+        #expect(fixture.world.board.notices.value.isEmpty)
+    }
+
+    @Test func `what nobody could show is shown once somebody can`() async throws {
+        let fixture = try EngineFixture()
+        let board = fixture.world.board
+        board.isThere.update { $0 = false }
+        fixture.engine.noteDisk(isFull: true)
+        try await board.changes.wait { $0 == 1 ? true : nil }
+        await Task.yield()
+        board.isThere.update { $0 = true }
+        board.delegate?.boardAppeared()
+        try await board.showing("Photos and likes cannot be kept")
+    }
+}
