@@ -67,6 +67,7 @@ final class AccountObject {
             .property("Label", { $0.account.label }) { try await $0.account.setLabel($1) },
             .property("State") { $0.account.state.name },
             .property("StateReason") { $0.account.state.reason },
+            .property("Remedy") { $0.account.state.remedy?.rawValue ?? "" },
             .property("RetryAt") { $0.account.retryAt?.secondsSince1970 ?? 0 },
             .property("RateLimit") { $0.rateLimit },
         ])

@@ -21,8 +21,8 @@ extension AccountState {
     var reason: String {
         switch self {
         case .ready: ""
-        case .loading(let reason), .offline(let reason), .locked(let reason),
-            .needsLogin(let reason), .failed(let reason):
+        case .loading(let reason), .offline(let reason), .locked(let reason, _),
+            .needsLogin(let reason), .failed(let reason, _):
             reason
         case .rateLimited(let until):
             "The service asks to be left alone until \(until.clock)."

@@ -46,8 +46,12 @@ final class ProviderObject {
             .property("State") { $0.condition?.state.rawValue ?? "ready" },
             .property("StateReason") { $0.condition?.reason ?? "" },
             .property("Sandbox") { $0.condition?.confinement ?? "" },
+            .property("Help", emits: .constant) { $0.help },
             .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
         ])
+
+    /// The actions that the user must take before `Configure`, as plain text; empty if there are none.
+    private var help: String { (provider as? any OAuthLogin)?.registrationHelp ?? "" }
 
     /// Unknown settings are ignored.
     private func configure(

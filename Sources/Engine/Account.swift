@@ -9,12 +9,22 @@ nonisolated package enum AccountState: Hashable, Sendable {
     case loading(reason: String)
     case offline(reason: String)
     case rateLimited(until: Timestamp)
-    /// The secret store is locked, or not there.
-    case locked(reason: String)
+    /// The secret store is locked, is missing or does not work.
+    case locked(reason: String, remedy: Remedy)
     /// The service refused the token.
     case needsLogin(reason: String)
-    case failed(reason: String)
+    case failed(reason: String, remedy: Remedy?)
     case loggedOut
+
+    /// The action of the user that ends the state; nil if there is none, or if the state ends without one.
+    package var remedy: Remedy? {
+        switch self {
+        case .ready, .loading, .offline, .rateLimited: nil
+        case .locked(_, let remedy): remedy
+        case .needsLogin, .loggedOut: .login
+        case .failed(_, let remedy): remedy
+        }
+    }
 }
 
 /// Whether what is shown of a person is what their service says.

@@ -73,7 +73,7 @@ final class UnusableSession: RemoteFeed {
     init(reason: String) {
         self.reason = reason
         (events, continuation) = AsyncStream.makeStream()
-        continuation.yield(.status(.failed(reason: reason)))
+        continuation.yield(.status(.failed(reason: reason, remedy: nil)))
     }
 
     var showsEveryView: Bool { true }

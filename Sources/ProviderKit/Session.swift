@@ -31,8 +31,8 @@ public enum SessionStatus: Hashable, Sendable {
     case ready
     /// Nothing to show yet, but soon.
     case loading(reason: String)
-    /// It cannot work until somebody does something about it.
-    case failed(reason: String)
+    /// The session cannot work. The remedy is nil if the state ends without an action of the user.
+    case failed(reason: String, remedy: Remedy? = .retry)
 }
 
 /// A session that has photos.

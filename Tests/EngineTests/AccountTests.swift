@@ -122,7 +122,7 @@ struct AccountTests {
         }
         session.continuation.yield(.status(.failed(reason: "No.")))
         try await fixture.told.wait { $0.last == "changed fake_ada" ? true : nil }
-        #expect(account.state == .failed(reason: "No."))
+        #expect(account.state == .failed(reason: "No.", remedy: .retry))
     }
 
     @Test func `an account that is logged out has no session`() async throws {

@@ -209,7 +209,7 @@ struct RemoteFeedTests {
                 _ = try await fixture.account.refreshFeed("")
             }
         }
-        #expect(fixture.account.state == .failed(reason: "Nonsense."))
+        #expect(fixture.account.state == .failed(reason: "Nonsense.", remedy: .retry))
         fixture.service.state.update { $0.error = nil }
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.account.state == .ready)

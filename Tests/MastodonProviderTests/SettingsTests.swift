@@ -38,7 +38,7 @@ struct SettingsTests {
         await #expect(throws: error) {
             try await fixture.session.fetchPage(SourceID("home"), from: nil)
         }
-        guard case .status(.failed(text)) = await fixture.events().first else {
+        guard case .status(.failed(text, .configure)) = await fixture.events().first else {
             Issue.record("The session does not say that it cannot work.")
             return
         }

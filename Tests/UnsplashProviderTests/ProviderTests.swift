@@ -49,7 +49,7 @@ struct ProviderTests {
         let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("asked") }
         await #expect(throws: error) { try await fixture.session.sources() }
         await #expect(throws: error) { try await fixture.session.profile() }
-        guard case .status(.failed(text)) = await fixture.events().first else {
+        guard case .status(.failed(text, .configure)) = await fixture.events().first else {
             Issue.record("The session does not say that it cannot work.")
             return
         }

@@ -5,11 +5,11 @@ enum PropertyOrder {
     static let manager = ["Version", "DefaultAccount", "Online", "MissingLimits"]
     static let provider = [
         "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
-        "StateReason", "Sandbox", "RedirectUri",
+        "StateReason", "Sandbox", "Help", "RedirectUri",
     ]
     static let account = [
-        "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "RetryAt",
-        "RateLimit",
+        "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "Remedy",
+        "RetryAt", "RateLimit",
     ]
     static let login = ["State", "Provider", "AuthorizationUrl", "Account", "Error"]
     static let like = ["Pending", "Count"]

@@ -25,7 +25,7 @@ extension Engine {
     }
 
     private func noteLocked(_ account: Account) {
-        guard case .locked(let reason) = account.state else { return }
+        guard case .locked(let reason, _) = account.state else { return }
         notices.raise(
             Trouble(
                 kind: .secretStore, reason: reason,

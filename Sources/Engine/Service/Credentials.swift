@@ -7,8 +7,8 @@ internal import ProviderKit
 final class Credentials: AccessTokens {
     /// What stands in the way of using the token.
     nonisolated enum Trouble: Hashable {
-        /// The secret store is locked, or not there: it may come back.
-        case locked(reason: String)
+        /// The secret store is locked, is missing or does not work.
+        case locked(SecretStoreError)
         /// Somebody has to log in again.
         case needsLogin(reason: String)
     }
@@ -89,7 +89,7 @@ final class Credentials: AccessTokens {
                 (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
         } catch let error as SecretStoreError {
             guard token == nil else { return }
-            trouble = .locked(reason: error.message)
+            trouble = .locked(error)
             throw error
         }
         await saveAgain()
@@ -136,7 +136,7 @@ final class Credentials: AccessTokens {
             return token
         } catch let error as SecretStoreError {
             if let token { return token }
-            trouble = .locked(reason: error.message)
+            trouble = .locked(error)
             throw error
         }
     }

@@ -105,7 +105,7 @@ final class DirectService: PhotoService {
             switch status {
             case .ready: .ready
             case .loading(let reason): .loading(reason: reason)
-            case .failed(let reason): .failed(reason: reason)
+            case .failed(let reason, let remedy): .failed(reason: reason, remedy: remedy)
             }
     }
 

@@ -30,7 +30,7 @@ final class RemoteService: PhotoService {
     private var health = ServiceHealth()
     private var isLoading = true
     /// Why the session says that it cannot work.
-    private var brokenSession: String?
+    private var brokenSession: (reason: String, remedy: Remedy?)?
     private var retry: Task<Void, Never>?
     var isClosed = false
     /// Whether what still comes in is not to be kept.
@@ -84,16 +84,19 @@ final class RemoteService: PhotoService {
     // MARK: How it is doing
 
     var state: AccountState {
-        if let brokenSession { return .failed(reason: brokenSession) }
+        if let brokenSession {
+            return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
+        }
         switch credentials.trouble {
         case .needsLogin(let reason): return .needsLogin(reason: reason)
-        case .locked(let reason): return .locked(reason: reason)
+        case .locked(let error):
+            return .locked(reason: error.message, remedy: error.remedy)
         case nil: break
         }
         switch health.trouble(now: now) {
         case .rateLimited(let until): return .rateLimited(until: until)
         case .offline(let reason): return .offline(reason: reason)
-        case .failing(let reason): return .failed(reason: reason)
+        case .failing(let reason): return .failed(reason: reason, remedy: .retry)
         case nil: break
         }
         return isLoading ? .loading(reason: "The account is being opened.") : .ready
@@ -203,7 +206,11 @@ final class RemoteService: PhotoService {
     }
 
     func note(_ status: SessionStatus) {
-        if case .failed(let reason) = status { brokenSession = reason } else { brokenSession = nil }
+        if case .failed(let reason, let remedy) = status {
+            brokenSession = (reason, remedy)
+        } else {
+            brokenSession = nil
+        }
     }
 
     func note(_ limit: RateLimit) {

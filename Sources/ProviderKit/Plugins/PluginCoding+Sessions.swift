@@ -22,7 +22,7 @@ extension SessionStatus {
         switch self {
         case .ready: ["state": "ready"]
         case .loading(let reason): ["state": "loading", "reason": .string(reason)]
-        case .failed(let reason): ["state": "failed", "reason": .string(reason)]
+        case .failed(let reason, _): ["state": "failed", "reason": .string(reason)]
         }
     }
 

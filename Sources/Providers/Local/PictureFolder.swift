@@ -240,7 +240,7 @@ final class PictureFolder: Sendable {
     private func readNow<Value: Sendable>(
         _ isBrief: Bool, _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
-        if case .failed(let reason) = state.withLock(\.status), !state.withLock(\.isOpen) {
+        if case .failed(let reason, _) = state.withLock(\.status), !state.withLock(\.isOpen) {
             throw ProviderError.failed(reason)
         }
         do {
@@ -654,7 +654,8 @@ final class PictureFolder: Sendable {
         guard !(error is CancellationError) else { return }
         logger.error(
             "The photos of the pictures folder cannot be shown", metadata: ["reason": "\(error)"])
-        setStatus(.failed(reason: "\(error)"))
+        let isFull = (error as? StorageError) == .full || (error as? ProviderError) == .storageFull
+        setStatus(.failed(reason: "\(error)", remedy: isFull ? .freeSpace : .retry))
     }
 
     private func setStatus(_ status: SessionStatus) {

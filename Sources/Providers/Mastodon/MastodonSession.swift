@@ -44,7 +44,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         } catch {
             client = .failure(error)
             view = ""
-            continuation.yield(.status(.failed(reason: "\(error)")))
+            continuation.yield(.status(.failed(reason: "\(error)", remedy: .configure)))
         }
     }
 

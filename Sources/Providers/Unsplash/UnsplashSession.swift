@@ -39,7 +39,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
             continuation.yield(.status(.ready))
         } catch {
             client = .failure(error)
-            continuation.yield(.status(.failed(reason: Self.reason(error))))
+            continuation.yield(.status(.failed(reason: Self.reason(error), remedy: .configure)))
         }
     }
 
@@ -49,7 +49,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         logger = nil
         now = { .now }
         client = .failure(error)
-        continuation.yield(.status(.failed(reason: Self.reason(error))))
+        continuation.yield(.status(.failed(reason: Self.reason(error), remedy: .configure)))
     }
 
     func close() { continuation.finish() }
