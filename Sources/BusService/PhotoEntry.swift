@@ -33,7 +33,7 @@ nonisolated struct PhotoEntry: BusType {
         encoder.entry(Head.height, photo.height.map(UInt32.init(clamping:)))
         try encoder.entry(Head.color, photo.color)
         try encoder.entry(Head.blurHash, photo.blurHash)
-        encoder.entry(Head.focus, photo.focus.map { ($0.x, $0.y) })
+        encoder.entry(Head.focus, photo.focus.map { (($0.x + 1) / 2, (1 - $0.y) / 2) })
         try encoder.entry(Head.title, photo.title)
         try encoder.entry(Head.description, photo.description)
         try encoder.entry(Head.author, photo.author)

@@ -373,7 +373,7 @@ struct MastodonTests {
         let own = world.server.photos()
         #expect(try await world.walk(ada, "local") == own)
         let photo = try await ada.photo(own[0])
-        #expect(photo["focus"] == .structure([.double(0.25), .double(-0.5)]))
+        #expect(photo["focus"] == .structure([.double(0.625), .double(0.75)]))
         #expect(photo["title"]?.string?.hasSuffix("& more\n\nexample.org/a…") == true)
         #expect(photo["sensitive"] == .bool(false))
         let lins = Set(statuses.filter { $0.author == "lin" }.flatMap(\.photos))
