@@ -53,7 +53,7 @@ final class ManagerObject {
             throw ErrorReply(
                 .limitsExceeded, "This client starts too many logins; wait a minute.")
         }
-        return try engine.logIn(provider, parse(options, caller)).path
+        return try engine.logins.start(provider, parse(options, caller)).path
     }
 
     private func setDefaultAccount(_ path: ObjectPath) async throws {

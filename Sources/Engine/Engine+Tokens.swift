@@ -32,10 +32,31 @@ extension Engine {
         }
         if let client = token.client { return TokenEndpoint(client, ports.http) }
         guard provider is any FederatedLogin else { throw OAuthError.noRefreshToken }
-        guard let known = try await storedRegistration(at: server, provider) else {
+        guard let known = try await logins.registrations.stored(at: server, provider) else {
             throw OAuthError.invalidClient
         }
         return TokenEndpoint(known.description, known.client, ports.http)
+    }
+
+    /// Returns the token endpoint of a provider. Reads the client secret.
+    ///
+    /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``.
+    func tokenEndpoint(
+        _ provider: any OAuthLogin, _ settings: ProviderSettings
+    ) async throws -> TokenEndpoint {
+        guard let clientID = settings["ClientId"],
+            let secret = try await ports.secrets.lookUp(
+                .provider(provider.info.id), unlocking: false)
+        else { throw Self.notConfigured(provider) }
+        return TokenEndpoint(
+            try provider.oauth(settings), OAuthClient(id: clientID, secret: secret), ports.http)
+    }
+
+    static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
+        let info = provider.info
+        return .notConfigured(
+            "\(info.name) is not configured; set ClientId in section [Provider \(info.id)] of imagefeed.conf, and the client secret."
+        )
     }
 
     /// Returns the client to store with a token that was stored without one: the client that is registered now.
@@ -46,16 +67,8 @@ extension Engine {
             return try? await tokenEndpoint(provider, settings).tokenClient
         }
         guard provider is any FederatedLogin else { return nil }
-        let known = try? await storedRegistration(at: server, provider)
+        let known = try? await logins.registrations.stored(at: server, provider)
         return known.map { TokenClient($0.client, $0.description) }
-    }
-
-    private func storedRegistration(
-        at server: String, _ provider: any Provider
-    ) async throws -> RegisteredClient? {
-        try await ports.secrets.lookUp(
-            .server(server, of: provider.info.id), unlocking: false
-        ).flatMap { RegisteredClient(encoded: $0) }
     }
 
     /// Revokes a token in the background, unless an account has it.
@@ -101,50 +114,5 @@ extension Engine {
         if let remote = account?.remote { return try? await remote.storedToken() }
         let stored = try? await ports.secrets.lookUp(.account(id.text), unlocking: false)
         return stored.flatMap { OAuthToken(encoded: $0) }
-    }
-
-    // MARK: Client registrations
-
-    /// Stores the client registration of a login that succeeded, if it is new.
-    ///
-    /// Best effort: the token has its own copy, only the next login registers again without it.
-    func storeRegistration(of entrance: BrowserLoginContext) async {
-        guard let key = entrance.registrationKey, let new = newRegistrations[key] else { return }
-        // Tokens without a client take the one that is replaced.
-        for account in accounts
-        where account.provider.info.id == entrance.provider.info.id
-            && account.identity.server == entrance.name
-        {
-            _ = try? await account.remote?.storedToken()
-        }
-        do {
-            try await ports.secrets.store(
-                new.encoded, for: key, label: "Image Feed: the application at \(entrance.name)")
-            newRegistrations[key] = nil
-        } catch {
-            ports.logger.notice(
-                "The client registration cannot be stored", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// Deletes the client registration of a server that has no account any more. Best effort: without a keyring,
-    /// the registration stays.
-    func deleteUnusedRegistration(of removed: Account) async {
-        let (provider, server) = (removed.provider.info, removed.identity.server)
-        // A provider that is gone may have been a federated one.
-        guard removed.provider is any FederatedLogin || removed.provider is UnusableProvider,
-            !server.isEmpty,
-            !accounts.contains(where: {
-                $0.provider.info.id == provider.id && $0.identity.server == server
-            })
-        else { return }
-        let key = SecretKey.server(server, of: provider.id)
-        newRegistrations[key] = nil
-        do {
-            try await ports.secrets.delete(key)
-        } catch {
-            ports.logger.notice(
-                "The client registration cannot be deleted", metadata: ["error": "\(error)"])
-        }
     }
 }

@@ -9,8 +9,6 @@ package final class Engine {
     package internal(set) var providers: [any Provider]
     /// In the order of their first login.
     package private(set) var accounts: [Account] = []
-    package private(set) var logins: [Login] = []
-    private var finishedLogins = FinishedItems<Login>()
     package private(set) var defaultAccount: Account?
     /// Whether the network is believed to be there.
     package private(set) var isOnline = true
@@ -24,30 +22,21 @@ package final class Engine {
     /// Called when the session of an account begins whose token is in the keyring.
     package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
-    let redirects: RedirectListeners
-    /// The application is made known at a server once, however many log in there.
-    private(set) lazy var registrations = SingleFlight<SecretKey, RegisteredClient>(
-        whenAbandoned: .cancels)
-    /// The client registrations that no login has used successfully yet. They are stored with the first token.
-    var newRegistrations: [SecretKey: RegisteredClient] = [:]
-    /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
-    /// that its token can be revoked.
-    let exchanges = SingleFlight<Int, OAuthToken>()
     private(set) lazy var revocations = TokenRevocations(clock: ports.clock, logger: ports.logger)
+    package private(set) lazy var logins = LoginList(self)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notices = Notices(self, ports.noticeBoard)
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
-    private let stores: RemoteStores
+    let stores: RemoteStores
     private let changes = ChangeQueue()
-    private var lastLoginNumber = 0
     private var isCheckingAvatars = false
     private var keepsSecretsConnection = false
     private var knownSettings: [String: ProviderSettings] = [:]
     /// The default sources of providers whose photos are cached, also of those that are not installed any more.
-    private(set) var defaultSources: [String: SourceID]
+    var defaultSources: [String: SourceID]
     /// What the file of accounts is called now, if it was damaged.
     private let damagedFile: String?
 
@@ -67,7 +56,6 @@ package final class Engine {
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
         stores = RemoteStores(ports, store)
-        redirects = RedirectListeners(clock: ports.clock)
         accounts = contents.accounts.map { record in
             Account(
                 record, provider(record.provider) ?? Self.missing(record.provider),
@@ -94,7 +82,7 @@ package final class Engine {
     func updateSecretsConnection() {
         let isNeeded =
             accounts.contains { $0.isLoggedIn && Self.mayHaveSecret($0.provider) }
-            || logins.contains { !$0.hasEnded && Self.mayHaveSecret($0.provider) }
+            || logins.all.contains { !$0.hasEnded && Self.mayHaveSecret($0.provider) }
         guard isNeeded != keepsSecretsConnection else { return }
         keepsSecretsConnection = isNeeded
         ports.secrets.keepConnection(isNeeded)
@@ -198,33 +186,17 @@ package final class Engine {
 
     // MARK: Logging in
 
-    /// Shows a login that begins.
-    func makeLogin(
-        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
-        server: String = "", isPreparing: Bool = false, client: String
-    ) -> Login {
-        lastLoginNumber += 1
-        let login = Login(
-            number: lastLoginNumber, provider, for: account, at: server, authorization,
-            isPreparing: isPreparing, client: client, in: self)
-        logins.append(login)
-        updateSecretsConnection()
-        observer?.loginAdded(login)
-        noteBeginning(of: login)
-        return login
-    }
-
-    /// Makes the account of somebody who has just logged in, or logs a known one in again.
+    /// Creates the account of a user who has just logged in, or logs a known account in again.
     ///
     /// - Parameters:
-    ///   - identity: Who it is.
-    ///   - provider: Where they have logged in.
+    ///   - identity: The identity of the user.
+    ///   - provider: The provider at which the user logged in.
     ///   - expected: The known account that is logged in again; nil to find it by the identity.
-    ///   - token: What is to be kept in the secret store; nil where there is none.
-    ///   - isWanted: Asked when all is stored. If it says no, nothing is left of the login.
+    ///   - token: The token to store in the secret store; nil if there is none.
+    ///   - isWanted: Called when everything is stored. If it returns false, nothing remains of the login.
     /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` when the login is not wanted any more; what the stores throw.
-    func admit(
+    /// - Throws: `CancellationError` if the login is not wanted any more; the errors of the stores.
+    func completeLogin(
         _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
         with token: OAuthToken? = nil, while isWanted: () -> Bool
     ) async throws -> Account {
@@ -334,85 +306,6 @@ package final class Engine {
         }
     }
 
-    /// Limits the number of finished logins.
-    func loginFinished(_ login: Login) {
-        for surplus in finishedLogins.append(login, of: login.client) { forget(surplus) }
-        updateSecretsConnection()
-    }
-
-    /// Forgets a finished login.
-    func forget(_ login: Login) {
-        login.endRetention()
-        finishedLogins.remove(login)
-        logins.removeAll { $0 === login }
-        observer?.loginRemoved(login)
-    }
-
-    /// Makes what an account that is logged in gets its photos from.
-    func makeService(for account: Account) -> any PhotoService {
-        let provider = account.provider
-        let settings = ports.settings.settings(of: provider.info.id)
-        guard Self.isRemote(provider) else {
-            if let service = makeKeyService(for: account, settings, stores) { return service }
-            let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
-            return DirectService(
-                provider.makeSession(account.identity, ports), name: provider.info.name)
-        }
-        // With settings that cannot be right, the session says so itself, and no request has a token.
-        let description = description(of: account)
-        let server = account.identity.server
-        let credentials = Credentials(
-            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            clientKeys: clientKeys(of: account), registersItself: provider is any FederatedLogin,
-            now: ports.now,
-            // The provider is not captured: it may hold the session, and with it the credentials.
-            currentClient: { [weak self, weak account] in
-                guard let self, let account else { return nil }
-                return await currentClient(at: server, account.provider, settings)
-            },
-            revoke: { [weak self, weak account] token, endpoint in
-                guard let account else { return }
-                self?.revoke(
-                    token, of: account.provider, at: server, user: account.identity,
-                    with: endpoint)
-            }
-        ) { [weak self, weak account] token in
-            guard let self, let account else { throw CancellationError() }
-            return try await tokenEndpoint(for: token, at: server, account.provider, settings)
-        }
-        let client = AuthorizedClient(ports.http, credentials, description)
-        return makeService(
-            for: account, credentials, client, settings,
-            host: client.origins.sorted().first ?? provider.info.id)
-    }
-
-    /// Makes what an account gets its photos from over the network.
-    func makeService(
-        for account: Account, _ credentials: Credentials, _ client: AuthorizedClient,
-        _ settings: ProviderSettings, host: String
-    ) -> RemoteService {
-        let session = account.provider.makeSession(
-            account.identity,
-            SessionPorts(http: client, settings: settings, logger: ports.logger))
-        let service = RemoteService(
-            account.id, session, credentials, ports, stores, host: host,
-            allowsLoopback: client.allowsLoopback, owner: account)
-        credentials.owner = service
-        rememberDefaultSource(of: account.provider.info)
-        if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
-        onRemoteSession?()
-        return service
-    }
-
-    /// Stores the default source of a provider unless it is known, so that its accounts show it when it is gone.
-    private func rememberDefaultSource(of info: ProviderInfo) {
-        let source = info.defaultSource
-        guard !source.text.isEmpty, defaultSources[info.id] != source else { return }
-        defaultSources[info.id] = source
-        // If this fails, an account without its provider has no default source.
-        Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
-    }
-
     // MARK: Logging out
 
     /// Logs an account out; it stays known. One that is logged out already stays so.
@@ -501,7 +394,7 @@ package final class Engine {
             if isTokenAbandoned { observer?.tokenRemains(account, remainingTokenMessage(account)) }
             observer?.accountRemoved(account)
             becomeDefault(newDefault)
-            await deleteUnusedRegistration(of: account)
+            await logins.registrations.deleteIfUnused(by: account)
         }
     }
 

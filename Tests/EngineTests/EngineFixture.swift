@@ -50,7 +50,7 @@ final class EngineFixture: EngineObserver {
         options.client = client
         options.username = name
         options.registers = registers
-        return try engine.logIn("fake", options)
+        return try engine.logins.start("fake", options)
     }
 
     @discardableResult

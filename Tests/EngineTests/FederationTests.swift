@@ -23,7 +23,7 @@ struct FederationTests {
         options.server = server
         options.account = account
         options.isManual = true
-        return try fixture.engine.logIn("federation", options)
+        return try fixture.engine.logins.start("federation", options)
     }
 
     /// Logs somebody in, with a code that is pasted.
@@ -169,7 +169,7 @@ struct FederationTests {
         federation.state.update { $0.isHeld = true }
         let login = try start(fixture, "one.example")
         _ = try await fixture.world.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == Engine.discoveryTime } ? true : nil
+            sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
         }
         if isCancelled {
             let end = Task { await login.cancelAndWait() }
@@ -177,7 +177,7 @@ struct FederationTests {
             federation.state.update { $0.isHeld = false }
             await end.value
         } else {
-            fixture.world.clock.advance(by: Engine.discoveryTime)
+            fixture.world.clock.advance(by: LoginList.discoveryTime)
             await #expect(throws: ProviderError.self) { _ = try await login.wait() }
             federation.state.update { $0.isHeld = false }
         }
@@ -216,7 +216,7 @@ struct FederationTests {
         let opened = fixture.world.opened.value
         #expect(opened.count == 1)
         #expect(opened.first?.hasPrefix("https://one.example/authorize?") == true)
-        for login in fixture.engine.logins { await login.cancelAndWait() }
+        for login in fixture.engine.logins.all { await login.cancelAndWait() }
     }
 
     @Test func `a server that has gone by then is told of`() async throws {

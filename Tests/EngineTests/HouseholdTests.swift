@@ -19,7 +19,7 @@ struct HouseholdTests {
         var options = LoginOptions()
         options.username = name
         if let password { options.password = { Secret(password) } }
-        let account = try await fixture.engine.logIn("home", options).wait()
+        let account = try await fixture.engine.logins.start("home", options).wait()
         // What is told from now on is of something else.
         try await fixture.told.wait { $0.contains("profile \(name)") ? true : nil }
         return account
@@ -34,7 +34,7 @@ struct HouseholdTests {
         var options = LoginOptions()
         options.username = "eve"
         options.password = { throw EngineError.tooLarge("Too long.") }
-        let login = try fixture.engine.logIn("home", options)
+        let login = try fixture.engine.logins.start("home", options)
         await #expect(throws: EngineError.tooLarge("Too long.")) { _ = try await login.wait() }
         #expect(fixture.engine.accounts.map(\.id.text) == ["home_ada"])
     }

@@ -188,7 +188,7 @@ struct LikeTests {
         fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.likeError = nil }
-        _ = try await fixture.engine.admit(
+        _ = try await fixture.engine.completeLogin(
             fixture.account.identity, fixture.service,
             with: OAuthToken(
                 accessToken: Secret("new"), refreshToken: nil, scopes: [],

@@ -58,7 +58,7 @@ struct LoginTests {
             }
         }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada", client: ":1.5") }
-        let first = try #require(fixture.engine.logins.first)
+        let first = try #require(fixture.engine.logins.all.first)
         async let end: Void = first.cancelAndWait()
         while !first.hasEnded { await Task.yield() }
         _ = try fixture.start("ada", client: ":1.5")
@@ -76,7 +76,7 @@ struct LoginTests {
             // The result remains available at first.
             await #expect(throws: ProviderError.self) { try await login.wait() }
         }
-        #expect(fixture.engine.logins.map(\.number) == [1] + Array(70...101))
+        #expect(fixture.engine.logins.all.map(\.number) == [1] + Array(70...101))
         let gone = fixture.told.value.filter { $0.hasSuffix("gone") }
         #expect(gone == (2...69).map { "login \($0) gone" })
     }
@@ -87,7 +87,7 @@ struct LoginTests {
             let login = try fixture.start("ada", registers: false, client: ":1.\(number)")
             _ = try? await login.wait()
         }
-        #expect(fixture.engine.logins.map(\.number) == Array(73...200))
+        #expect(fixture.engine.logins.all.map(\.number) == Array(73...200))
     }
 
     @Test func `after ten minutes a login has failed`() async throws {
@@ -116,10 +116,10 @@ struct LoginTests {
             sleepers.contains(ManualClock.Instant(offset: .seconds(60))) ? true : nil
         }
         fixture.clock.advance(by: .seconds(59))
-        #expect(fixture.engine.logins.count == 1)
+        #expect(fixture.engine.logins.all.count == 1)
         fixture.clock.advance(by: .seconds(1))
         try await fixture.told.wait { $0.contains("login 1 gone") ? true : nil }
-        #expect(fixture.engine.logins.isEmpty)
+        #expect(fixture.engine.logins.all.isEmpty)
     }
 
     @Test func `a login that is cancelled while it waits leaves nothing`() async throws {
@@ -201,13 +201,13 @@ struct LoginTests {
         options.account = account
         options.username = "bob"
         options.registers = true
-        let other = try fixture.engine.logIn("fake", options)
+        let other = try fixture.engine.logins.start("fake", options)
         await #expect(throws: EngineError.loginFailed("That was bob, not ada.")) {
             _ = try await other.wait()
         }
         #expect(fixture.provider.users.value == ["ada"])
         options.registers = false
         options.username = nil
-        #expect(try await fixture.engine.logIn("fake", options).wait() === account)
+        #expect(try await fixture.engine.logins.start("fake", options).wait() === account)
     }
 }

@@ -130,7 +130,7 @@ struct NotificationContentTests {
         #expect(address.hasPrefix("https://service.test/authorize?"))
         #expect(address.hasSuffix(" front"))
         #expect(board.notices.value.isEmpty)
-        let login = try #require(fixture.engine.logins.first)
+        let login = try #require(fixture.engine.logins.all.first)
         #expect(login.expectedAccount === fixture.account)
         await login.cancelAndWait()
         #expect(board.notices.value.isEmpty)

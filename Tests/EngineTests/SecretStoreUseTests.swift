@@ -21,7 +21,7 @@ struct SecretStoreUseTests {
         var options = LoginOptions()
         options.server = "one.example"
         options.isManual = true
-        return try fixture.engine.logIn("federation", options)
+        return try fixture.engine.logins.start("federation", options)
     }
 
     private func logIn(_ fixture: EngineFixture) async throws -> Account {
@@ -58,7 +58,7 @@ struct SecretStoreUseTests {
         let login = try start(fixture)
         let clock = fixture.world.clock
         _ = try await clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == Engine.discoveryTime } ? true : nil
+            sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
         }
         clock.advance(by: .seconds(10))
         let door = Observed(false)
@@ -76,7 +76,7 @@ struct SecretStoreUseTests {
         // The limit of the registration ends with that of the discovery.
         #expect(
             clock.sleepers.value.allSatisfy {
-                $0.offset <= Engine.discoveryTime || $0.offset >= Login.timeLimit
+                $0.offset <= LoginList.discoveryTime || $0.offset >= Login.timeLimit
             })
         await login.cancelAndWait()
     }

@@ -31,7 +31,7 @@ struct TokenRecipientsTests {
         options.account = account
         options.username = "ada"
         options.password = { Secret("key") }
-        let account = try await fixture.engine.logIn("keyed", options).wait()
+        let account = try await fixture.engine.logins.start("keyed", options).wait()
         try await waitForState { $0 == .ready }
         return account
     }

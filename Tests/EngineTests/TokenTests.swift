@@ -30,7 +30,7 @@ struct TokenTests {
         options.server = server
         options.account = account
         options.isManual = true
-        let login = try fixture.engine.logIn("federation", options)
+        let login = try fixture.engine.logins.start("federation", options)
         await login.prepared()
         return login
     }
@@ -159,7 +159,7 @@ struct TokenTests {
         var options = LoginOptions()
         options.server = "one.example"
         options.isManual = true
-        let login = try fixture.engine.logIn("federation", options)
+        let login = try fixture.engine.logins.start("federation", options)
         await login.prepared()
         try login.submit("code")
         await #expect(throws: (any Error).self) { _ = try await login.wait() }

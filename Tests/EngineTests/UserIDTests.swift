@@ -30,7 +30,7 @@ struct UserIDTests {
         options.server = server
         options.account = account
         options.isManual = true
-        let login = try fixture.engine.logIn("federation", options)
+        let login = try fixture.engine.logins.start("federation", options)
         await login.prepared()
         try login.submit("code")
         return try await login.wait()

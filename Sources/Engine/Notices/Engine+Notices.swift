@@ -129,11 +129,11 @@ extension Engine {
         }
         guard let provider = provider(id) else { return }
         do {
-            let running = logins.first {
+            let running = logins.all.first {
                 !$0.hasEnded && $0.provider.info.id == id && $0.expectedAccount === options.account
                     && $0.server == options.server ?? $0.server && !$0.authorizationURL.isEmpty
             }
-            let login = try running ?? logIn(id, options)
+            let login = try running ?? logins.start(id, options)
             await login.prepared()
             // What has gone wrong before there was an address, the login tells itself.
             guard !login.hasEnded else { return }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A descriptor of a caller's, into which a photo is written: a file, a pipe, a socket.

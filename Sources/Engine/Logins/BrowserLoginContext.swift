@@ -1,10 +1,10 @@
 internal import OAuth
 internal import ProviderKit
 
-/// A service that somebody logs in to in the browser, and what it takes.
+/// The properties of a service that a login in the browser uses.
 struct BrowserLoginContext {
     let provider: any Provider
-    /// What a person calls the service: the name of the provider, or of the server.
+    /// The name of the service for users: that of the provider, or of the server.
     let name: String
     let settings: ProviderSettings
     let description: OAuthDescription
@@ -13,29 +13,36 @@ struct BrowserLoginContext {
     var registrationKey: SecretKey?
     /// The keys of the secrets that ``endpoint`` reads.
     var secretKeys: [SecretKey] = []
-    /// What to do when the service does not know the application.
-    let advice: String
-    /// Where codes become tokens. Takes the client's secret.
+    /// True if the user configured the client ID and its secret.
+    var isClientConfigured = false
+    /// Returns the endpoint that exchanges codes for tokens. Reads the client secret.
     let endpoint: () async throws -> TokenEndpoint
-    /// Asks who it was.
+    /// Fetches the identity of the user who logged in.
     let identify: (SessionPorts) async throws -> AccountIdentity
 
-    /// What a login fails with, in the terms that clients are told in.
+    /// Returns the error of a login for clients.
+    func loginError(_ error: any Error) -> any Error {
+        if isClientConfigured, case OAuthError.invalidClient = error {
+            return EngineError.loginFailed(
+                "\(name) does not accept the client ID or the client secret; configure them again.")
+        }
+        return Self.loginError(error, name)
+    }
+
+    /// Returns the error of a login for clients.
     ///
     /// - Parameters:
-    ///   - error: What went wrong.
-    ///   - name: What a person calls the service.
-    ///   - advice: What to do when the service does not know the application.
-    /// - Returns: The error to tell.
-    static func loginError(
-        _ error: any Error, _ name: String, advice: String = "try again later"
-    ) -> any Error {
+    ///   - error: The cause.
+    ///   - name: The name of the service for users.
+    /// - Returns: The error to throw.
+    static func loginError(_ error: any Error, _ name: String) -> any Error {
         guard let error = error as? OAuthError else {
             return switch error {
             case ProviderError.unauthorized:
-                EngineError.loginFailed("\(name) does not accept the token that it gave.")
+                EngineError.loginFailed(
+                    "\(name) does not accept the token that it issued; try again later.")
             case HTTPError.tooLarge:
-                ProviderError.failed("\(name) did not do its part: it answered without an end.")
+                ProviderError.failed("\(name) sent a response that is too large; try again later.")
             case is CancellationError: EngineError.cancelled("The login was cancelled.")
             default: error
             }
@@ -45,12 +52,12 @@ struct BrowserLoginContext {
         case .invalidGrant:
             EngineError.loginFailed("\(name) does not accept the code; log in again.")
         case .invalidClient:
-            EngineError.loginFailed(
-                "\(name) does not know the client id or its secret: \(advice).")
-        case .refused(let text): EngineError.loginFailed("\(name) refused: \(text.sentence)")
+            EngineError.loginFailed("\(name) does not know this application; log in again.")
+        case .refused(let text):
+            EngineError.loginFailed("\(name) refused the login: \(text.sentence)")
         case .rateLimited(let until): ProviderError.rateLimited(until: until)
         case .serviceFailed(let text):
-            ProviderError.failed("\(name) did not do its part: \(text.sentence)")
+            ProviderError.failed("\(name) sent an invalid response: \(text.sentence)")
         case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
             EngineError.loginFailed("The login failed: \(error).")
         }

@@ -222,9 +222,9 @@ package final class Login {
         }
         retention = Task { [weak self, engine] in
             do { try await engine.ports.clock.sleep(for: Self.lingering) } catch { return }
-            if let self { engine.forget(self) }
+            if let self { engine.logins.remove(self) }
         }
-        engine.loginFinished(self)
+        engine.logins.finish(self)
     }
 
     /// Stops waiting, because the login is forgotten.

@@ -1,0 +1,128 @@
+internal import OAuth
+internal import ProviderKit
+
+/// The services of accounts: credentials, client and session.
+extension Engine {
+    /// Creates the service of an account that is logged in.
+    func makeService(for account: Account) -> any PhotoService {
+        let provider = account.provider
+        let settings = ports.settings.settings(of: provider.info.id)
+        guard Self.isRemote(provider) else {
+            if let service = makeKeyService(for: account, settings, stores) { return service }
+            let ports = SessionPorts(http: ports.http, settings: settings, logger: ports.logger)
+            return DirectService(
+                provider.makeSession(account.identity, ports), name: provider.info.name)
+        }
+        // With invalid settings, the session reports that, and no request has a token.
+        let description = description(of: account)
+        let server = account.identity.server
+        let credentials = Credentials(
+            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
+            clientKeys: clientKeys(of: account), registersItself: provider is any FederatedLogin,
+            now: ports.now,
+            // The provider is not captured: it may hold the session, and with it the credentials.
+            currentClient: { [weak self, weak account] in
+                guard let self, let account else { return nil }
+                return await currentClient(at: server, account.provider, settings)
+            },
+            revoke: { [weak self, weak account] token, endpoint in
+                guard let account else { return }
+                self?.revoke(
+                    token, of: account.provider, at: server, user: account.identity,
+                    with: endpoint)
+            }
+        ) { [weak self, weak account] token in
+            guard let self, let account else { throw CancellationError() }
+            return try await tokenEndpoint(for: token, at: server, account.provider, settings)
+        }
+        let client = AuthorizedClient(ports.http, credentials, description)
+        return makeService(
+            for: account, credentials, client, settings,
+            host: client.origins.sorted().first ?? provider.info.id)
+    }
+
+    /// Creates the service of an account at a remote service.
+    func makeService(
+        for account: Account, _ credentials: Credentials, _ client: AuthorizedClient,
+        _ settings: ProviderSettings, host: String
+    ) -> RemoteService {
+        let session = account.provider.makeSession(
+            account.identity,
+            SessionPorts(http: client, settings: settings, logger: ports.logger))
+        let service = RemoteService(
+            account.id, session, credentials, ports, stores, host: host,
+            allowsLoopback: client.allowsLoopback, owner: account)
+        credentials.owner = service
+        rememberDefaultSource(of: account.provider.info)
+        if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
+        onRemoteSession?()
+        return service
+    }
+
+    /// Stores the default source of a provider unless it is known, so that its accounts show it when it is gone.
+    private func rememberDefaultSource(of info: ProviderInfo) {
+        let source = info.defaultSource
+        guard !source.text.isEmpty, defaultSources[info.id] != source else { return }
+        defaultSources[info.id] = source
+        // If this fails, an account without its provider has no default source.
+        Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
+    }
+
+    /// Creates the service of an account without OAuth; nil if it is not a remote service.
+    func makeKeyService(
+        for account: Account, _ settings: ProviderSettings, _ stores: RemoteStores
+    ) -> RemoteService? {
+        let provider = account.provider
+        var description = KeyDescription(keyField: nil, keyOrigins: [])
+        if let provider = provider as? any KeyLogin {
+            // With an invalid server, no request has a key.
+            description =
+                (try? provider.access(settings, server: account.identity.server)) ?? description
+        } else if !(provider is UnusableProvider) {
+            return nil
+        }
+        // An account whose provider is not installed any more may have a token.
+        let isNeeded = description.keyField != nil || provider is UnusableProvider
+        let credentials = Credentials(
+            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
+            isNeeded: isNeeded, now: ports.now,
+            // A token of OAuth contains its client if the provider is not installed any more.
+            revoke: { [weak self, weak account] token, endpoint in
+                guard let account else { return }
+                self?.revoke(
+                    token, of: account.provider, at: account.identity.server,
+                    user: account.identity,
+                    with: endpoint)
+            }
+        ) { _ in throw OAuthError.noRefreshToken }
+        let client = AuthorizedClient(ports.http, credentials, description)
+        // Accounts without a host of their own share no host.
+        return makeService(
+            for: account, credentials, client, settings,
+            host: client.origins.first ?? account.id.text)
+    }
+
+    /// The keys of the secrets that the token endpoint of an account may need.
+    func clientKeys(of account: Account) -> [SecretKey] {
+        let id = account.provider.info.id
+        return account.provider is any OAuthLogin
+            ? [.provider(id)] : [.server(account.identity.server, of: id)]
+    }
+
+    /// Returns the OAuth description of an account's service; nil without a token, or with invalid settings.
+    func description(of account: Account) -> OAuthDescription? {
+        let settings = ports.settings.settings(of: account.provider.info.id)
+        return switch account.provider {
+        case let provider as any OAuthLogin: try? provider.oauth(settings)
+        case let provider as any FederatedLogin:
+            try? provider.oauth(account.identity.server, settings)
+        default: nil
+        }
+    }
+
+    /// True if accounts of the provider have an OAuth token.
+    static func isRemote(_ provider: any Provider) -> Bool {
+        provider.info.authentication == .oauth2
+            && (provider is any OAuthLogin || provider is any FederatedLogin)
+    }
+}

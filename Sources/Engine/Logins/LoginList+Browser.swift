@@ -1,0 +1,119 @@
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+
+/// Logins in the user's browser.
+extension LoginList {
+    func start(_ provider: any OAuthLogin, _ options: LoginOptions) throws -> Login {
+        try checkNoPassword(provider, options)
+        let settings = ports.settings.settings(of: provider.info.id)
+        guard let clientID = settings["ClientId"] else { throw Engine.notConfigured(provider) }
+        let context = BrowserLoginContext(
+            provider: provider, name: provider.info.name, settings: settings,
+            description: try provider.oauth(settings), clientID: clientID,
+            secretKeys: [.provider(provider.info.id)], isClientConfigured: true,
+            endpoint: { [engine] in try await engine.tokenEndpoint(provider, settings) },
+            identify: { try await provider.identify($0) })
+        let authorization = makeAuthorization(context, isManual: options.isManual)
+        let login = add(provider, for: options.account, authorization, client: options.client)
+        login.begin { [self] in
+            do {
+                try await checkClientSecret(of: provider)
+            } catch {
+                authorization.finish(.failed("\(error)"))
+                throw error
+            }
+            return try await complete(login, authorization, context)
+        }
+        return login
+    }
+
+    /// Throws ``EngineError/notSupported(_:)`` for options that only logins with a password have.
+    func checkNoPassword(_ provider: any Provider, _ options: LoginOptions) throws {
+        guard options.password == nil, !options.registers else {
+            throw EngineError.notSupported(
+                "\(provider.info.name) uses a login in the browser, without a password.")
+        }
+    }
+
+    func makeAuthorization(_ context: BrowserLoginContext, isManual: Bool) -> Authorization {
+        let authorization = Authorization(
+            context.description, clientID: context.clientID, redirects: isManual ? nil : redirects)
+        if let error = authorization.listenerError {
+            ports.logger.notice("The code has to be pasted", metadata: ["reason": "\(error)"])
+        }
+        return authorization
+    }
+
+    /// Waits for the code, and creates the account. The browser shows the outcome.
+    func complete(
+        _ login: Login, _ authorization: Authorization, _ context: BrowserLoginContext
+    ) async throws -> Account {
+        do {
+            let code = try await authorization.code()
+            try login.proceed()
+            let account = try await exchange(code, login, authorization, context)
+            authorization.finish(.loggedIn)
+            return account
+        } catch {
+            let error = context.loginError(error)
+            if case EngineError.loginDenied = error {
+                authorization.finish(.denied)
+            } else {
+                authorization.finish(.failed((error as? SecretStoreError)?.message ?? "\(error)"))
+            }
+            throw error
+        }
+    }
+
+    /// Exchanges a code for a token, and creates the account. The token is stored first; a failure leaves nothing.
+    private func exchange(
+        _ code: Secret, _ login: Login, _ authorization: Authorization,
+        _ context: BrowserLoginContext
+    ) async throws -> Account {
+        // Before the code is used: if the user does not unlock the keyring, the code remains valid.
+        try await unlockSecrets(
+            context.secretKeys + (login.expectedAccount.map { [.account($0.id.text)] } ?? []))
+        let endpoint = try await context.endpoint()
+        let request = authorization.request
+        let token = try await exchanges.run(login.number) { [engine] in
+            let token = try await endpoint.exchange(code, for: request)
+            guard !login.hasEnded else {
+                // The login was cancelled during the exchange.
+                engine.revoke(token, of: context.provider, at: login.server, with: endpoint)
+                throw CancellationError()
+            }
+            return token
+        }
+        // A service may issue a token again whose revocation failed.
+        engine.revocations.cancel(token)
+        do {
+            let client = AuthorizedClient(
+                ports.http, FixedToken(token: token.accessToken), context.description)
+            let identity = try await context.identify(
+                SessionPorts(http: client, settings: context.settings, logger: ports.logger))
+            try login.check(identity)
+            try await unlockToken(of: identity, context.provider, login.expectedAccount)
+            let account = try await engine.completeLogin(
+                identity, context.provider, as: login.expectedAccount, with: token
+            ) { !login.hasEnded }
+            await registrations.store(for: context)
+            return account
+        } catch {
+            engine.revoke(token, of: context.provider, at: login.server, with: endpoint)
+            throw error
+        }
+    }
+
+    /// Fails before the user opens the browser if the client secret is certainly missing. A locked keyring may
+    /// contain it.
+    private func checkClientSecret(of provider: any OAuthLogin) async throws {
+        let secret: Secret?
+        do {
+            secret = try await ports.secrets.lookUp(.provider(provider.info.id), unlocking: false)
+        } catch {
+            return
+        }
+        if secret == nil { throw Engine.notConfigured(provider) }
+    }
+}

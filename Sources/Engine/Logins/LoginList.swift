@@ -1,0 +1,160 @@
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+internal import Quoting
+
+/// The logins: unfinished ones, and finished ones that remain for late callers.
+package final class LoginList {
+    /// The logins in the order of their start.
+    package private(set) var all: [Login] = []
+    private var finished = FinishedItems<Login>()
+    private var lastNumber = 0
+    /// The listeners for the redirects of browsers, which logins share.
+    let redirects: RedirectListeners
+    /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
+    /// that its token can be revoked.
+    let exchanges = SingleFlight<Int, OAuthToken>()
+    let registrations: ClientRegistrations
+    unowned let engine: Engine
+    var ports: EnginePorts { engine.ports }
+
+    init(_ engine: Engine) {
+        self.engine = engine
+        redirects = RedirectListeners(clock: engine.ports.clock)
+        registrations = ClientRegistrations(engine)
+    }
+
+    /// Starts a login.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the provider.
+    ///   - options: The options of the caller.
+    /// - Returns: The login, which continues by itself.
+    /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/notConfigured(_:)``,
+    ///   ``EngineError/notSupported(_:)``, ``EngineError/invalidArgument(_:)``,
+    ///   ``EngineError/tooManyLogins``. ``Login/wait()`` throws all other errors.
+    package func start(_ id: String, _ options: LoginOptions) throws -> Login {
+        guard let provider = engine.provider(id) else {
+            throw EngineError.notFound("There is no provider \(id.quoted).")
+        }
+        if let account = options.account, account.provider.info.id != id {
+            throw EngineError.invalidArgument("\(account.id) is no account of \(id).")
+        }
+        let unfinished = all.filter { !$0.hasEnded }
+        guard unfinished.count < Login.maximumUnfinished,
+            unfinished.count(where: { $0.client == options.client })
+                < Login.maximumUnfinishedPerClient
+        else { throw EngineError.tooManyLogins }
+        guard
+            options.server == nil || provider is any FederatedLogin || provider is any KeyLogin
+        else {
+            throw EngineError.notSupported("\(provider.info.name) has no servers to choose from.")
+        }
+        switch provider {
+        case let provider as any PasswordLogin: return try start(provider, options)
+        case let provider as any OAuthLogin: return try start(provider, options)
+        case let provider as any FederatedLogin: return try start(provider, options)
+        case let provider as any KeyLogin: return try start(provider, options)
+        case let provider as any InstalledProvider:
+            throw EngineError.notSupported(
+                "\(provider.info.name) cannot be used: \(provider.condition.reason)")
+        default:
+            throw EngineError.notSupported("\(provider.info.name) has no login.")
+        }
+    }
+
+    // MARK: The list
+
+    /// Adds a login that begins.
+    ///
+    /// - Parameters:
+    ///   - provider: The provider.
+    ///   - account: The known account that is logged in again; nil for any account.
+    ///   - authorization: The authorization request, for a login in the browser.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - isPreparing: True if the authorization request follows later.
+    ///   - client: The client that starts the login.
+    /// - Returns: The login.
+    func add(
+        _ provider: any Provider, for account: Account?, _ authorization: Authorization? = nil,
+        server: String = "", isPreparing: Bool = false, client: String
+    ) -> Login {
+        lastNumber += 1
+        let login = Login(
+            number: lastNumber, provider, for: account, at: server, authorization,
+            isPreparing: isPreparing, client: client, in: engine)
+        all.append(login)
+        engine.updateSecretsConnection()
+        engine.observer?.loginAdded(login)
+        engine.noteBeginning(of: login)
+        return login
+    }
+
+    /// Limits the number of finished logins.
+    func finish(_ login: Login) {
+        for surplus in finished.append(login, of: login.client) { remove(surplus) }
+        engine.updateSecretsConnection()
+    }
+
+    /// Removes a finished login.
+    func remove(_ login: Login) {
+        login.endRetention()
+        finished.remove(login)
+        all.removeAll { $0 === login }
+        engine.observer?.loginRemoved(login)
+    }
+
+    // MARK: With a user name
+
+    private func start(_ provider: any PasswordLogin, _ options: LoginOptions) throws -> Login {
+        let request = PasswordLoginRequest(
+            username: options.username ?? options.account?.identity.username ?? "",
+            hasPassword: options.password != nil, registers: options.registers)
+        try provider.check(request)
+        let login = add(provider, for: options.account, client: options.client)
+        login.begin { [engine] in
+            var request = request
+            request.password = try await options.password?()
+            let identity = try await provider.logIn(request)
+            do {
+                try login.proceed()
+                try login.check(identity)
+                // If the user could be registered, the provider had lost it, even if an account exists.
+                if !request.registers,
+                    engine.account(identity, of: provider)?.isLoggedIn == true
+                {
+                    throw EngineError.alreadyLoggedIn(
+                        "\(identity.username.excerpt) is logged in already.")
+                }
+                return try await engine.completeLogin(identity, provider) { !login.hasEnded }
+            } catch {
+                if request.registers {
+                    // In a task of its own, because this one may be cancelled. If the user cannot be removed, the
+                    // error of the login is still the one to throw.
+                    _ = await Task { try await provider.removeUser(identity) }.result
+                }
+                throw error
+            }
+        }
+        return login
+    }
+
+    // MARK: Secrets
+
+    /// Unlocks secrets, and prepares the keyring for new ones, because of an action of the user. May prompt.
+    func unlockSecrets(_ keys: [SecretKey]) async throws {
+        try await ports.secrets.unlock(keys, isForStoring: true)
+        // Other accounts may wait for the same keyring.
+        engine.tryAgain()
+    }
+
+    /// Unlocks the token that a login replaces: outside the queue of changes, which does not wait for prompts.
+    func unlockToken(
+        of identity: AccountIdentity, _ provider: any Provider, _ expected: Account? = nil
+    ) async throws {
+        let id =
+            expected?.id ?? engine.account(identity, of: provider)?.id
+            ?? AccountID(provider: provider.info.id, identity) { engine.account($0) != nil }
+        try await ports.secrets.unlock([.account(id.text)], isForStoring: true)
+    }
+}
