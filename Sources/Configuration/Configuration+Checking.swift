@@ -1,44 +1,45 @@
 extension Configuration {
-    /// What the value of a key has to be.
+    /// The type of a key's value.
     private enum Kind {
         case flag
         case size
         case port
         case time
 
-        var description: String {
+        /// The second half of the error message for a value that is not of this type.
+        var mismatch: String {
             switch self {
             case .flag: "neither true nor false"
-            case .size: "no size, such as 512M"
-            case .port: "no port, 1 to 65535"
-            case .time: "no length of time, such as 15m"
+            case .size: "not a size, such as 512M"
+            case .port: "not a port from 1 to 65535"
+            case .time: "not a duration, such as 15m"
             }
         }
     }
 
-    /// The keys of our own groups; nil for any value.
+    /// The keys of the groups of the daemon; nil for a key with any value.
     private static let keys: [String: [String: Kind?]] = [
         "Daemon": ["CacheLimit": .size, "Notifications": .flag, "RefreshInterval": .time],
         "Plugins": ["AllowUnsandboxed": .flag],
     ]
-    /// Keys that every provider may have. What others mean, the provider knows.
+    /// The keys that every provider may have. Other keys are checked by the provider.
     private static let providerKeys: [String: Kind] = [
         "AllowLoopback": .flag, "Enabled": .flag, "RedirectPort": .port, "ShowSensitive": .flag,
     ]
 
-    /// What is set, and has no effect.
+    /// The entries that have no effect.
     var ineffective: [Problem] {
         var problems: [Problem] = []
         for (group, values) in groups.sorted(by: { $0.key < $1.key }) {
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-                guard let reason = fault(of: value, key, in: group) else { continue }
+                guard let reason = problem(with: value, key, in: group) else { continue }
                 problems.append(Problem(path: "[\(group)] \(key)", line: 0, reason: reason))
             }
         }
         return problems
     }
 
-    private func fault(of value: String, _ key: String, in group: String) -> String? {
+    private func problem(with value: String, _ key: String, in group: String) -> String? {
         let kind: Kind?
         if group.hasPrefix("Provider ") {
             kind = Self.providerKeys[key]
@@ -46,7 +47,7 @@ extension Configuration {
             guard let listed = known[key] else { return "there is no such key" }
             kind = listed
         } else {
-            // Whoever wants to add something of their own marks it as the Desktop Entry Specification says.
+            // The Desktop Entry Specification reserves this prefix for extensions.
             return group.hasPrefix("X-") ? nil : "there is no such group"
         }
         guard let kind, !value.isEmpty else { return nil }
@@ -57,6 +58,6 @@ extension Configuration {
             case .port: UInt16(value).map { $0 > 0 } ?? false
             case .time: duration(group, key) != nil
             }
-        return isRight ? nil : "“\(value.prefix(100))” is \(kind.description)"
+        return isRight ? nil : "“\(value.prefix(100))” is \(kind.mismatch)"
     }
 }

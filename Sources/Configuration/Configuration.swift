@@ -1,14 +1,15 @@
 internal import Glibc
 internal import Quoting
 
-/// What the user and the system have configured.
+/// The configuration of the system and the user.
 ///
 /// Source: `imagefeed.conf(5)`.
 package struct Configuration: Sendable {
-    /// Something in a file that was passed over.
+    /// An entry that was ignored.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
+        /// The path of the file, or the group and key of an entry.
         package let path: String
-        /// Counted from 1; 0 for the file as a whole, or a key in the place of the path.
+        /// The line, counted from 1; 0 for the file as a whole and for an entry.
         package let line: Int
         package let reason: String
 
@@ -17,12 +18,13 @@ package struct Configuration: Sendable {
         }
     }
 
+    /// The files, lines and entries that were ignored.
     package private(set) var problems: [Problem] = []
     private(set) var groups: [String: [String: String]] = [:]
-    /// The values that are not UTF-8, as bytes.
+    /// The values that are not valid UTF-8, as bytes.
     private var rawValues: [String: [String: [UInt8]]] = [:]
 
-    /// Reads the files that exist; a later one overrides the earlier ones, key by key.
+    /// Reads the existing files. An entry in a later file overrides those in earlier files.
     package init(paths: [String]) {
         for path in paths {
             switch Self.read(path) {
@@ -36,20 +38,20 @@ package struct Configuration: Sendable {
         problems += ineffective
     }
 
-    /// All that is set in a group, by key.
+    /// Returns all values in a group, by key.
     package func group(_ name: String) -> [String: String] { groups[name] ?? [:] }
 
-    /// The value of a key; nil where it is not set, or set to nothing.
+    /// Returns the value of a key; nil if it is not set or empty.
     package func string(_ group: String, _ key: String) -> String? {
         groups[group]?[key].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// The value of a key that is a path, which need not be UTF-8; nil if it is not set, or set to nothing.
+    /// Returns the value of a key that is a path, which may be invalid UTF-8; nil if it is not set or empty.
     package func path(_ group: String, _ key: String) -> [UInt8]? {
         rawValues[group]?[key] ?? string(group, key).map { Array($0.utf8) }
     }
 
-    /// The value of a key that is `true` or `false`; nil where it is not set, or something else.
+    /// Returns the value of a key that is `true` or `false`; nil if it is not set or has another value.
     package func bool(_ group: String, _ key: String) -> Bool? {
         switch string(group, key) {
         case "true": true
@@ -58,8 +60,9 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// The value of a key that is a number of bytes: `512M`, where `K`, `M` and `G` are powers of 1024. nil
-    /// where it is not set, or something else.
+    /// Returns the value of a key that is a size: `512M`, where `K`, `M` and `G` are powers of 1024. nil if it is not
+    /// set or
+    /// has another form.
     package func bytes(_ group: String, _ key: String) -> Int? {
         guard let text = string(group, key) else { return nil }
         let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
@@ -71,8 +74,8 @@ package struct Configuration: Sendable {
         return overflows ? nil : bytes
     }
 
-    /// The value of a key that is a length of time: `15m`, with `s`, `m` or `h`, or `0`. nil if it is not set, or
-    /// something else.
+    /// Returns the value of a key that is a duration: `15m`, with `s`, `m` or `h`, or `0`. nil if it is not set or has
+    /// another form.
     package func duration(_ group: String, _ key: String) -> Duration? {
         guard let text = string(group, key) else { return nil }
         if text == "0" { return .zero }
@@ -100,7 +103,7 @@ package struct Configuration: Sendable {
 
     struct SystemError: Error { let code: Int32 }
 
-    /// A configuration is small; more than 1 MiB is something else.
+    /// The largest size of a configuration file. A larger file is not a configuration.
     private static let maximumBytes = 1 << 20
 
     private static func read(_ path: String) -> Result<String, SystemError> {

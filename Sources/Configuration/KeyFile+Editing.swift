@@ -1,27 +1,27 @@
 extension KeyFile {
-    /// A key file in which a key has another value, and all else is as it was: comments, order, bad lines.
+    /// Returns a copy of a key file with a new value for one key. Comments, order and invalid lines are preserved.
     ///
     /// - Parameters:
-    ///   - value: What the key is to have; one line.
+    ///   - value: The new value, on one line.
     ///   - key: The key.
-    ///   - group: The group, which is added at the end if it is not there.
+    ///   - group: The group. It is appended if the file does not have it.
     ///   - text: The file.
-    /// - Returns: The file as it is to be written.
+    /// - Returns: The new contents of the file.
     package static func setting(
         _ value: String, for key: String, in group: String, of text: [UInt8]
     ) -> [UInt8] {
-        // Bytes, since what is no UTF-8 is somebody's, too.
+        // Bytes, so that invalid UTF-8 is preserved.
         var lines = text.split(separator: newline, omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
         let entry = Array("\(key)=\(escaped(value))".utf8)[...]
         let headers = lines.map { header($0) }
         let starts = lines.indices.filter { headers[$0] == group }
-        // Where a group is there twice, the last value counts.
+        // If a group occurs twice, the last value is effective.
         for start in starts.reversed() {
             let end = headers[(start + 1)...].firstIndex { $0 != nil } ?? lines.endIndex
-            let places = (start + 1..<end).filter { self.key(of: lines[$0]) == key }
-            guard let place = places.last else { continue }
-            lines[place] = entry
+            let entries = (start + 1..<end).filter { self.key(of: lines[$0]) == key }
+            guard let last = entries.last else { continue }
+            lines[last] = entry
             return joined(lines)
         }
         if let start = starts.last {
@@ -34,14 +34,14 @@ extension KeyFile {
     }
 
     private static let newline = UInt8(ascii: "\n")
-    /// What `g_ascii_isspace` takes.
+    /// The white space of `g_ascii_isspace`.
     private static let blanks: Set<UInt8> = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]
 
     private static func joined(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
         lines.reduce(into: []) { $0 += $1 + [newline] }
     }
 
-    /// The name of the group that a line begins; nil for another line, or a name that GKeyFile does not take.
+    /// Returns the name of the group that a line begins; nil for any other line, or a name that GKeyFile rejects.
     private static func header(_ line: ArraySlice<UInt8>) -> String? {
         let line = (line.last == 0x0d ? line.dropLast() : line).drop { blanks.contains($0) }
         guard line.first == UInt8(ascii: "["), let end = line.firstIndex(of: UInt8(ascii: "]")),
@@ -52,7 +52,7 @@ extension KeyFile {
         return isGood && !name.isEmpty ? String(decoding: name, as: UTF8.self) : nil
     }
 
-    /// The key that a line sets; nil for another line.
+    /// Returns the key that a line sets; nil for any other line.
     private static func key(of line: ArraySlice<UInt8>) -> String? {
         guard trimmed(line).first != UInt8(ascii: "#"),
             let end = line.firstIndex(of: UInt8(ascii: "="))
@@ -65,7 +65,7 @@ extension KeyFile {
         return start.lastIndex { !blanks.contains($0) }.map { start[...$0] } ?? []
     }
 
-    /// Source: Desktop Entry Specification, "Possible value types".
+    /// Escapes a value. Source: Desktop Entry Specification, "Possible value types".
     private static func escaped(_ value: String) -> String {
         var escaped = ""
         for character in value.unicodeScalars {

@@ -1,25 +1,26 @@
 internal import Glibc
 
 extension KeyFile {
-    /// A file that could not be changed.
+    /// The error of a file that cannot be changed.
     package struct FileError: Error {
         package let path: String
-        /// `errno`.
+        /// The value of `errno`.
         package let code: Int32
 
         package var reason: String { String(cString: strerror(code)) }
     }
 
-    /// Gives a key of a file another value, and makes the file if need be.
+    /// Sets the value of a key in a file, which is created if necessary.
     ///
-    /// Written beside and renamed, so that nothing is lost if that fails. A link stays one, and the file keeps
-    /// who may read it.
+    /// The new contents are written to a second file, which then replaces the first: a failure loses nothing. A
+    /// symbolic
+    /// link is followed, and the mode of the file is preserved.
     ///
-    /// - Throws: ``FileError``; then the file is as it was.
+    /// - Throws: ``FileError``; the file is unchanged then.
     package static func set(
         _ value: String, for key: String, in group: String, at path: String
     ) throws(FileError) {
-        // A link leads to where the user keeps the file.
+        // The target of a symbolic link is edited, not the link.
         let path = try resolved(path)
         let (text, mode) = try read(path)
         try write(setting(value, for: key, in: group, of: text), mode, to: path)
@@ -28,7 +29,7 @@ extension KeyFile {
     private static func resolved(_ path: String) throws(FileError) -> String {
         guard let resolved = realpath(path, nil) else {
             var status = stat()
-            // In the place of a link that leads nowhere, nothing is written: it may lead somewhere later.
+            // A dangling link is not replaced: its target may exist later.
             guard lstat(path, &status) != 0 else { throw FileError(path: path, code: ENOENT) }
             return path
         }
@@ -61,7 +62,7 @@ extension KeyFile {
     ) throws(FileError) {
         let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         let new = "\(path[..<slash]).\(path[slash...]).imagefeed-part"
-        // One that is left from a program that was killed.
+        // Left by a process that was killed.
         unlink(new)
         let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, code: errno) }

@@ -2,29 +2,32 @@ internal import CGLib
 
 /// The values of a key file, and the lines that could not be read.
 ///
-/// One bad line costs that line: the rest of the file holds.
+/// An invalid line is skipped; the other lines are effective.
 ///
 /// Source: Desktop Entry Specification, "Basic format of the file", as `GKeyFile` reads it.
 package struct KeyFile: Sendable {
-    /// A line that is not understood.
+    /// A line that could not be read.
     package struct BadLine: Hashable, Sendable {
-        /// Counted from 1.
+        /// The line number, counted from 1.
         package let number: Int
         package let reason: String
     }
 
+    /// The values by group and key.
     package private(set) var groups: [String: [String: String]] = [:]
+    /// The lines that were skipped, in order.
     package private(set) var badLines: [BadLine] = []
 
+    /// Parses the contents of a key file.
     package init(_ text: String) {
         var good = ""
         var hasGroup = false
-        // By scalars: to Swift, the end of a line as Windows writes it is one character of its own.
+        // By scalars, because CR LF is a single Character.
         for (index, scalars) in text.unicodeScalars
             .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         {
             let line = String(scalars.last == "\r" ? scalars.dropLast() : scalars)
-            // Each line by itself, in some group; GKeyFile reads a whole file or nothing.
+            // Each line is parsed separately, in some group: GKeyFile rejects a file with any invalid line.
             let isGroup = line.first == "["
             switch Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : line) {
             case .success:

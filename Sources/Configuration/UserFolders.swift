@@ -1,20 +1,22 @@
 internal import CGLib
 internal import Glibc
+internal import Quoting
 
-/// Where a user's files lie.
+/// The folders of the user.
 ///
-/// Source: XDG Base Directory Specification. A relative path in its variables is ignored, as it says.
+/// Source: XDG Base Directory Specification, which requires that relative paths in its variables are ignored.
 package struct UserFolders: Sendable {
+    /// The home directory
     package let home: String
     /// `$XDG_CONFIG_HOME/imagefeed`
     package let configuration: String
     /// `$XDG_DATA_HOME/imagefeed`
     package let data: String
-    /// `$XDG_CACHE_HOME/imagefeed`, or the folder that is used in its place
+    /// `$XDG_CACHE_HOME/imagefeed`, or the folder that replaces it
     package var cache: String
-    /// Where plugins are installed, the user's first.
+    /// The folders in which plugins are installed, the user's first.
     package let providers: [String]
-    /// The configuration files, the system's first.
+    /// The configuration files, those of the system first.
     package let configurationFiles: [String]
 
     /// - Parameter environment: The variables of the process.
@@ -42,16 +44,56 @@ package struct UserFolders: Sendable {
             + ["\(configuration)/imagefeed.conf"]
     }
 
-    /// The user's pictures folder: what `user-dirs.dirs` says, else `Pictures` at home.
+    /// Returns the folders of the user of this process.
     ///
-    /// A folder that is the home itself means "none", as xdg-user-dirs writes it.
+    /// Image paths are D-Bus strings, which must be UTF-8. The folders of the daemon therefore must be valid UTF-8, too:
+    /// the user would not find the files in a replacement. A shared folder that is not valid UTF-8 is ignored.
     ///
-    /// The path need not be UTF-8.
+    /// - Throws: ``UnusableFolder``.
+    package static func ofThisProcess() throws(UnusableFolder) -> UserFolders {
+        var variables: [String: String] = [:]
+        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
+            guard let value = getenv(name) else { continue }
+            guard let text = String(validatingCString: value) else {
+                throw UnusableFolder(variable: name)
+            }
+            variables[name] = text
+        }
+        for name in ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
+            guard let value = getenv(name) else { continue }
+            variables[name] = [UInt8](cString: value).split(separator: UInt8(ascii: ":"))
+                .compactMap { String(validating: $0, as: UTF8.self) }.joined(separator: ":")
+        }
+        return UserFolders(environment: variables)
+    }
+
+    /// Returns an absolute path for a path in the configuration, which is relative to the home directory and may begin
+    /// with `~/`.
+    package func absolutePath(_ path: [UInt8]) -> [UInt8] {
+        if path.starts(with: "/".utf8) { return path }
+        return Array("\(home)/".utf8) + path.dropFirst(path.starts(with: "~/".utf8) ? 2 : 0)
+    }
+
+    /// The user's pictures folder: the one in `user-dirs.dirs`, else `Pictures` in the home directory. It may be
+    /// invalid
+    /// UTF-8.
+    ///
+    /// xdg-user-dirs uses the home directory itself to express that there is no such folder.
     package var pictures: [UInt8] {
         if let folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES) {
-            let path = (0..<strlen(folder)).map { UInt8(bitPattern: folder[$0]) }
+            let path = [UInt8](cString: folder)
             if path != Array(home.utf8), path != Array("\(home)/".utf8) { return path }
         }
         return Array("\(home)/Pictures".utf8)
+    }
+}
+
+/// The error of a folder of the daemon whose path cannot be sent over D-Bus.
+package struct UnusableFolder: Error, CustomStringConvertible {
+    /// The environment variable that contains the path.
+    package let variable: String
+
+    package var description: String {
+        "\(variable) is not valid UTF-8, as paths on D-Bus have to be; set it to another folder."
     }
 }

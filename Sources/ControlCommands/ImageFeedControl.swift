@@ -41,7 +41,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         MainLoop.use()
         let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-            CommandLine.unsafeArgv[index].map { RawText.text(of: PathBytes.bytes($0)) }
+            CommandLine.unsafeArgv[index].map { RawText.text(of: [UInt8](cString: $0)) }
         }
         Task { Glibc.exit(await status(of: words).rawValue) }
         MainLoop.run()

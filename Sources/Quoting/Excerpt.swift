@@ -1,11 +1,11 @@
-/// Text from a caller, as messages repeat it.
+/// Excerpts of a caller's text for messages.
 extension StringProtocol {
-    /// The beginning of the text on one line: at most 100 characters, of which the last is an ellipsis if the
-    /// text is longer. Control and formatting characters are replaced.
+    /// The beginning of the text on one line: at most 100 characters, the last of which is an ellipsis if the text is
+    /// longer. Control and formatting characters are replaced.
     package var excerpt: String {
         let limit = 100
         var result = String.UnicodeScalarView()
-        // Scalars are counted, because one grapheme cluster may hold any number of them.
+        // Scalars are counted, because a grapheme cluster may contain any number of them.
         for scalar in unicodeScalars.prefix(limit + 1) {
             result.append(Self.isPrintable(scalar) ? scalar : "\u{FFFD}")
         }

@@ -1,12 +1,12 @@
-/// Bytes that need not be UTF-8, as a string for a parser of strings: of arguments, or of a configuration.
+/// Conversion of bytes that may be invalid UTF-8 to strings and back, for parsers that take strings.
 ///
-/// A byte that is not part of valid UTF-8 becomes one scalar of a private use area. A scalar of that range that is in the
-/// text itself is replaced byte by byte too, so that ``bytes(of:)`` restores the bytes exactly.
+/// A byte that is not part of valid UTF-8 becomes one scalar of a private use area. A scalar of that range in the text
+/// itself is also replaced byte by byte, so that ``bytes(of:)`` restores the bytes exactly.
 package enum RawText {
-    /// The scalar for byte 0x80; the following 127 scalars stand for the following bytes.
+    /// The scalar for byte 0x80; the following 127 scalars represent the following bytes.
     private static let first: UInt32 = 0x10_FE80
 
-    /// Returns the string that stands for the bytes.
+    /// Returns the string that represents the bytes.
     package static func text(of bytes: some Collection<UInt8>) -> String {
         if let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: isReplacement)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-/// What is set is what is read, and all else stays as it was.
+/// Tests that an edit changes one value and preserves the rest of the file.
 @Suite struct KeyFileEditingTests {
     private func edited(_ text: String, _ value: String = "new") -> String {
         String(
@@ -22,22 +22,24 @@ import Testing
         ("  [A]  \nk=1\n", "  [A]  \nk=new\n"),
         ("[A]\n#k=1\n", "[A]\nk=new\n#k=1\n"),
     ])
-    func `one line changes`(text: String, result: String) { #expect(edited(text) == result) }
+    func `setting a key changes one line`(text: String, result: String) {
+        #expect(edited(text) == result)
+    }
 
-    @Test func `bytes that are no UTF-8 stay`() {
+    @Test func `bytes that are not UTF-8 are preserved`() {
         let text: [UInt8] = Array("[A]\n# ".utf8) + [0xff, 0xfe, 0x0a]
         #expect(
             KeyFile.setting("v", for: "k", in: "A", of: text)
                 == Array("[A]\nk=v\n# ".utf8) + [0xff, 0xfe, 0x0a])
     }
 
-    @Test func `a file with the ends of lines of Windows is read line by line`() {
+    @Test func `a file with CR LF line ends is read line by line`() {
         let file = KeyFile("[A]\r\nk=v\r\nnonsense\r\nl=w\r\n")
         #expect(file.groups == ["A": ["k": "v", "l": "w"]])
         #expect(file.badLines.map(\.number) == [3])
     }
 
-    @Test func `what is set is what is read`() {
+    @Test func `a value that was set is read back`() {
         let alphabet: [Character] = [
             "a", "=", "[", "]", "#", ";", " ", "\t", "\\", "\n", "\r", "s", "n", "ä", "\u{301}",
             "\"", "$", "😀",
@@ -58,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func `a link stays one, and the file keeps its permissions`() throws {
+    @Test func `symbolic links and permissions are preserved`() throws {
         let directory = try TemporaryDirectory()
         try directory.write("[A]\nk=old\n", to: "real.conf")
         try directory.write("mine", to: "real.conf.new")
@@ -74,7 +76,7 @@ import Testing
         #expect(access(directory.appending(".real.conf.imagefeed-part"), F_OK) != 0)
     }
 
-    @Test func `a link that leads nowhere, and a pipe, are left alone`() throws {
+    @Test func `dangling links and pipes are not written`() throws {
         let directory = try TemporaryDirectory()
         let (link, pipe) = (directory.appending("link"), directory.appending("pipe"))
         symlink("nowhere", link)

@@ -3,31 +3,31 @@ import TestSupport
 import Testing
 
 @Suite struct KeyFileTests {
-    @Test func `a bad line costs that line`() {
+    @Test func `an invalid line is skipped`() {
         let file = KeyFile("[Provider local]\nDirectory=/a b\nwhat is this\nEnabled=true\n")
         #expect(file.groups == ["Provider local": ["Directory": "/a b", "Enabled": "true"]])
         #expect(file.badLines.map(\.number) == [3])
     }
 
     @Test(arguments: ["", "\n\n", "# a remark\n"])
-    func `a file without values is no problem`(text: String) {
+    func `a file without values is valid`(text: String) {
         let file = KeyFile(text)
         #expect(file.groups.isEmpty)
         #expect(file.badLines.isEmpty)
     }
 
-    @Test func `a value before the first group is a bad line`() {
+    @Test func `a value before the first group is an invalid line`() {
         #expect(
             KeyFile("Directory=/x\n[Daemon]\nNotifications=false").badLines.map(\.number) == [1])
     }
 
-    @Test func `bytes that are no UTF-8 and nothing else cost their line`() {
+    @Test func `a value that is only U+FFFD does not affect other lines`() {
         let file = KeyFile("[A]\nk=\u{fffd}\nl=m")
         #expect(file.groups["A"]?["l"] == "m")
     }
 
     @Test(arguments: [
-        ("[Daemon]\nCacheLimit=abc", "[Daemon] CacheLimit: “abc” is no size, such as 512M"),
+        ("[Daemon]\nCacheLimit=abc", "[Daemon] CacheLimit: “abc” is not a size, such as 512M"),
         (
             "[Daemon]\nNotifications=maybe",
             "[Daemon] Notifications: “maybe” is neither true nor false"
@@ -35,17 +35,17 @@ import Testing
         ("[Daemon]\nNotificatoins=true", "[Daemon] Notificatoins: there is no such key"),
         (
             "[Daemon]\nRefreshInterval=15",
-            "[Daemon] RefreshInterval: “15” is no length of time, such as 15m"
+            "[Daemon] RefreshInterval: “15” is not a duration, such as 15m"
         ),
         (
             "[Daemon]\nRefreshInterval=often",
-            "[Daemon] RefreshInterval: “often” is no length of time, such as 15m"
+            "[Daemon] RefreshInterval: “often” is not a duration, such as 15m"
         ),
         ("[Daemon]\nRefreshInterval=0", nil),
         ("[Deamon]\nCacheLimit=1G", "[Deamon] CacheLimit: there is no such group"),
         (
             "[Provider unsplash]\nRedirectPort=99999",
-            "[Provider unsplash] RedirectPort: “99999” is no port, 1 to 65535"
+            "[Provider unsplash] RedirectPort: “99999” is not a port from 1 to 65535"
         ),
         (
             "[Provider local]\nEnabled=perhaps",
@@ -54,7 +54,7 @@ import Testing
         ("[Daemon]\nCacheLimit=1G\nNotifications=false\n[Plugins]\nAllowUnsandboxed=true", nil),
         ("[Provider rss]\nUrl=any\nEnabled=\n[X-Mine]\nKey=any", nil),
     ])
-    func `what is set and has no effect is told`(text: String, problem: String?) throws {
+    func `entries without an effect are reported`(text: String, problem: String?) throws {
         let directory = try TemporaryDirectory()
         try directory.write(text + "\n", to: "a.conf")
         let configuration = Configuration(paths: [directory.appending("a.conf")])
@@ -66,13 +66,13 @@ import Testing
         ("-5m", nil), ("+5m", nil), ("1.5h", nil), ("5 m", nil), ("5M", nil), ("5d", nil),
         ("9223372036854775807h", nil), ("99999999999999999999s", nil), ("", nil),
     ])
-    func `a length of time is a number with a unit`(text: String, seconds: Int?) throws {
+    func `a duration is a number with a unit`(text: String, seconds: Int?) throws {
         let directory = try TemporaryDirectory()
         try directory.write("[Daemon]\nRefreshInterval=\(text)\n", to: "a.conf")
         let configuration = Configuration(paths: [directory.appending("a.conf")])
         #expect(
             configuration.duration("Daemon", "RefreshInterval") == seconds.map { .seconds($0) })
-        // An empty value counts as not set.
+        // An empty value is equivalent to an unset one.
         #expect(configuration.problems.isEmpty == (seconds != nil || text.isEmpty))
     }
 }

@@ -2,7 +2,7 @@ import Quoting
 import Testing
 
 @Suite struct ExcerptTests {
-    @Test func `text of 100 characters is repeated whole`() {
+    @Test func `text of 100 characters is not shortened`() {
         let text = String(repeating: "ä", count: 100)
         #expect(text.excerpt == text)
         #expect("a".quoted == "\"a\"")
@@ -15,7 +15,7 @@ import Testing
         #expect(String(repeating: "x", count: 3000).excerpt == excerpt)
     }
 
-    @Test func `one character of many scalars does not count as one`() {
+    @Test func `the limit counts scalars, not characters`() {
         let text = "a" + String(repeating: "\u{301}", count: 3000)
         #expect(text.excerpt.unicodeScalars.count == 100)
     }

@@ -1,5 +1,6 @@
 internal import BusAPI
 internal import DBus
+internal import Quoting
 
 extension CommandFailure {
     /// What an error of the bus, or of the daemon, means to a person at a terminal.
@@ -63,8 +64,7 @@ extension CommandFailure {
 
     /// `text` with a full stop, if it has no end yet.
     static func sentence(_ text: String) -> String {
-        guard let last = text.last, !".!?…".contains(last) else { return text }
-        return text + "."
+        text.sentence
     }
 }
 

@@ -29,7 +29,7 @@ struct PathBytes: Hashable, ExpressibleByArgument {
         if bytes.first != UInt8(ascii: "/") {
             guard let folder = getcwd(nil, 0) else { return nil }
             defer { free(folder) }
-            absolute = PathBytes(bytes: Self.bytes(folder)).appending(self).bytes
+            absolute = PathBytes(bytes: [UInt8](cString: folder)).appending(self).bytes
         }
         let unreserved = Set("-._~/".utf8)
         return absolute.reduce(into: "file://") { address, byte in
@@ -91,10 +91,5 @@ struct PathBytes: Hashable, ExpressibleByArgument {
         let count = withCString { readlink($0, &buffer, buffer.count) }
         guard count >= 0 else { return nil }
         return PathBytes(bytes: buffer.prefix(count).map(UInt8.init(bitPattern:)))
-    }
-
-    /// Returns the bytes of a C string.
-    static func bytes(_ string: UnsafePointer<CChar>) -> [UInt8] {
-        (0..<strlen(string)).map { UInt8(bitPattern: string[$0]) }
     }
 }

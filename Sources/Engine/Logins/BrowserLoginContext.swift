@@ -1,5 +1,6 @@
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 
 /// The properties of a service that a login in the browser uses.
 struct BrowserLoginContext {
@@ -62,9 +63,4 @@ struct BrowserLoginContext {
             EngineError.loginFailed("The login failed: \(error).")
         }
     }
-}
-
-extension String {
-    /// The text of a service at the end of a message, with one full stop.
-    var sentence: String { hasSuffix(".") ? self : self + "." }
 }

@@ -1,5 +1,6 @@
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 
 /// The token of an account: read from the secret store when it is first needed, renewed before it expires
 /// or when it is refused, by one at a time.
