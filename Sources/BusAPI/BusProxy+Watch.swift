@@ -2,9 +2,9 @@ internal import DBus
 
 @MainActor
 extension BusProxy {
-    /// Calls `handler` with the properties of `interface` that change, until the result is dropped.
+    /// Calls `handler` with the changed properties of `interface` until the returned subscription is released.
     ///
-    /// Who reads the properties after this has returned misses nothing.
+    /// After this method returns, no change is missed; read the properties then.
     func watch(
         _ interface: InterfaceName, _ handler: @escaping ([String: Variant]) -> Void
     ) async throws -> SignalSubscription {
@@ -12,7 +12,7 @@ extension BusProxy {
             sender: destination, path: path, interface: "org.freedesktop.DBus.Properties",
             member: "PropertiesChanged", argument0: interface.text)
         return try await connection.subscribe(rule) { signal in
-            // Arguments of other types than the standard's are a signal of another standard.
+            // A signal with other arguments is not the standard one.
             guard
                 let (_, changes, _): (String, [String: Variant], [String]) = try? signal.read()
             else { return }

@@ -1,10 +1,9 @@
 package import DBus
 
-/// The daemon, as its clients see it.
+/// A typed client of the daemon.
 ///
-/// Every call throws ``BusError``; ``BusError/reply(_:)`` holds what the daemon, or the bus in its
-/// place, answered: ``ServiceError/init(_:)`` tells our errors. A daemon that is not running is
-/// started by the bus.
+/// Every call throws ``BusError``. ``BusError/reply(_:)`` contains the error reply of the daemon or of the bus;
+/// ``ServiceError/init(_:)`` recognises the errors of this contract. The bus starts the daemon if it is not running.
 @MainActor
 package struct ServiceClient {
     package let connection: BusConnection
@@ -25,7 +24,7 @@ package struct ServiceClient {
         TransferClient(proxy: proxy(path))
     }
 
-    /// Every provider, account and login with its interfaces and their properties.
+    /// Returns every provider, account and login, with their interfaces and properties.
     package func objects() async throws -> [ObjectPath: [String: [String: Variant]]] {
         try await proxy(ServiceName.root).managedObjects()
     }
@@ -68,7 +67,7 @@ package struct ProviderClient {
         try await proxy.properties(.provider)
     }
 
-    /// Changes the settings that are given; without any it tells whether there could be some.
+    /// Changes the given settings. Without any, it only checks whether the provider can be configured.
     package func configure(_ settings: [ProviderSetting: Variant]) async throws {
         let named = Dictionary(uniqueKeysWithValues: settings.map { ($0.key.rawValue, $0.value) })
         // Without a time limit: the keyring may prompt.
@@ -87,7 +86,7 @@ package struct LoginClient {
         try await proxy.properties(.login)
     }
 
-    /// Calls `handler` with the properties that change, until the result is dropped.
+    /// Calls `handler` with the changed properties until the returned subscription is released.
     package func watch(
         _ handler: @escaping ([String: Variant]) -> Void
     ) async throws -> SignalSubscription {
@@ -100,7 +99,7 @@ package struct LoginClient {
     }
     package func cancel() async throws { try await proxy.perform(.login, "Cancel") }
 
-    /// Waits, as long as it takes, for the account.
+    /// Waits for the account, without a time limit.
     package func wait() async throws -> ObjectPath {
         try await proxy.call(.login, "Wait", timeout: nil)
     }
@@ -152,10 +151,14 @@ package struct AccountClient {
         try await proxy.set(.account, "Label", to: label)
     }
 
-    /// One page of photos, and where the next page begins: empty at the end.
+    /// Returns one page of photos.
     ///
-    /// `source` is a source's id, empty for the default one; `cursor` is empty for the newest
-    /// photos, else the `next` of the page before; `count` is 1 to 100.
+    /// - Parameters:
+    ///   - source: The ID of a source; empty for the default source.
+    ///   - cursor: Empty for the newest photos, else `next` of the previous page.
+    ///   - count: 1 to 100.
+    /// - Returns: The photos, and the cursor of the next page, which is empty at the end.
+    /// - Throws: ``BusError``.
     package func page(
         _ source: String, cursor: String, count: UInt32
     ) async throws -> (photos: [[String: Variant]], next: String) {
@@ -171,7 +174,7 @@ package struct AccountClient {
         try await proxy.call(.feed, "ListSources")
     }
 
-    /// The path of a local image file; it may take as long as the image takes to arrive.
+    /// Returns the path of a local image file. Waits until the image has been fetched.
     package func imagePath(_ photo: String, size: String) async throws -> String {
         try await proxy.call(.feed, "GetImage", photo, size, timeout: nil)
     }
@@ -179,7 +182,7 @@ package struct AccountClient {
         try await proxy.call(.feed, "OpenImage", photo, size, timeout: nil)
     }
 
-    /// Starts to write the best quality of a photo into an open file.
+    /// Starts to write a photo in its best quality to an open file.
     ///
     /// - Returns: The path of the transfer, for ``ServiceClient/transfer(_:)``.
     package func download(
@@ -188,7 +191,7 @@ package struct AccountClient {
         try await proxy.call(.feed, "Download", photo, destination)
     }
 
-    /// - Returns: How many photos were not known before.
+    /// - Returns: The number of photos that were not known before.
     package func refresh(_ source: String) async throws -> UInt32 {
         try await proxy.call(.feed, "Refresh", source)
     }

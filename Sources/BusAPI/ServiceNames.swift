@@ -1,6 +1,6 @@
 package import DBus
 
-/// The names of our contract on the bus.
+/// The names of this project's D-Bus contract.
 ///
 /// Source: `dist/interfaces/*.xml`.
 package enum ServiceName {
@@ -23,9 +23,7 @@ extension InterfaceName {
     package static let transfer: InterfaceName = "org.imagefeed.ImageFeed1.Transfer"
 }
 
-/// The errors of our contract: `org.imagefeed.ImageFeed1.Error.` and the case's name, capitalised.
-///
-/// ``invalidArgs`` is the standard one.
+/// The errors of the contract: `org.imagefeed.ImageFeed1.Error.` and the capitalised name of the case.
 package enum ServiceError: String, CaseIterable, Sendable {
     case notConfigured = "NotConfigured"
     case needsLogin = "NeedsLogin"
@@ -53,7 +51,7 @@ package enum ServiceError: String, CaseIterable, Sendable {
     /// The name on the bus.
     package var name: ErrorName { ErrorName(unchecked: Self.prefix + rawValue) }
 
-    /// The error with this name, if it is one of ours.
+    /// Returns the error with this name; nil if it is not one of the contract.
     package init?(_ name: ErrorName) {
         guard name.text.hasPrefix(Self.prefix) else { return nil }
         self.init(rawValue: String(name.text.dropFirst(Self.prefix.count)))
@@ -109,12 +107,12 @@ package enum ProviderSetting: String, CaseIterable, Sendable {
     case clientSecret = "client_secret"
 }
 
-/// How far a like, or the end of one, has come when `Like.Like` and its sisters reply.
+/// The outcome of `Like.Like`, `Unlike` and `Toggle`.
 package enum LikeOutcome: String, CaseIterable, Sendable {
     /// The service confirmed it.
     case done
-    /// No network, or rate limited: kept durably, sent later.
+    /// Stored and delivered later, because the network is unavailable or the service limits requests.
     case queued
-    /// The service offers no likes: kept here.
+    /// Stored locally, because the service has no likes.
     case local
 }

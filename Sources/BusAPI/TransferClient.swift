@@ -9,14 +9,14 @@ package struct TransferClient {
         try await proxy.properties(.transfer)
     }
 
-    /// Calls `handler` with the properties that change, until the result is dropped.
+    /// Calls `handler` with the changed properties until the returned subscription is released.
     package func watch(
         _ handler: @escaping ([String: Variant]) -> Void
     ) async throws -> SignalSubscription {
         try await proxy.watch(.transfer, handler)
     }
 
-    /// Waits, as long as it takes, for the end.
+    /// Waits for the end of the transfer, without a time limit.
     package func wait() async throws { try await proxy.perform(.transfer, "Wait", timeout: nil) }
     package func cancel() async throws { try await proxy.perform(.transfer, "Cancel") }
 }

@@ -3,18 +3,18 @@ internal import DBus
 internal import Engine
 internal import ProviderKit
 
-/// An account on the bus: `Account` and `Profile` always, `Feed` while it is logged in.
+/// The D-Bus object of an account: `Account` and `Profile` always, `Feed` and `Like` while it is logged in.
 final class AccountObject {
     let account: Account
     let exported: ExportedObject
     private let engine: Engine
     private let watchers: WatchingClients
-    private var keptPages = PreparedPageCache()
+    private var preparedPages = PreparedPageCache()
     /// The pages that are being made. Equal calls share one page.
-    private var making:
+    private var pagesInProgress:
         [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
     /// The number of pages that were made so far.
-    private(set) var madePages = 0
+    private(set) var madePageCount = 0
 
     /// Exports an account.
     ///
@@ -35,12 +35,12 @@ final class AccountObject {
     /// Adds or removes `Feed` and `Like`, and emits the changed properties.
     func update(_ change: AccountChange) {
         switch change {
-        case .session: keptPages.removeAll()
-        case .likes, .feed: keptPages.changeOfPhotos()
+        case .session: preparedPages.removeAll()
+        case .likes, .feed: preparedPages.changeOfPhotos()
         case .settings, .state, .profile: break
         }
         showFeed()
-        exported.noteChange()
+        exported.announceChanges()
     }
 
     private func showFeed() {
@@ -72,7 +72,7 @@ final class AccountObject {
             .property("RateLimit") { $0.rateLimit },
         ])
 
-    /// Remaining, limit, Unix seconds of the reset; zeros for what is not known.
+    /// The remaining requests, the limit, and the time of the reset in Unix seconds; 0 for unknown values.
     private var rateLimit: BusStruct<UInt32, UInt32, Int64> {
         guard let limit = account.rateLimit else { return BusStruct(0, 0, 0) }
         return BusStruct(
@@ -107,7 +107,7 @@ final class AccountObject {
             .preparedMethod(
                 "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
                 returning: [PhotoEntry].self, String.self,
-                kept: {
+                prepared: {
                     (
                         object: AccountObject, caller: BusName?, source: String, cursor: String,
                         count: UInt32
@@ -166,10 +166,10 @@ final class AccountObject {
             count: count)
     }
 
-    /// Returns a page that was made before, and refreshes its source in the background if that is old.
+    /// Returns a prepared page, and refreshes its source in the background if it is out of date.
     private func preparedPage(_ key: PreparedPageCache.Key, for caller: BusName?) -> PreparedReply?
     {
-        guard let reply = keptPages.find(key, now: account.now) else { return nil }
+        guard let reply = preparedPages.find(key, now: account.now) else { return nil }
         if key.cursor.isEmpty {
             account.preparedPageServed(key.source)
             watchers.firstPageRead(account, key.source, by: caller)
@@ -185,7 +185,7 @@ final class AccountObject {
         do {
             reply = try await page(key, isWanted: true)
         } catch ProviderError.notFound(let text) {
-            // The default source may have gone a moment ago.
+            // The default source may have been removed since the last check.
             guard source.isEmpty, await account.checkDefaultSource() != key.source else {
                 throw ProviderError.notFound(text)
             }
@@ -196,41 +196,42 @@ final class AccountObject {
         return reply
     }
 
-    /// Makes a page, or waits for the same page if that is being made.
+    /// Makes a page, or waits for a page in progress with the same key.
     private func page(_ key: PreparedPageCache.Key, isWanted: Bool) async throws -> PreparedReply {
-        let changes = keptPages.changes
-        if let (before, task) = making[key], before == changes {
-            if isWanted { keptPages.recordRequest(key) }
+        let changes = preparedPages.changes
+        if let (before, task) = pagesInProgress[key], before == changes {
+            if isWanted { preparedPages.recordRequest(key) }
             return try await task.value
         }
         let task = Task.immediate { try await make(key, changes, isWanted: isWanted) }
-        making[key] = (changes, task)
-        defer { if making[key]?.task == task { making[key] = nil } }
+        pagesInProgress[key] = (changes, task)
+        defer { if pagesInProgress[key]?.task == task { pagesInProgress[key] = nil } }
         return try await task.value
     }
 
     private func make(
         _ key: PreparedPageCache.Key, _ changes: Int, isWanted: Bool
     ) async throws -> PreparedReply {
-        madePages += 1
+        madePageCount += 1
         let (photos, next) = try await account.page(
             key.source.text, cursor: key.cursor, count: Int(key.count))
         let path = account.path
         let reply = try PreparedReply(photos.map { PhotoEntry($0, account: path) }, next)
-        keptPages.keep(
+        preparedPages.keep(
             reply, key, askedAt: changes, isWanted: isWanted,
             now: account.hasAgingPages ? account.now : nil)
         return reply
     }
 
-    /// Makes the first pages of a source anew that clients look at, so that those who are told of its
-    /// change find them made.
+    /// Makes the first pages of a source again if clients read them, so that they are prepared when the clients react
+    /// to
+    /// the change.
     func sourceChanged(_ source: SourceID) {
-        for key in keptPages.change(of: source) {
-            // Done when this returns, unless the provider has to wait. What fails is told to who asks.
+        for key in preparedPages.change(of: source) {
+            // Complete when the call returns, unless the provider has to wait. An error is reported to the next caller.
             Task.immediate { _ = try? await page(key, isWanted: false) }
         }
     }
 
-    func photosChanged() { keptPages.changeOfPhotos() }
+    func photosChanged() { preparedPages.changeOfPhotos() }
 }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import ProviderKit
 
 extension AccountState {
-    /// The word that clients know the state by.
+    /// The name of the state on the bus.
     var name: String {
         switch self {
         case .ready: "ready"
@@ -17,7 +17,7 @@ extension AccountState {
         }
     }
 
-    /// The state in a plain sentence; empty when there is nothing to say.
+    /// The reason of the state in one sentence; empty if there is none.
     var reason: String {
         switch self {
         case .ready: ""
@@ -25,7 +25,7 @@ extension AccountState {
             .needsLogin(let reason), .failed(let reason, _):
             reason
         case .rateLimited(let until):
-            "The service asks to be left alone until \(until.clock)."
+            "The service limits requests until \(until.clock)."
         case .loggedOut: "Logged out."
         }
     }

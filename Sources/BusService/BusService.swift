@@ -3,9 +3,9 @@ package import DBus
 package import Engine
 package import ProviderKit
 
-/// The engine on the bus: every object, and every signal.
+/// The D-Bus interface of the engine: all objects and signals.
 ///
-/// Decodes, calls, encodes; decides nothing.
+/// It decodes calls, calls the engine and encodes the results; it makes no decisions.
 package final class BusService: EngineObserver {
     private let engine: Engine
     private let tree: ObjectTree
@@ -19,15 +19,15 @@ package final class BusService: EngineObserver {
     private var logins: [Int: ExportedObject] = [:]
     private var transfers: [Int: ExportedObject] = [:]
 
-    /// Exports what the engine has, and what it will have.
+    /// Exports the objects of the engine, and observes it for later changes.
     ///
     /// - Parameters:
-    ///   - engine: Gets this as its observer.
+    ///   - engine: The engine. This object becomes its observer.
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
     ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads them.
-    ///   - openURL: Shows an address in the user's browser.
+    ///   - openURL: Opens an address in the user's browser.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,
         missingLimits: @escaping () -> [String] = { [] },
@@ -48,7 +48,7 @@ package final class BusService: EngineObserver {
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
-    /// Makes the tree that ``init(_:_:builtInProviders:version:missingLimits:openURL:)`` fills.
+    /// Creates the tree that ``init(_:_:builtInProviders:version:missingLimits:openURL:)`` fills.
     package static func makeTree(_ connection: BusConnection) -> ObjectTree {
         ObjectTree(
             connection, root: ServiceName.root, maximumTextBytes: 64 << 10,
@@ -60,7 +60,7 @@ package final class BusService: EngineObserver {
 
     // MARK: EngineObserver
 
-    package func engineChanged() { manager.noteChange() }
+    package func engineChanged() { manager.announceChanges() }
 
     package func accountAdded(_ account: Account) {
         let object = AccountObject(account, engine, watchers)
@@ -129,7 +129,7 @@ package final class BusService: EngineObserver {
     }
 
     package func providerChanged(_ provider: any Provider) {
-        providers[provider.info.id]?.noteChange()
+        providers[provider.info.id]?.announceChanges()
     }
 
     package func loginAdded(_ login: Login) {
@@ -139,7 +139,7 @@ package final class BusService: EngineObserver {
         tree.export(object)
     }
 
-    package func loginChanged(_ login: Login) { logins[login.number]?.noteChange() }
+    package func loginChanged(_ login: Login) { logins[login.number]?.announceChanges() }
 
     package func loginRemoved(_ login: Login) {
         guard let object = logins.removeValue(forKey: login.number) else { return }
@@ -154,7 +154,7 @@ package final class BusService: EngineObserver {
     }
 
     package func transferChanged(_ transfer: Transfer) {
-        transfers[transfer.number]?.noteChange()
+        transfers[transfer.number]?.announceChanges()
     }
 
     package func transferRemoved(_ transfer: Transfer) {

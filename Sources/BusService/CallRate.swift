@@ -1,13 +1,13 @@
 internal import DBus
 
-/// A limit of how often each client may call a method: a number of calls at once, then one per interval.
+/// A limit on the rate of calls per client: a burst of calls, then one call per interval.
 nonisolated struct CallRate {
     /// The number of calls that a client may make at once.
     let burst: Int
     /// The time after which a client may make one more call.
     let interval: Duration
 
-    /// The time at which each client has all its calls back. Clients that have them are not listed.
+    /// The time at which each client can make a full burst again. Clients that already can are not listed.
     private var recoveries: [BusName?: ContinuousClock.Instant] = [:]
 
     /// - Parameters:
@@ -29,7 +29,7 @@ nonisolated struct CallRate {
     ) -> Bool {
         let recovery = max(recoveries[client] ?? now, now) + interval
         guard recovery - now <= interval * burst else { return false }
-        // Names are never used again, so the list is cleared of those that have left.
+        // Unique names are never reused, so entries of past times can be removed.
         if recoveries.count >= 64 { recoveries = recoveries.filter { $0.value > now } }
         recoveries[client] = recovery
         return true

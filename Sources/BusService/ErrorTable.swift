@@ -6,14 +6,14 @@ internal import ProviderKit
 internal import Quoting
 internal import Storage
 
-/// The one table from our errors to the names that they have on the bus.
+/// The only table from errors to their D-Bus names.
 enum ErrorTable {
     /// The longest message, in characters.
     nonisolated private static let maximumText = 1000
 
     /// Returns the name and the message of an error.
     ///
-    /// Messages of plugins and services may repeat what a caller gave, so long words are shortened here.
+    /// Messages of plugins and services may repeat a caller's text, so long words are shortened here.
     ///
     /// - Parameter error: The error.
     /// - Returns: The reply.
@@ -53,7 +53,7 @@ enum ErrorTable {
     nonisolated private static func name(_ error: EngineError) -> ServiceError {
         switch error {
         case .notFound: .notFound
-        // Have names of the bus itself, see above.
+        // Handled above: these have standard D-Bus names.
         case .invalidArgument, .tooManyLogins, .tooManyTransfers, .tooManyImages, .notSupported:
             .notSupported
         case .needsLogin: .needsLogin
@@ -64,7 +64,7 @@ enum ErrorTable {
         case .loginTimedOut: .loginTimedOut
         case .cancelled: .cancelled
         case .tooLarge: .tooLarge
-        // For want of room; else it has a name of the bus itself.
+        // For a full disk; other causes are handled above.
         case .cannotWrite: .storageFull
         }
     }
@@ -72,7 +72,7 @@ enum ErrorTable {
     nonisolated private static func name(_ error: ProviderError) -> ServiceError {
         switch error {
         case .notFound: .notFound
-        // Has a name of the bus itself, see above.
+        // Handled above: it has a standard D-Bus name.
         case .invalidArgument, .notSupported: .notSupported
         case .notConfigured: .notConfigured
         case .staleCursor: .staleCursor
@@ -91,7 +91,7 @@ enum ErrorTable {
         case .unreachable: .offline
         case .failed, .invalidAddress, .forbiddenAddress: .serviceFailed
         case .tooLarge: .tooLarge
-        // For want of room; else it has a name of the bus itself.
+        // For a full disk; other causes are handled above.
         case .cannotWrite: .storageFull
         }
     }

@@ -10,8 +10,8 @@ final class LoginObject {
     private let openURL: (String) async throws -> Void
 
     /// - Parameters:
-    ///   - login: What is shown.
-    ///   - openURL: Shows an address in the user's browser.
+    ///   - login: The login to export.
+    ///   - openURL: Opens an address in the user's browser.
     init(_ login: Login, openURL: @escaping (String) async throws -> Void) {
         self.login = login
         self.openURL = openURL
@@ -38,12 +38,12 @@ final class LoginObject {
     private func openBrowser() async throws {
         await login.prepared()
         guard !login.authorizationURL.isEmpty else {
-            throw EngineError.notSupported("This login needs no browser.")
+            throw EngineError.notSupported("This login does not use a browser.")
         }
         try await openURL(login.authorizationURL)
     }
 
-    /// Name and message; both empty unless the login has failed.
+    /// The error name and message; both empty unless the login has failed.
     private var error: BusStruct<String, String> {
         guard let reply = login.error.map(ErrorTable.reply) else { return BusStruct("", "") }
         return BusStruct(reply.name.text, reply.message)

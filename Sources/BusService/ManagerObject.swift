@@ -4,13 +4,13 @@ internal import Engine
 internal import ProviderKit
 internal import Quoting
 
-/// `org.imagefeed.ImageFeed1.Manager`, on the root.
+/// `org.imagefeed.ImageFeed1.Manager` of the root object.
 final class ManagerObject {
     private let engine: Engine
     private let version: String
     private let missingLimits: () -> [String]
     private let secrets: SecretReader
-    /// More logins than a person or a script starts over one connection.
+    /// More logins than a user or a script starts over one connection.
     private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
 
     /// - Parameters:
@@ -51,7 +51,7 @@ final class ManagerObject {
     ) throws -> ObjectPath {
         guard loginRate.allows(caller) else {
             throw ErrorReply(
-                .limitsExceeded, "This client starts too many logins; wait a minute.")
+                .limitsExceeded, "This client starts too many logins; try again in a minute.")
         }
         return try engine.logins.start(provider, parse(options, caller)).path
     }
@@ -78,7 +78,7 @@ final class ManagerObject {
         parsed.registers = try options.value(.register, "b", \.bool) ?? false
         parsed.server = try options.value(.server, "s", \.string)
         parsed.isManual = try options.value(.manual, "b", \.bool) ?? false
-        // Last, because the client's descriptor is read from here on.
+        // Last, because reading the client's descriptor starts here.
         if let descriptor = try options.value(.password, "h", \.fileDescriptor) {
             let reading = try secrets.begin(descriptor, for: caller)
             parsed.password = { try await reading.secret() }

@@ -3,7 +3,7 @@ internal import DBus
 internal import Engine
 internal import ProviderKit
 
-/// Where our things are on the bus.
+/// The object paths of accounts, logins, transfers and providers.
 extension Account {
     var path: ObjectPath { ServiceName.accounts.appending(id.text) }
 }

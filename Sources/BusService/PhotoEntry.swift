@@ -2,14 +2,14 @@ internal import BusAPI
 internal import DBus
 internal import ProviderKit
 
-/// A photo as it goes over the bus: `a{sv}` with the keys of ``PhotoKey``.
+/// A photo in the form in which it is sent: `a{sv}` with the keys of ``PhotoKey``.
 nonisolated struct PhotoEntry: BusType {
     static let signature: Signature = "a{sv}"
     static let alignment = 4
 
     let photo: Photo
     let account: ObjectPath
-    /// Whether the photo is named: a list of changes does not name it again.
+    /// True if the entry includes `id` and `account`. The argument `changes` of `PhotoChanged` omits them.
     var isNamed = true
 
     init(_ photo: Photo, account: ObjectPath) {
@@ -72,7 +72,7 @@ nonisolated struct PhotoEntry: BusType {
     }
 }
 
-/// A source as it goes over the bus: `a{sv}` with the keys of ``SourceKey``.
+/// A source in the form in which it is sent: `a{sv}` with the keys of ``SourceKey``.
 nonisolated struct SourceEntry: BusType {
     static let signature: Signature = "a{sv}"
     static let alignment = 4

@@ -8,7 +8,7 @@ final class ProviderObject {
     private let provider: any Provider
     private let engine: Engine
     private var info: ProviderInfo { provider.info }
-    /// nil for one that comes with the program.
+    /// The condition of an installed provider; nil for a built-in one.
     private var condition: ProviderCondition? {
         isBuiltIn ? nil : (provider as? any InstalledProvider)?.condition
     }
@@ -18,7 +18,7 @@ final class ProviderObject {
 
     /// - Parameters:
     ///   - provider: The provider.
-    ///   - isBuiltIn: True if the provider is known to come with the program.
+    ///   - isBuiltIn: True if the provider is part of the program.
     ///   - engine: The engine.
     ///   - secrets: Reads client secrets.
     init(
@@ -53,7 +53,7 @@ final class ProviderObject {
     /// The actions that the user must take before `Configure`, as plain text; empty if there are none.
     private var help: String { (provider as? any OAuthLogin)?.registrationHelp ?? "" }
 
-    /// Unknown settings are ignored.
+    /// Stores settings. Unknown ones are ignored.
     private func configure(
         _ settings: CallOptions<ProviderSetting>, _ caller: BusName?
     ) async throws {

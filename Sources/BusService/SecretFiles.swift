@@ -2,17 +2,17 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Reads secrets from regular files, each on a thread of its own.
+/// A reader of secrets in regular files. Each file is read on its own thread.
 nonisolated enum SecretFiles {
-    /// The largest number of threads. A thread whose disk hangs cannot be stopped.
+    /// The largest number of threads. A thread that waits for an unresponsive disk cannot be stopped.
     private static let maximumCount = 8
     private static let count = Atomic(0)
 
-    /// Reads a file from its current position to its end, or until the memory is full.
+    /// Reads a file from its current position to its end, or until the buffer is full.
     ///
     /// - Parameters:
     ///   - descriptor: The file. It is closed.
-    ///   - bytes: The memory for the contents.
+    ///   - bytes: The buffer for the contents.
     ///   - completion: Called with false if the file cannot be read, or if too many threads are reading.
     static func read(
         _ descriptor: Int32, into bytes: SecretBytes,

@@ -4,27 +4,27 @@ internal import Glibc
 internal import ProviderKit
 internal import System
 
-/// Reads the secrets that clients pass as file descriptors.
+/// A reader of the secrets that clients pass as file descriptors.
 ///
-/// The reads do not wait for each other, and none of them blocks the main thread.
+/// The reads are concurrent, and none of them blocks the main thread.
 final class SecretReader {
-    /// The largest number of reads in progress, of all clients.
+    /// The largest number of concurrent reads for all clients.
     nonisolated static let maximumCount = 32
-    /// The largest number of reads in progress of one client.
+    /// The largest number of concurrent reads for one client.
     nonisolated static let maximumCountPerClient = 8
 
     private let clock: any Clock<Duration>
     private var clients: [BusName?: Int] = [:]
 
-    /// - Parameter clock: Measures the time that a client has.
+    /// - Parameter clock: The clock for the timeout.
     init(clock: any Clock<Duration> = MainQueueClock()) { self.clock = clock }
 
-    /// Starts to read a secret. One line feed at its end is not part of it.
+    /// Starts to read a secret. One line feed at its end is removed.
     ///
     /// - Parameters:
-    ///   - descriptor: A pipe, a socket or a file. Its flags are not changed, because the client shares them.
+    ///   - descriptor: A pipe, a socket or a file. Its flags are not changed, because they are shared with the client.
     ///   - client: The unique name of the caller.
-    /// - Returns: The read in progress, which ends with its last reference.
+    /// - Returns: The read in progress. It is cancelled when the last reference is released.
     /// - Throws: An ``ErrorReply`` with the name `LimitsExceeded` or `InvalidArgs`.
     func begin(_ descriptor: FileDescriptor, for client: BusName?) throws -> SecretReading {
         guard clients.values.reduce(0, +) < Self.maximumCount,
@@ -53,20 +53,20 @@ final class SecretReader {
 final class SecretReading {
     /// The largest size of a secret.
     nonisolated private static let limitBytes = 64 << 10
-    /// The time in which a client has to write a secret.
+    /// The time limit for the client to write the secret.
     static let timeout = Duration.seconds(10)
 
     private let onEnd: () -> Void
     private var source: DescriptorSource?
     private var deadline: Task<Void, Never>?
-    /// The bytes so far. Never grows, because a copy of the secret would remain in memory.
+    /// The bytes read so far. The buffer never grows, because that would leave a copy of the secret in memory.
     private var bytes: SecretBytes?
     private let kind: Kind
     private var result: Result<Secret, any Error>?
     private var waiters: [CheckedContinuation<Secret, any Error>] = []
 
     private enum Kind {
-        /// A pipe, opened once more, without blocking.
+        /// A pipe, opened a second time in non-blocking mode.
         case pipe
         case socket
         case file
@@ -81,7 +81,7 @@ final class SecretReading {
         switch status.st_mode & S_IFMT {
         case S_IFIFO:
             kind = .pipe
-            // O_NONBLOCK belongs to the open file description, which is the client's, too.
+            // O_NONBLOCK is a property of the open file description, which is shared with the client.
             own = open(
                 "/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         case S_IFSOCK:
@@ -91,7 +91,8 @@ final class SecretReading {
             kind = .file
             own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
         default:
-            throw EngineError.invalidArgument("A secret is read from a pipe, a socket or a file.")
+            throw EngineError.invalidArgument(
+                "A secret must be passed as a pipe, a socket or a file.")
         }
         guard own >= 0 else { throw Self.unreadable }
         self.onEnd = onEnd
@@ -99,27 +100,28 @@ final class SecretReading {
         deadline = Task { [weak self] in
             do { try await clock.sleep(for: Self.timeout) } catch { return }
             self?.end(
-                .failure(EngineError.invalidArgument("The secret did not come to its end in time."))
+                .failure(
+                    EngineError.invalidArgument("The secret was not complete within 10 seconds."))
             )
         }
         if kind == .file {
             readFile(own)
         } else {
             source = DescriptorSource(own, .reading) { [weak self] in self?.readAvailable() }
-            // A pipe whose writers are gone already may not become ready.
+            // A pipe whose writers have already closed it may not become ready.
             readAvailable()
             source?.resume()
         }
     }
 
-    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
+    // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
     isolated deinit { end(.failure(CancellationError())) }
 
     /// Waits for the secret.
     ///
     /// - Returns: The secret.
     /// - Throws: ``EngineError/tooLarge(_:)`` for more than 64 KiB; ``EngineError/invalidArgument(_:)`` if it
-    ///   cannot be read, or does not end in time; `CancellationError` if the task is cancelled.
+    ///   cannot be read, or is not complete within ``timeout``; `CancellationError` if the task is cancelled.
     func secret() async throws -> Secret {
         try await withTaskCancellationHandler {
             if let result { return try result.get() }
@@ -129,7 +131,7 @@ final class SecretReading {
         }
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     private func readAvailable() {
         while result == nil, let source, let bytes {
             let count = bytes.append { rest in
@@ -144,7 +146,7 @@ final class SecretReading {
         }
     }
 
-    /// Reads a file on a thread of its own, because its disk may hang.
+    /// Reads a file on another thread, because its disk may not respond.
     private func readFile(_ descriptor: Int32) {
         guard let bytes else { return }
         self.bytes = nil
@@ -171,7 +173,7 @@ final class SecretReading {
             text = UnsafeRawBufferPointer(rebasing: text.dropLast())
         }
         guard text.count <= limitBytes else {
-            return .failure(EngineError.tooLarge("A secret has 64 KiB at most."))
+            return .failure(EngineError.tooLarge("A secret can have at most 64 KiB."))
         }
         return .success(Secret(copying: text))
     }
@@ -179,7 +181,7 @@ final class SecretReading {
     private static let unreadable = EngineError.invalidArgument("The secret cannot be read.")
 }
 
-/// Memory for a secret, which is overwritten in the end.
+/// A buffer for a secret, which is overwritten before it is freed.
 ///
 /// Used by one thread at a time.
 nonisolated final class SecretBytes: @unchecked Sendable {
@@ -201,7 +203,7 @@ nonisolated final class SecretBytes: @unchecked Sendable {
     /// Appends what `read` writes into the free part.
     ///
     /// - Parameter read: Returns the number of bytes, or a negative number.
-    /// - Returns: What `read` returned.
+    /// - Returns: The result of `read`.
     func append(_ read: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         let result = read(UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
         count += max(0, result)

@@ -19,7 +19,7 @@ final class TransferObject {
             .property("Error") { $0.error },
         ])
 
-    /// Name and message; both empty unless the transfer has failed or was cancelled.
+    /// The error name and message; both empty unless the transfer has failed or was cancelled.
     private var error: BusStruct<String, String> {
         guard let reply = transfer.error.map(ErrorTable.reply) else { return BusStruct("", "") }
         return BusStruct(reply.name.text, reply.message)

@@ -2,11 +2,11 @@ internal import DBus
 internal import Engine
 internal import ProviderKit
 
-/// The clients that watch sources. One match rule for each of them reports when it leaves the bus.
+/// The clients that watch sources. A match rule per client detects that it has left the bus.
 final class WatchingClients {
     private let engine: Engine
     private let connection: BusConnection
-    /// The subscriptions by client; nil while one is being made.
+    /// The subscription of each client; nil while it is being made.
     private var clients: [BusName: SignalSubscription?] = [:]
 
     init(_ engine: Engine, _ connection: BusConnection) {
@@ -18,7 +18,7 @@ final class WatchingClients {
     ///
     /// - Parameters:
     ///   - account: The account.
-    ///   - source: The source, by its real ID.
+    ///   - source: The source, with its actual ID.
     ///   - client: The unique name of the client; nil if the connection has no bus.
     func firstPageRead(_ account: Account, _ source: SourceID, by client: BusName?) {
         guard let client, account.watch(source, by: .client(client.text)),
@@ -28,17 +28,17 @@ final class WatchingClients {
         Task { await follow(client) }
     }
 
-    /// Waits for the client to leave the bus.
+    /// Subscribes to the client's departure from the bus.
     private func follow(_ client: BusName) async {
         do {
             let subscription = try await connection.watchOwner(of: client) { [weak self] owner in
                 if owner == nil { self?.remove(client) }
             }
             clients[client] = subscription
-            // The client may have left before the match rule was there.
+            // The client may have left before the match rule was added.
             if try await connection.owner(of: client) == nil { remove(client) }
         } catch {
-            // Without a bus there are no clients.
+            // Without a bus connection there are no clients.
             remove(client)
         }
     }

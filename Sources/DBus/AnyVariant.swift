@@ -1,9 +1,10 @@
-/// A value of any type, marshalled as a variant. What property getters give.
+/// A value of any type, marshalled as a variant; the type of the values that property getters return.
 nonisolated package struct AnyVariant: BusType {
     package static let signature: Signature = "v"
     package static let alignment = 1
+    /// The value, which is a ``Variant`` if it was read from a message.
     package let value: any BusType
-    /// Whether ``value`` is a ``Variant`` that came out of a message: it has its signature with it.
+    /// True if ``value`` is a ``Variant`` that was read from a message and already contains its signature.
     private let isRead: Bool
 
     package init(_ value: any BusType) {
@@ -22,7 +23,7 @@ nonisolated package struct AnyVariant: BusType {
     }
 }
 
-/// A dictionary that keeps the order of its entries.
+/// A dictionary that preserves the order of its entries.
 nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: BusType {
     package static var signature: Signature { Dictionary<Key, Value>.signature }
     package static var alignment: Int { 4 }

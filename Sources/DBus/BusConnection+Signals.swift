@@ -1,21 +1,20 @@
 extension BusConnection {
-    /// Delivers the signals that fit `rule` to `handler`, in their order, until the result is
-    /// dropped.
+    /// Delivers the signals that match `rule` to `handler`, in order, until the returned subscription is released.
     ///
-    /// When this returns, no later signal is missed. A signal whose sender only claims to be
-    /// `rule.sender` is not delivered.
+    /// After this method returns, no signal is missed. A signal is not delivered if its sender is not the owner of
+    /// `rule.sender`.
     package func subscribe(
         _ rule: MatchRule, _ handler: @escaping (BusMessage) -> Void
     ) async throws -> SignalSubscription {
         let subscription = signals.subscribe(rule, handler)
         if let name = rule.wellKnownSender {
-            // On arrival: the next message may already be a signal, or tell of another owner.
+            // In `onArrival`: the next message may already be a signal, or report another owner.
             _ = try await owner(of: name) { [signals] in signals.setOwner($0, of: name) }
         }
         return subscription
     }
 
-    /// The connection that owns `name` now; nil for none.
+    /// Returns the connection that owns `name` now; nil if the name has no owner.
     package func owner(of name: BusName) async throws -> BusName? {
         try await owner(of: name) { _ in }
     }
@@ -39,8 +38,9 @@ extension BusConnection {
         }
     }
 
-    /// Calls `handler` whenever `name` gets another owner (or none, nil), until the result is
-    /// dropped.
+    /// Calls `handler` each time the owner of `name` changes, until the returned subscription is released.
+    ///
+    /// `handler` receives nil if the name has no owner any more.
     package func watchOwner(
         of name: BusName, _ handler: @escaping (BusName?) -> Void
     ) async throws -> SignalSubscription {

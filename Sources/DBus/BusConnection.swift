@@ -4,17 +4,17 @@ internal import Glibc
 
 /// A connection to a message bus, driven by the main dispatch queue.
 ///
-/// A private connection: nobody else in the process shares it, and the process does not end with
-/// it. After ``onDisconnect`` every call fails with ``BusError/disconnected``.
+/// The libdbus connection is private: no other code in the process shares it, and losing it does not end the process.
+/// After ``onDisconnect`` every call fails with ``BusError/disconnected``.
 @MainActor
 package final class BusConnection {
-    /// The name that the bus gave this connection: `:1.42`.
+    /// The unique name that the bus assigned to this connection: `:1.42`.
     package let uniqueName: BusName
-    /// Whether the bus is still there.
+    /// True if the connection to the bus is open.
     package var isConnected: Bool { dbus_connection_get_is_connected(raw) != 0 }
-    /// Called once when the bus has gone away.
+    /// Called once when the connection to the bus is lost.
     package var onDisconnect: (() -> Void)?
-    /// Called for a method call to this connection.
+    /// Called for each method call to this connection.
     var onMethodCall: ((BusMessage) -> Void)?
     /// Called for each signal that arrives.
     var onSignal: ((BusMessage) -> Void)?
@@ -23,31 +23,32 @@ package final class BusConnection {
     private let sources = EventSources()
     private var isDraining = false
     private var isDrainScheduled = false
-    /// The calls that wait for their reply, by serial.
+    /// The calls that are waiting for a reply, by serial.
     private var waiters: [Int: ReplyWaiter] = [:]
-    /// How many subscriptions want each rule; the bus is told of the first and the last one.
+    /// The number of subscriptions per match rule. The rule is added to the bus with the first subscription and removed
+    /// with the last.
     private var matchRules: [String: Int] = [:]
-    /// Subscriptions to the loss of the names we own.
+    /// The subscriptions to `NameLost` for the names that this connection owns.
     var nameLossHandlers: [String: SignalSubscription] = [:]
     lazy var signals = SignalRouter(connection: self)
 
-    /// Connects to the session bus of this process's environment.
+    /// Connects to the session bus named in the environment of this process.
     ///
-    /// - Throws: ``BusError/noBus(_:)`` when none is there.
+    /// - Throws: ``BusError/noBus(_:)`` if there is no session bus.
     package static func session() throws(BusError) -> BusConnection {
         try BusConnection(address: try sessionAddress())
     }
 
     /// Connects to the bus that listens at `address`: `unix:path=/run/user/1000/bus`.
     ///
-    /// Blocks until the bus has answered the greeting.
+    /// Blocks until the bus has replied to `Hello`.
     ///
-    /// - Throws: ``BusError/noBus(_:)`` when it cannot be reached or refuses us.
+    /// - Throws: ``BusError/noBus(_:)`` if the bus cannot be reached or rejects the connection.
     package convenience init(address: String) throws(BusError) {
         try self.init(owning: try Self.open(address))
     }
 
-    /// Connects as ``init(address:)`` does, and blocks a thread of its own instead.
+    /// Connects as ``init(address:)`` does, but blocks a separate thread instead of the caller.
     package static func connect(address: String) async throws -> BusConnection {
         let opened = await withCheckedContinuation { continuation in
             DispatchQueue(label: "org.imagefeed.dbus.connect").async {
@@ -58,7 +59,7 @@ package final class BusConnection {
         return try BusConnection(owning: try opened.result.get())
     }
 
-    /// Takes over a connection that the bus has greeted.
+    /// Takes ownership of a connection that has been registered with the bus.
     private init(owning raw: OpaquePointer) throws(BusError) {
         self.raw = raw
         uniqueName = BusName(
@@ -66,7 +67,7 @@ package final class BusConnection {
         guard sources.attach(to: raw, afterEvent: { [unowned self] in drain() }) else {
             throw .noBus("there are no more file descriptors")
         }
-        // The standard value of libdbus, 4096, is more than a process may have open.
+        // The default of libdbus, 4096, exceeds the number of descriptors that a process may have open.
         dbus_connection_set_max_received_unix_fds(raw, 256)
         receiveMessages()
         scheduleDrain()
@@ -91,7 +92,7 @@ package final class BusConnection {
         }
     }
 
-    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
+    // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
     isolated deinit {
         sources.detach(from: raw)
         dbus_connection_set_dispatch_status_function(raw, nil, nil, nil)
@@ -99,10 +100,9 @@ package final class BusConnection {
         dbus_connection_unref(raw)
     }
 
-    /// The address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the `bus` socket in
-    /// `XDG_RUNTIME_DIR`.
+    /// Returns the address of the session bus: `DBUS_SESSION_BUS_ADDRESS`, else the socket `bus` in `XDG_RUNTIME_DIR`.
     ///
-    /// Nothing is started for the asking: a bus that only we are on helps nobody.
+    /// It does not start a bus, as `autolaunch:` would: such a bus would have no other client.
     package static func sessionAddress() throws(BusError) -> String {
         if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 {
             return String(cString: address)
@@ -118,9 +118,9 @@ package final class BusConnection {
         return "unix:path=\(String(cString: escaped))/bus"
     }
 
-    /// The address of the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, else the socket that the specification names.
+    /// Returns the address of the system bus: `DBUS_SYSTEM_BUS_ADDRESS`, else the socket that the specification names.
     ///
-    /// - Throws: ``BusError/noBus(_:)`` when there is none.
+    /// - Throws: ``BusError/noBus(_:)`` if the socket does not exist.
     package static func systemAddress() throws(BusError) -> String {
         if let address = getenv("DBUS_SYSTEM_BUS_ADDRESS"), address.pointee != 0 {
             return String(cString: address)
@@ -130,12 +130,12 @@ package final class BusConnection {
         return "unix:path=\(socket)"
     }
 
-    /// Queues `message`; it goes out as soon as the socket takes it.
+    /// Queues `message`; it is sent as soon as the socket accepts it.
     ///
-    /// A message to somebody who is gone, or a reply that nobody waits for, is dropped by the bus.
+    /// The bus drops a message to a destination that has disconnected, and a reply that the caller no longer expects.
     package func send(_ message: BusMessage) { queue(message) }
 
-    /// Answers a call with a reply that was marshalled before.
+    /// Replies to a call with a prepared reply.
     func send(_ reply: PreparedReply, to call: ReplyAddress) {
         guard isConnected, let copy = reply.template.copyForSending() else { return }
         dbus_message_set_reply_serial(copy, call.serial)
@@ -146,10 +146,13 @@ package final class BusConnection {
 
     /// Sends a call and waits for its reply.
     ///
-    /// The reply has to be there before `timeout`; nil waits as long as the connection lives. Fails
-    /// with ``BusError/reply(_:)`` for an error reply, or for none in time, with
-    /// ``BusError/disconnected`` and with `CancellationError`. `onArrival` sees the reply before
-    /// any message that came after it; the task that waits may not.
+    /// - Parameters:
+    ///   - message: The call.
+    ///   - timeout: The maximum time until the reply arrives; nil waits until the connection is closed.
+    ///   - onArrival: Receives the reply before any later message is handled. The awaiting task may resume later.
+    /// - Returns: The reply, which is not an error reply.
+    /// - Throws: ``BusError/reply(_:)`` for an error reply and on timeout, ``BusError/disconnected``, and
+    ///   `CancellationError`.
     package func call(
         _ message: BusMessage, timeout: Duration? = .seconds(25),
         onArrival: @escaping (BusMessage) -> Void = { _ in }
@@ -170,8 +173,8 @@ package final class BusConnection {
 
     /// Calls a method and reads its results.
     ///
-    /// Fails as ``call(_:timeout:onArrival:)`` does, and with ``BusError/invalidValue(_:)`` when
-    /// the results are of other types.
+    /// - Throws: The errors of ``call(_:timeout:onArrival:)``, and ``BusError/invalidValue(_:)`` if the results have
+    ///   other types.
     package func call<each In: BusType, each Out: BusType>(
         _ header: MessageHeader, _ arguments: repeat each In, timeout: Duration? = .seconds(25)
     ) async throws -> (repeat each Out) {
@@ -179,9 +182,9 @@ package final class BusConnection {
         return try await call(message, timeout: timeout).read()
     }
 
-    /// Sends everything that is queued. Blocks; only for the end of a program.
+    /// Sends all queued messages. Blocks; only for use at the end of a program.
     ///
-    /// - Parameter limit: The time after which the rest is not sent, because the bus does not read.
+    /// - Parameter limit: The maximum time. Messages that the bus has not read by then are not sent.
     package func flush(within limit: Duration = .milliseconds(500)) {
         let deadline = ContinuousClock.now + limit
         while isConnected, dbus_connection_has_messages_to_send(raw) != 0 {
@@ -194,12 +197,15 @@ package final class BusConnection {
 
     /// Closes the socket, at the end of the process.
     ///
-    /// The kernel keeps the descriptors of a process open while one of its threads is inside a system call that cannot
-    /// be interrupted, such as a read from a disk that does not respond. The name would stay owned as long as that.
+    /// The kernel keeps the descriptors of a process open while one of its threads is in an uninterruptible system
+    /// call,
+    /// such as a read from a disk that does not respond. Without this call, the bus name would stay owned for that
+    /// time.
     package func close() { dbus_connection_close(raw) }
 
-    /// Gives `message` to libdbus, and tells the serial that it got; nil when it cannot be sent any
-    /// more.
+    /// Passes `message` to libdbus.
+    ///
+    /// - Returns: The serial of the message; nil if it cannot be sent because the connection is closed.
     @discardableResult
     private func queue(_ message: BusMessage) -> UInt32? {
         guard isConnected, let copy = message.copyForSending() else { return nil }
@@ -213,7 +219,7 @@ package final class BusConnection {
     func addMatch(_ rule: String) {
         matchRules[rule, default: 0] += 1
         guard matchRules[rule] == 1, isConnected else { return }
-        // Without a DBusError this does not wait; the bus handles it before anything we send later.
+        // Without a DBusError the call does not block. The bus handles it before any message that is sent later.
         dbus_bus_add_match(raw, rule, nil)
     }
 
@@ -238,7 +244,7 @@ package final class BusConnection {
                 }
             },
             context, nil)
-        // libdbus may have read ahead during a send; then no watch tells of it.
+        // libdbus may have read ahead during a send; no watch becomes ready for those messages.
         dbus_connection_set_dispatch_status_function(
             raw,
             { _, status, context in
@@ -285,7 +291,7 @@ package final class BusConnection {
         }
     }
 
-    /// Handles the messages that have arrived: some, then others have their turn on the main queue.
+    /// Handles up to 64 received messages, then lets other work run on the main queue.
     private func drain() {
         guard !isDraining else { return }
         isDraining = true
@@ -306,16 +312,17 @@ package final class BusConnection {
     }
 }
 
-/// What came of connecting on another thread. The connection is ours alone, whoever holds it.
+/// The result of connecting on another thread. Sendable because no other code uses the connection until it is handed
+/// over.
 nonisolated private struct OpenedConnection: @unchecked Sendable {
     let result: Result<OpaquePointer, any Error>
 }
 
 nonisolated extension BusMessage {
-    /// A copy with no serial, which the connection gives it. The C function is `dbus_message_copy`.
+    /// A copy without a serial; sending assigns one. The C function is `dbus_message_copy`.
     fileprivate func copyForSending() -> OpaquePointer? { withRawMessage { dbus_message_copy($0) } }
 
-    /// libdbus's own message to us when the connection is closed.
+    /// True if this is the message that libdbus itself delivers when the connection is closed.
     fileprivate var isLocalDisconnect: Bool {
         withRawMessage { dbus_message_is_signal($0, DBUS_INTERFACE_LOCAL, "Disconnected") != 0 }
     }

@@ -1,23 +1,23 @@
-/// What can go wrong between us and the bus.
+/// The errors of the connection to the bus.
 nonisolated package enum BusError: Error, Equatable {
-    /// A string does not obey its grammar. First the kind ("object path"), then the string.
+    /// A string does not match its grammar. The values are the kind ("object path") and the string.
     case invalidName(String, String)
-    /// A value cannot be marshalled, or a message does not hold the types that were expected.
+    /// A value cannot be marshalled, or a message does not have the expected types.
     case invalidValue(String)
-    /// A message or an array is larger than D-Bus allows: 128 MiB and 64 MiB.
+    /// A message or an array exceeds the maximum size of D-Bus: 128 MiB and 64 MiB.
     case tooLarge
-    /// There is no bus to connect to, or it refused us. The text says what was tried.
+    /// There is no bus at the address, or it rejected the connection. The text contains the reason.
     case noBus(String)
-    /// The connection is closed; nothing more will be sent or received on it.
+    /// The connection is closed; no further message is sent or received.
     case disconnected
-    /// The peer, or the bus in its name, answered with an error. No answer in time is one of these:
+    /// The peer, or the bus on its behalf, sent an error reply. A timeout is reported as
     /// `org.freedesktop.DBus.Error.NoReply`.
     case reply(ErrorReply)
 }
 
-/// An error that goes over the bus in answer to a call: a name for programs, a sentence for people.
+/// An error reply to a call: a name for programs and a sentence for users.
 ///
-/// A handler throws it to choose the name itself.
+/// A handler throws it to determine the name of the error.
 nonisolated package struct ErrorReply: Error, Hashable, Sendable {
     package let name: ErrorName
     package let message: String
@@ -28,7 +28,7 @@ nonisolated package struct ErrorReply: Error, Hashable, Sendable {
     }
 }
 
-/// The errors that the D-Bus specification and its reference library define.
+/// The error names that the D-Bus specification and its reference library define.
 nonisolated extension ErrorName {
     package static let failed: ErrorName = "org.freedesktop.DBus.Error.Failed"
     package static let invalidArgs: ErrorName = "org.freedesktop.DBus.Error.InvalidArgs"

@@ -1,12 +1,11 @@
 internal import Quoting
 
-/// An interface as a table: one declaration a member, from which come signature, dispatch and
-/// introspection.
+/// An interface as a table. The declaration of a member gives its signature, dispatch and introspection data.
 ///
-/// `Object` is what the handlers are called on.
+/// The handlers are called on an `Object`.
 package struct BusInterface<Object: AnyObject> {
     package let name: InterfaceName
-    /// The methods and properties of all objects with this interface; their functions take an `Object`.
+    /// The members with the type of the object erased; their functions take an instance of `Object`.
     let methods: [BusMethod<AnyObject>]
     let properties: [BusProperty<AnyObject>]
     let signals: [SignalDescription]
@@ -18,7 +17,7 @@ package struct BusInterface<Object: AnyObject> {
         var methods: [BusMethod<AnyObject>] = []
         var properties: [BusProperty<AnyObject>] = []
         var signals: [SignalDescription] = []
-        // By index: an iterator over a generic element makes the runtime search all conformances at the start.
+        // By index: an iterator over a generic element makes the runtime search all conformances at start.
         for index in 0..<members.count {
             switch members[index].kind {
             case .method(let method): methods.append(method.erased)
@@ -71,7 +70,7 @@ nonisolated struct SignalDescription: Sendable {
     let arguments: [ArgumentDescription]
 }
 
-/// Makes the reply to a call, which it is given.
+/// Sends the reply to a call.
 typealias ReplySender = (BusConnection, ReplyAddress) throws -> Void
 
 struct BusMethod<Object: AnyObject> {
@@ -82,13 +81,13 @@ struct BusMethod<Object: AnyObject> {
     let invoke: (Object, BusMessage) throws -> Invocation
 }
 
-/// How far a call has come when its handler returns.
+/// The state of a call when its handler returns.
 enum Invocation {
     case finished(ReplySender)
     case running(@MainActor () async throws -> ReplySender)
 }
 
-/// Whether, and how, `PropertiesChanged` tells of a property.
+/// The way in which `PropertiesChanged` announces a property.
 ///
 /// Source: D-Bus specification, annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
 nonisolated package enum EmitsChangedSignal: String, Sendable {
@@ -110,7 +109,7 @@ struct BusProperty<Object: AnyObject> {
 }
 
 extension BusMember {
-    /// A method whose work is done when the handler returns.
+    /// A method that is finished when the handler returns.
     package static func method<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
@@ -120,11 +119,11 @@ extension BusMember {
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
             let results = try handler(object, repeat each arguments)
-            return .finished(answer(repeat each results))
+            return .finished(replySender(repeat each results))
         }
     }
 
-    /// A method whose handler may wait: for a thread, a service, a person.
+    /// A method whose handler may wait, for example for a thread, a service or the user.
     package static func asyncMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping @MainActor (Object, repeat each In) async throws -> (repeat each Out)
@@ -135,7 +134,7 @@ extension BusMember {
             let arguments: (repeat each In) = try call.readArguments()
             return .running {
                 let results = try await handler(object, repeat each arguments)
-                return answer(repeat each results)
+                return replySender(repeat each results)
             }
         }
     }
@@ -157,7 +156,7 @@ extension BusMember {
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
             let results = try handler(object, call.sender, repeat each arguments)
-            return .finished(answer(repeat each results))
+            return .finished(replySender(repeat each results))
         }
     }
 
@@ -182,25 +181,26 @@ extension BusMember {
             let caller = call.sender
             return .running {
                 let results = try await handler(object, caller, repeat each arguments)
-                return answer(repeat each results)
+                return replySender(repeat each results)
             }
         }
     }
 
-    /// A method whose results are often the same and are kept marshalled.
+    /// A method whose results are often the same and are stored in marshalled form.
     ///
     /// - Parameters:
     ///   - name: The name of the method.
     ///   - inputs: The names of the arguments.
     ///   - outputs: The names of the results.
     ///   - results: The types of the results.
-    ///   - kept: Finds a prepared reply. It gets the unique name of the caller; nil without a bus.
-    ///   - handler: Makes a reply if there is no prepared one.
-    /// - Returns: The method.
+    ///   - prepared: Returns a prepared reply, or nil. It takes the unique name of the caller, which is nil without a
+    ///     bus.
+    ///   - handler: Makes the reply if there is no prepared one.
+    /// - Returns: The member.
     package static func preparedMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         returning results: repeat (each Out).Type,
-        kept: @escaping (Object, BusName?, repeat each In) throws -> PreparedReply?,
+        prepared: @escaping (Object, BusName?, repeat each In) throws -> PreparedReply?,
         _ handler:
             @escaping @MainActor (Object, BusName?, repeat each In) async throws ->
             PreparedReply
@@ -210,7 +210,7 @@ extension BusMember {
         ) { object, call in
             let arguments: (repeat each In) = try call.readArguments()
             let caller = call.sender
-            if let reply = try kept(object, caller, repeat each arguments) {
+            if let reply = try prepared(object, caller, repeat each arguments) {
                 return .finished { connection, call in connection.send(reply, to: call) }
             }
             return .running {
@@ -220,7 +220,7 @@ extension BusMember {
         }
     }
 
-    /// A method that looks at the call itself, and keeps none of it for the work it returns.
+    /// A method whose handler reads the call message itself, without retaining it in the work that it returns.
     static func methodWithCall<each In: BusType>(
         _ name: MemberName, in inputs: [String],
         _ handler:
@@ -232,7 +232,7 @@ extension BusMember {
             let work = try handler(object, call, repeat each arguments)
             return .running {
                 try await work()
-                return answer()
+                return replySender()
             }
         }
     }
@@ -246,7 +246,7 @@ extension BusMember {
                 BusMethod(name: name, inputs: inputs, outputs: outputs, invoke: invoke)))
     }
 
-    private static func answer<each Out: BusType>(_ results: repeat each Out) -> ReplySender {
+    private static func replySender<each Out: BusType>(_ results: repeat each Out) -> ReplySender {
         { connection, call in
             connection.send(try BusMessage(.methodReturn(to: call), repeat each results))
         }
@@ -256,7 +256,7 @@ extension BusMember {
     ///
     /// - Parameters:
     ///   - name: The name of the property.
-    ///   - emits: Whether changes are announced.
+    ///   - emits: The way in which changes are announced.
     ///   - get: Returns the value.
     /// - Returns: The member.
     package static func property<Value: BusType>(
@@ -270,7 +270,7 @@ extension BusMember {
                     get: get, set: nil)))
     }
 
-    /// A property that clients can write; `set` returns when the value is stored.
+    /// A property that clients can write. `set` returns when the value has been stored.
     package static func property<Value: BusType>(
         _ name: MemberName, _ get: @escaping (Object) -> Value,
         set: @escaping @MainActor (Object, Value) async throws -> Void
@@ -305,7 +305,7 @@ nonisolated private func describe<each Value: BusType>(
 }
 
 nonisolated extension BusMessage {
-    /// The arguments of a call; a caller's mistake is `InvalidArgs`.
+    /// Reads the arguments of a call. Arguments of other types are an `InvalidArgs` error.
     fileprivate func readArguments<each Value: BusType>() throws -> (repeat each Value) {
         do {
             return try read()
@@ -322,7 +322,7 @@ nonisolated extension BusMessage {
         }
     }
 
-    /// The third argument of `Properties.Set`: a variant that holds a `Value`.
+    /// Reads the third argument of `Properties.Set`: a variant that contains a `Value`.
     fileprivate func readPropertyValue<Value: BusType>() throws -> Value {
         var decoder = Decoder(self)
         decoder.next()

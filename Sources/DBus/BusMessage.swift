@@ -1,10 +1,11 @@
 internal import CDBus
 internal import Dispatch
 
-/// A message of the bus: a call, its reply, an error or a signal.
+/// A D-Bus message: a method call, a method return, an error or a signal.
 ///
-/// Immutable once made, so it may be read and dropped on any thread.
+/// Immutable after `init`, so it can be read and released on any thread.
 nonisolated package final class BusMessage: @unchecked Sendable {
+    /// The type of a message. Source: D-Bus specification, "Message Format".
     package enum Kind: UInt8, Sendable {
         case methodCall = 1
         case methodReturn
@@ -13,17 +14,18 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
 
     private let raw: OpaquePointer
-    /// Whether it counts among those that libdbus has read for us: their end may make it read on,
-    /// which it tells the connection at once, so they end on the main queue.
+    /// True if libdbus counts the message among the received ones. Releasing it may make libdbus resume reading, which
+    /// it
+    /// reports to the connection synchronously; it is therefore released on the main queue.
     private let isReceived: Bool
 
-    /// Takes over one reference to a message of our own.
+    /// Takes ownership of one reference to a message that this process created.
     init(owning raw: OpaquePointer) {
         self.raw = raw
         isReceived = false
     }
 
-    /// Takes over one reference to a message that arrived.
+    /// Takes ownership of one reference to a message that arrived.
     init(receiving raw: OpaquePointer) {
         self.raw = raw
         isReceived = true
@@ -39,13 +41,14 @@ nonisolated package final class BusMessage: @unchecked Sendable {
 
     func withRawMessage<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(raw) }
 
-    /// nil for a kind that we do not know; such messages are to be ignored.
+    /// The type of the message; nil for an unknown type. Such messages must be ignored.
     package var kind: Kind? {
         Kind(rawValue: UInt8(truncatingIfNeeded: dbus_message_get_type(raw)))
     }
     package var serial: UInt32 { dbus_message_get_serial(raw) }
+    /// True if the sender of a call expects a reply.
     package var expectsReply: Bool { dbus_message_get_no_reply(raw) == 0 }
-    /// True if file descriptors came with the message. They are closed with it.
+    /// True if the message carries file descriptors. They are closed with it.
     var carriesDescriptors: Bool { dbus_message_contains_unix_fds(raw) != 0 }
     package var path: ObjectPath? { text(dbus_message_get_path).map(ObjectPath.init(unchecked:)) }
     package var interface: InterfaceName? {
@@ -54,11 +57,12 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     package var member: MemberName? {
         text(dbus_message_get_member).map(MemberName.init(unchecked:))
     }
+    /// The unique name of the sender, which the bus sets; nil for a message that has not been sent.
     package var sender: BusName? { text(dbus_message_get_sender).map(BusName.init(unchecked:)) }
     var destination: BusName? {
         text(dbus_message_get_destination).map(BusName.init(unchecked:))
     }
-    /// The serial of the call that this message answers.
+    /// The serial of the call to which this message is the reply.
     var replySerial: UInt32 { dbus_message_get_reply_serial(raw) }
     package var errorName: ErrorName? {
         text(dbus_message_get_error_name).map(ErrorName.init(unchecked:))
@@ -80,9 +84,9 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         return false
     }
 
-    /// Reads all values of the message, which must be exactly of these types.
+    /// Reads all values of the message, which must have exactly these types.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` for other types, or more or fewer of them.
+    /// - Throws: ``BusError/invalidValue(_:)`` if the types or their number differ.
     package func read<each Value: BusType>() throws(BusError) -> (repeat each Value) {
         let expected = signatureText(repeat (each Value).self)
         guard signature.text == expected else {
@@ -92,7 +96,7 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         return (repeat try (each Value)(from: &decoder))
     }
 
-    /// The error that this message is, if it is one.
+    /// The error in this message; nil if it is not an error reply.
     package var errorReply: ErrorReply? {
         guard kind == .error, let errorName else { return nil }
         var decoder = Decoder(self)
@@ -104,14 +108,14 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
 }
 
-/// The signature of a sequence of types.
+/// Returns the signature of a sequence of types.
 nonisolated func signatureText<each Value: BusType>(_ types: repeat (each Value).Type) -> String {
     var text = ""
     for type in repeat each types { text += type.signature.text }
     return text
 }
 
-/// Tells the main queue from others.
+/// The key that identifies the main queue.
 nonisolated private enum MainQueue {
     static let key: DispatchSpecificKey<Void> = {
         let key = DispatchSpecificKey<Void>()

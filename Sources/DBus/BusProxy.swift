@@ -1,4 +1,4 @@
-/// An object of another connection, as a client sees it.
+/// A client's view of an object of another connection.
 package struct BusProxy {
     package let connection: BusConnection
     package let destination: BusName
@@ -12,7 +12,7 @@ package struct BusProxy {
 
     /// Calls a method and reads its results.
     ///
-    /// - Throws: What ``BusConnection/call(_:_:timeout:)`` throws.
+    /// - Throws: The errors of ``BusConnection/call(_:_:timeout:)``.
     package func call<each In: BusType, each Out: BusType>(
         _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
         timeout: Duration? = .seconds(25)
@@ -24,7 +24,7 @@ package struct BusProxy {
 
     /// Calls a method that has no results.
     ///
-    /// - Throws: What ``BusConnection/call(_:_:timeout:)`` throws.
+    /// - Throws: The errors of ``BusConnection/call(_:_:timeout:)``.
     package func perform<each In: BusType>(
         _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
         timeout: Duration? = .seconds(25)
@@ -50,7 +50,7 @@ package struct BusProxy {
             StandardInterface.properties, "Set", interface.text, name.text, AnyVariant(value))
     }
 
-    /// The objects below this one, with their interfaces and properties.
+    /// Returns the objects below this one, with their interfaces and properties.
     package func managedObjects() async throws -> [ObjectPath: [String: [String: Variant]]] {
         try await call(StandardInterface.objectManager, "GetManagedObjects")
     }

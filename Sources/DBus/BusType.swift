@@ -1,25 +1,25 @@
-/// A Swift type that has a D-Bus type: one complete type, known at compile time.
+/// A Swift type that corresponds to one complete D-Bus type, known at compile time.
 nonisolated package protocol BusType: Sendable {
-    /// The one complete type that values of this type are marshalled as.
+    /// The complete type as which values of this type are marshalled.
     static var signature: Signature { get }
-    /// The boundary on which a value starts: 1, 2, 4 or 8 bytes.
+    /// The alignment of a value: 1, 2, 4 or 8 bytes.
     static var alignment: Int { get }
 
     /// Appends this value.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` for a value that D-Bus has no form for.
+    /// - Throws: ``BusError/invalidValue(_:)`` for a value that D-Bus cannot represent.
     func encode(into encoder: inout Encoder) throws(BusError)
 
-    /// Takes the next value.
+    /// Reads the next value.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` when the next value is of another type.
+    /// - Throws: ``BusError/invalidValue(_:)`` if the next value has another type.
     init(from decoder: inout Decoder) throws(BusError)
 }
 
 /// A type that can be the key of a dictionary: a number, a string, a path or a signature.
 nonisolated package protocol BasicBusType: BusType, Hashable {}
 
-/// The integers and floating point numbers that are marshalled as their bytes.
+/// An integer or floating-point type that is marshalled as its bytes.
 nonisolated package protocol FixedBusType: BasicBusType, BitwiseCopyable {
     init()
 }
@@ -118,7 +118,7 @@ nonisolated extension Dictionary: BusType where Key: BasicBusType, Value: BusTyp
 
     package init(from decoder: inout Decoder) throws(BusError) {
         self = [:]
-        // Of two entries with one key, the later one counts.
+        // If two entries have the same key, the later one is used.
         try decoder.readEntries { (key: Key, value: Value) in self[key] = value }
     }
 }

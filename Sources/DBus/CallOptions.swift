@@ -1,7 +1,7 @@
 /// The options of a call, `a{sv}`, of which only the known ones are decoded.
 ///
-/// A message may hold 128 MiB. Unknown options and values of compound types are stepped over, and their file
-/// descriptors are not duplicated.
+/// A message may contain 128 MiB. Unknown options and values of compound types are skipped, and their file descriptors
+/// are not duplicated.
 nonisolated package struct CallOptions<Key>: BusType
 where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     package static var signature: Signature { "a{sv}" }
@@ -25,7 +25,7 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
             if let text = try pair.string("s", atMost: Self.maximumTextBytes),
                 let key = Key(rawValue: text)
             {
-                // Of two entries with one key, the later one counts.
+                // If two entries have the same key, the later one is used.
                 var value = pair.enter()
                 values[key] = try value.basicValue(maximumTextBytes: Self.maximumTextBytes)
                 if values[key] == nil { unusable.insert(key) } else { unusable.remove(key) }
@@ -58,7 +58,7 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
     }
 }
 
-/// A variant that is stepped over without decoding its value.
+/// A variant that is skipped without decoding its value.
 nonisolated struct SkippedVariant: BusType {
     static let signature: Signature = "v"
     static let alignment = 1

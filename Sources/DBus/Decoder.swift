@@ -1,12 +1,11 @@
 internal import CDBus
 internal import Glibc
 
-/// Reads the values of a message, one after the other.
+/// Reads the values of a message in order.
 ///
-/// libdbus has checked a message that arrived; what is checked here is that it holds the types we
-/// expect.
+/// libdbus has validated each received message. The decoder only checks that it contains the expected types.
 nonisolated package struct Decoder {
-    /// Keeps the bytes alive.
+    /// Retained because the iterator refers to its bytes.
     private let message: BusMessage
     private var iterator: DBusMessageIter
 
@@ -22,29 +21,29 @@ nonisolated package struct Decoder {
         self.iterator = iterator
     }
 
-    /// Whether there is no further value here.
+    /// True if there are no further values.
     package var isAtEnd: Bool {
         mutating get { typeCode == SHIM_DBUS_TYPE_INVALID }
     }
 
-    /// Steps over the current value. The C function is `dbus_message_iter_next`.
+    /// Skips the current value. The C function is `dbus_message_iter_next`.
     package mutating func next() { dbus_message_iter_next(&iterator) }
 
-    /// The values inside the current container, without stepping over it.
+    /// Returns a decoder for the contents of the current container, which is not skipped.
     package mutating func enter() -> Decoder {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &inner)
         return Decoder(message, inner)
     }
 
-    /// Fails unless the current value is of the complete type `signature`.
+    /// Throws unless the current value has the complete type `signature`.
     package mutating func check(_ signature: Signature) throws(BusError) {
         guard currentSignature == signature else {
             throw .invalidValue("expected \(signature), found \(currentSignature)")
         }
     }
 
-    /// The elements of the current array, which is stepped over.
+    /// Returns a decoder for the elements of the current array and skips the array.
     package mutating func enterArray(of element: Signature) throws(BusError) -> Decoder {
         try check(Signature(unchecked: "a\(element)"))
         let elements = enter()
@@ -52,7 +51,7 @@ nonisolated package struct Decoder {
         return elements
     }
 
-    /// Takes the current dictionary, entry by entry.
+    /// Reads the entries of the current dictionary.
     mutating func readEntries<Key: BasicBusType, Value: BusType>(
         _ body: (Key, Value) -> Void
     ) throws(BusError) {
@@ -84,7 +83,7 @@ nonisolated package struct Decoder {
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// Reads the current string, and steps over it.
+    /// Reads the current string and skips it.
     ///
     /// - Parameters:
     ///   - signature: The type of the string.
@@ -122,7 +121,7 @@ nonisolated package struct Decoder {
     /// Reads the current value if it is of a basic type.
     ///
     /// - Parameter maximumTextBytes: The longest string that is read.
-    /// - Returns: The value; nil if it is of a compound type or longer.
+    /// - Returns: The value; nil if it has a compound type or is longer.
     /// - Throws: ``BusError/invalidValue(_:)`` if a file descriptor cannot be duplicated.
     mutating func basicValue(maximumTextBytes: Int) throws(BusError) -> Variant? {
         switch UInt8(truncatingIfNeeded: typeCode) {
@@ -137,7 +136,7 @@ nonisolated package struct Decoder {
         }
     }
 
-    /// Takes the current value, of whatever type.
+    /// Reads the current value, whatever its type.
     mutating func anyValue() throws(BusError) -> Variant {
         let code = UInt8(truncatingIfNeeded: typeCode)
         switch code {

@@ -1,9 +1,9 @@
 internal import CDBus
 
-/// Makes a message that carries file descriptors.
+/// A factory of messages that carry file descriptors.
 ///
-/// libdbus attaches descriptors only through its iterators, so the marshalled values are read back
-/// and appended one by one. Such messages are small and rare.
+/// libdbus attaches descriptors only through its iterators, so the marshalled values are read again and appended one
+/// by one. Such messages are small and rare.
 nonisolated enum DescriptorMessage {
     static func make(
         _ header: MessageHeader, _ signature: Signature, _ encoder: Encoder, bodyOffset: Int
@@ -12,7 +12,7 @@ nonisolated enum DescriptorMessage {
             throw .invalidValue("out of memory")
         }
         dbus_message_set_no_reply(raw, header.expectsReply ? 0 : 1)
-        // The names were checked when they were made, which is what these functions insist on.
+        // These functions require valid names. The types of the names guarantee that.
         if let path = header.path { dbus_message_set_path(raw, path.text) }
         if let interface = header.interface { dbus_message_set_interface(raw, interface.text) }
         if let member = header.member { dbus_message_set_member(raw, member.text) }
@@ -39,8 +39,9 @@ nonisolated enum DescriptorMessage {
         var offset: Int
         let descriptors: [FileDescriptor]
 
-        /// Appends the next value, of the complete type `type`, to `iterator`; false out of memory
-        /// or descriptors.
+        /// Appends the next value, of the complete type `type`, to `iterator`.
+        ///
+        /// - Returns: False if memory or descriptors are exhausted.
         mutating func move(_ type: Signature, to iterator: inout DBusMessageIter) -> Bool {
             let code = type.text.utf8.first ?? 0
             let inner = Signature(unchecked: String(type.text.dropFirst()))

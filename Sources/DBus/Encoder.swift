@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Marshals values in the byte order of this machine.
 ///
-/// Our own marshalling instead of libdbus's iterators: those take about ten times as long for a
-/// page of photos and end the program on a value they do not like. The bytes go through
-/// `dbus_message_demarshal`, which checks them all and answers with an error.
+/// The iterators of libdbus are not used: they take about ten times as long for a page of photos, and they abort the
+/// process on an invalid value. Instead, the bytes go through `dbus_message_demarshal`, which validates all of them and
+/// reports an error.
 ///
 /// Source: D-Bus specification, "Marshalling (Wire Format)".
 nonisolated package struct Encoder {
@@ -15,21 +15,22 @@ nonisolated package struct Encoder {
 
     private(set) var bytes: [UInt8] = []
     private(set) var descriptors: [FileDescriptor] = []
-    /// Why the bytes cannot be sent, found by a function that does not throw.
+    /// The reason why the bytes cannot be sent, stored by a function that does not throw.
     private(set) var failure: BusError?
 
+    /// Creates an empty encoder with memory for `capacity` bytes.
     package init(reserving capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
     }
 
-    /// Removes what was appended, and keeps the memory.
+    /// Removes the appended values and keeps the allocated memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         descriptors = []
         failure = nil
     }
 
-    /// Where the next byte goes.
+    /// The number of bytes, which is the offset of the next byte.
     package var count: Int { bytes.count }
 
     /// Appends zero bytes up to a multiple of `alignment`: 1, 2, 4 or 8.
@@ -38,7 +39,7 @@ nonisolated package struct Encoder {
         if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
     }
 
-    /// Appends a number, on its own boundary.
+    /// Appends a number at its natural alignment.
     package mutating func append<Value: FixedBusType>(_ value: Value) {
         align(to: MemoryLayout<Value>.size)
         withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
@@ -46,20 +47,20 @@ nonisolated package struct Encoder {
 
     /// Appends a string or an object path.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` when it holds a NUL, which D-Bus cannot carry.
+    /// - Throws: ``BusError/invalidValue(_:)`` if it contains a NUL, which D-Bus does not allow.
     package mutating func append(string: String) throws(BusError) {
         append(UInt32(truncatingIfNeeded: string.utf8.count))
         var string = string
         let isClean = string.withUTF8 { utf8 in
             bytes.append(contentsOf: utf8)
-            // Ten times as fast as `contains` in a debug build.
+            // In a debug build, ten times as fast as `contains`.
             return utf8.baseAddress.map { memchr($0, 0, utf8.count) == nil } ?? true
         }
         guard isClean else { throw .invalidValue("a string holds a NUL") }
         bytes.append(0)
     }
 
-    /// Appends a signature; one of more than 255 bytes fails the message.
+    /// Appends a signature. One of more than 255 bytes makes the message invalid.
     package mutating func append(signature: Signature) {
         guard let count = UInt8(exactly: signature.text.utf8.count) else {
             failure = .invalidValue("a signature is longer than 255 bytes")
@@ -70,7 +71,7 @@ nonisolated package struct Encoder {
         bytes.append(0)
     }
 
-    /// Appends values that were marshalled before, from a boundary of 8 bytes on.
+    /// Appends bytes that were marshalled earlier, at an alignment of 8 bytes.
     package mutating func append(aligned8 marshalled: [UInt8]) {
         align(to: 8)
         bytes.append(contentsOf: marshalled)
@@ -81,13 +82,13 @@ nonisolated package struct Encoder {
         descriptors.append(descriptor)
     }
 
-    /// An array that was begun: where its length stands, and where its elements begin.
+    /// The offsets of the length and of the elements of an array that has been begun.
     package struct ArrayStart {
         fileprivate let lengthOffset: Int
         fileprivate let elementsOffset: Int
     }
 
-    /// Begins an array whose elements start on a boundary of `alignment` bytes.
+    /// Begins an array whose elements are aligned to `alignment` bytes.
     package mutating func beginArray(alignment: Int) -> ArrayStart {
         append(0 as UInt32)
         let lengthOffset = bytes.count - 4
@@ -95,16 +96,16 @@ nonisolated package struct Encoder {
         return ArrayStart(lengthOffset: lengthOffset, elementsOffset: bytes.count)
     }
 
-    /// Ends the array: everything since its begin are its elements.
+    /// Ends the array. All values appended since ``beginArray(alignment:)`` are its elements.
     ///
-    /// - Throws: ``BusError/tooLarge`` over 64 MiB.
+    /// - Throws: ``BusError/tooLarge`` if the array exceeds 64 MiB.
     package mutating func endArray(_ start: ArrayStart) throws(BusError) {
         let length = bytes.count - start.elementsOffset
         guard length <= Self.maximumArrayBytes else { throw .tooLarge }
         patch(UInt32(length), at: start.lengthOffset)
     }
 
-    /// Overwrites four bytes that were appended before.
+    /// Overwrites four bytes at `offset`.
     mutating func patch(_ value: UInt32, at offset: Int) {
         bytes.withUnsafeMutableBytes {
             $0.storeBytes(of: value, toByteOffset: offset, as: UInt32.self)
@@ -112,13 +113,13 @@ nonisolated package struct Encoder {
     }
 }
 
-/// What an entry of an `a{sv}` begins with, marshalled once: its key, and the type of its value.
+/// The first part of an entry of an `a{sv}`, marshalled once: its key and the type of its value.
 ///
-/// Entries stand on eight bytes, so these are the same bytes in each, up to where the value begins.
+/// Entries are aligned to 8 bytes, so the bytes up to the value are the same in each entry.
 nonisolated package struct EntryHead<Value: BusType>: Sendable {
     fileprivate let bytes: [UInt8]
 
-    /// - Parameter key: Holds no NUL.
+    /// - Parameter key: Must not contain a NUL.
     package init(_ key: some RawRepresentable<String>) {
         var encoder = Encoder()
         precondition((try? encoder.append(string: key.rawValue)) != nil, "a key holds a NUL")
@@ -128,7 +129,7 @@ nonisolated package struct EntryHead<Value: BusType>: Sendable {
     }
 }
 
-// One for each type of value: one for all would look their types up at each call.
+// One overload per value type: a generic function would look the types up at each call.
 nonisolated extension Encoder {
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(

@@ -1,14 +1,14 @@
-/// An interface on one object, whatever the type behind it.
+/// An interface of one object, with the type of the object erased.
 final class ExportedInterface {
     let name: InterfaceName
     let methods: [BusMethod<AnyObject>]
     let properties: [BusProperty<AnyObject>]
     let signals: [SignalDescription]
-    /// True if the value of a property can change without a call of ``ExportedObject/noteChange()``.
+    /// True if the value of a property can change without a call of ``ExportedObject/announceChanges()``.
     let hasUnannouncedProperties: Bool
     private let object: AnyObject
-    /// Hashes of the marshalled values that clients were last told, in the order of ``properties``.
-    private var told: [Int?]
+    /// The hashes of the marshalled values that were last announced, in the order of ``properties``.
+    private var announcedHashes: [Int?]
 
     init<Object: AnyObject>(_ declaration: BusInterface<Object>, on object: Object) {
         name = declaration.name
@@ -17,7 +17,7 @@ final class ExportedInterface {
         methods = declaration.methods
         properties = declaration.properties
         hasUnannouncedProperties = properties.contains { $0.emits == .never }
-        told = Array(repeating: nil, count: declaration.properties.count)
+        announcedHashes = Array(repeating: nil, count: declaration.properties.count)
     }
 
     func invoke(_ method: BusMethod<AnyObject>, _ call: BusMessage) throws -> Invocation {
@@ -34,7 +34,7 @@ final class ExportedInterface {
         AnyVariant(property.get(object))
     }
 
-    /// Reads the new value from `call`; nil for a property that is read-only.
+    /// Reads the new value from `call`; returns nil if the property is read-only.
     func change(
         _ property: BusProperty<AnyObject>, _ call: BusMessage
     ) throws -> PropertyChange? {
@@ -45,15 +45,16 @@ final class ExportedInterface {
         OrderedEntries(properties.map { ($0.name.text, value($0)) })
     }
 
-    /// The properties whose values are others than clients were told; they count as told from now
-    /// on.
+    /// Returns the properties whose values differ from the announced ones, and records them as announced.
     func takeChanges() -> OrderedEntries<String, AnyVariant> {
         var changes = OrderedEntries<String, AnyVariant>()
         var encoder = Encoder()
         for (index, property) in properties.enumerated() where property.emits == .value {
             let value = value(property)
-            guard let hash = hash(of: value, &encoder), told[index] != hash else { continue }
-            told[index] = hash
+            guard let hash = hash(of: value, &encoder), announcedHashes[index] != hash else {
+                continue
+            }
+            announcedHashes[index] = hash
             changes.entries.append((property.name.text, value))
         }
         return changes

@@ -1,24 +1,23 @@
-/// An object on the bus: its interfaces, which may come and go.
+/// An object on the bus with a variable set of interfaces.
 ///
-/// Enters the bus with ``ObjectTree/export(_:)`` and leaves it with ``ObjectTree/remove(_:)``.
+/// ``ObjectTree/export(_:)`` adds it to the bus and ``ObjectTree/remove(_:)`` removes it.
 package final class ExportedObject {
     package let path: ObjectPath
-    /// The tree it is in, while it is on the bus.
+    /// The tree that contains the object; nil while it is not exported.
     weak var tree: ObjectTree?
     private(set) var interfaces: [ExportedInterface] = []
     private var isFlushScheduled = false
 
     package init(_ path: ObjectPath) { self.path = path }
 
-    /// Adds an interface, whose handlers are called on `object`, and says so with
-    /// `InterfacesAdded`.
+    /// Adds an interface, whose handlers are called on `object`, and emits `InterfacesAdded`.
     package func add<Object: AnyObject>(_ declaration: BusInterface<Object>, on object: Object) {
         let interface = ExportedInterface(declaration, on: object)
         interfaces.append(interface)
         tree?.announce(added: [interface], on: self)
     }
 
-    /// Takes interfaces away, and says so with `InterfacesRemoved`.
+    /// Removes interfaces and emits `InterfacesRemoved`.
     package func remove(_ names: [InterfaceName]) {
         let removed = interfaces.filter { names.contains($0.name) }
         interfaces.removeAll { names.contains($0.name) }
@@ -27,24 +26,24 @@ package final class ExportedObject {
 
     package func has(_ name: InterfaceName) -> Bool { interfaces.contains { $0.name == name } }
 
-    /// Sends a signal that one of the interfaces declares.
+    /// Emits a signal that one of the interfaces declares.
     package func emit<each Argument: BusType>(
         _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each Argument
     ) {
         tree?.emit(.signal(path, interface, member), repeat each arguments)
     }
 
-    /// Tells clients of every property whose value is another than they know.
+    /// Announces every property whose value has changed since its last announcement.
     ///
-    /// Soon, not now: changes that come in one burst go out in one signal.
-    package func noteChange() {
+    /// The signal is deferred to the next turn of the main queue, so that a burst of changes results in one signal.
+    package func announceChanges() {
         tree?.objectChanged(self)
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
         Task { flushChanges() }
     }
 
-    /// Tells clients of changed properties at once.
+    /// Announces changed properties immediately.
     package func flushChanges() {
         isFlushScheduled = false
         guard tree != nil else { return }

@@ -1,15 +1,14 @@
 internal import CDBus
 internal import Glibc
 
-/// An open file that travels over the bus. D-Bus type `h`.
+/// An open file that is passed over the bus. D-Bus type `h`.
 ///
-/// Owns the descriptor and closes it with the last reference. The receiver gets a descriptor of its
-/// own.
+/// Owns the descriptor and closes it with the last reference. The receiver gets a duplicate.
 nonisolated package final class FileDescriptor: Sendable {
-    /// The number of the descriptor, valid as long as this object lives.
+    /// The number of the descriptor, valid for the lifetime of this object.
     package let rawValue: Int32
 
-    /// Takes over `rawValue`, which must be open and nobody else's.
+    /// Takes ownership of `rawValue`, which must be open and have no other owner.
     package init(owning rawValue: Int32) { self.rawValue = rawValue }
 
     deinit { close(rawValue) }
@@ -22,7 +21,7 @@ nonisolated extension FileDescriptor: BusType, Hashable {
     package func encode(into encoder: inout Encoder) { encoder.append(descriptor: self) }
 
     package convenience init(from decoder: inout Decoder) throws(BusError) {
-        // libdbus hands out a duplicate.
+        // libdbus returns a duplicate.
         let descriptor = try decoder.basic(Self.signature, as: Int32.self)
         guard descriptor >= 0 else { throw .invalidValue("no more file descriptors") }
         self.init(owning: descriptor)

@@ -1,6 +1,5 @@
 extension ExportedObject {
-    /// The description of this object in the XML of the D-Bus specification, "Introspection Data
-    /// Format".
+    /// The introspection data of this object. Source: D-Bus specification, "Introspection Data Format".
     var introspection: String {
         var xml = """
             <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
@@ -32,7 +31,7 @@ extension ExportedInterface {
     }
 }
 
-/// Names and signatures hold no character that XML would want escaped.
+/// Names and signatures contain no characters that need escaping in XML.
 private func describe<Object>(
     _ name: InterfaceName, methods: [BusMethod<Object>], properties: [BusProperty<Object>],
     signals: [SignalDescription]

@@ -1,8 +1,8 @@
-/// Which signals a subscription is about; nil is any.
+/// The criteria that select the signals of a subscription; nil matches any value.
 nonisolated package struct MatchRule: Hashable, Sendable {
     package var sender: BusName?
     package var path: ObjectPath?
-    /// The object at this path and all below it.
+    /// Selects the object at this path and all objects below it.
     package var pathNamespace: ObjectPath?
     package var interface: InterfaceName?
     package var member: MemberName?
@@ -21,7 +21,7 @@ nonisolated package struct MatchRule: Hashable, Sendable {
         self.argument0 = argument0
     }
 
-    /// The rule as the bus reads it.
+    /// The match rule in the syntax of the bus.
     ///
     /// Source: D-Bus specification, "Match Rules".
     var text: String {
@@ -34,19 +34,19 @@ nonisolated package struct MatchRule: Hashable, Sendable {
         guard let argument0 else { return text }
         text += ",arg0='"
         for character in argument0.unicodeScalars {
-            // An apostrophe cannot stand inside the quotes.
+            // An apostrophe cannot be escaped inside the quotes.
             text += character == "'" ? #"'\''"# : String(character)
         }
         return text + "'"
     }
 
-    /// The sender, unless it is one whose name in a signal can only be its own.
+    /// The sender if it is a well-known name, whose owner can change; nil for unique names and the bus itself.
     var wellKnownSender: BusName? {
         guard let sender, !sender.isUnique, sender != .bus else { return nil }
         return sender
     }
 
-    /// Whether `signal` fits, apart from its sender.
+    /// Returns true if `signal` matches the rule, apart from its sender.
     func matches(_ signal: BusMessage) -> Bool {
         if let member, signal.member != member { return false }
         if let interface, signal.interface != interface { return false }

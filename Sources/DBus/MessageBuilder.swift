@@ -1,6 +1,6 @@
 internal import CDBus
 
-/// The header of a message that is to be sent.
+/// The header of a message to be sent.
 nonisolated package struct MessageHeader: Sendable {
     var kind: BusMessage.Kind
     var destination: BusName?
@@ -11,7 +11,7 @@ nonisolated package struct MessageHeader: Sendable {
     var replySerial: UInt32?
     var expectsReply = false
 
-    /// A call of a method.
+    /// The header of a method call.
     package static func methodCall(
         _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
     ) -> MessageHeader {
@@ -20,7 +20,7 @@ nonisolated package struct MessageHeader: Sendable {
             member: member, expectsReply: true)
     }
 
-    /// A signal: broadcast, or to `destination` alone.
+    /// The header of a signal: broadcast, or unicast to `destination`.
     package static func signal(
         _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
         to destination: BusName? = nil
@@ -40,8 +40,8 @@ nonisolated package struct MessageHeader: Sendable {
     }
 }
 
-/// What is kept of a call until it is answered: its values may be 128 MiB, and libdbus stops
-/// reading when too many are kept.
+/// The part of a call that is retained until the reply. The values are not retained: they may be 128 MiB, and libdbus
+/// stops reading when the retained messages exceed a limit.
 nonisolated struct ReplyAddress: Sendable {
     let caller: BusName?
     let serial: UInt32
@@ -57,8 +57,9 @@ nonisolated struct ReplyAddress: Sendable {
 nonisolated extension BusMessage {
     /// Marshals a message.
     ///
-    /// - Throws: ``BusError/invalidValue(_:)`` when a value has no D-Bus form,
-    ///   ``BusError/tooLarge`` over 128 MiB.
+    /// - Throws: ``BusError/invalidValue(_:)`` if a value has no D-Bus form, ``BusError/tooLarge`` if the message
+    ///   exceeds
+    ///   128 MiB.
     package convenience init<each Value: BusType>(
         _ header: MessageHeader, _ values: repeat each Value
     ) throws(BusError) {
@@ -79,7 +80,7 @@ nonisolated extension BusMessage {
     }
 }
 
-/// Puts header and body into one buffer, and that into a message of libdbus.
+/// Marshals header and body into one buffer and creates a libdbus message from it.
 nonisolated private struct MessageBuilder {
     private let header: MessageHeader
     private let signature: Signature
@@ -99,7 +100,7 @@ nonisolated private struct MessageBuilder {
         encoder.append(UInt8(header.expectsReply ? 0 : DBUS_HEADER_FLAG_NO_REPLY_EXPECTED))
         encoder.append(UInt8(DBUS_MAJOR_PROTOCOL_VERSION))
         encoder.append(0 as UInt32)
-        // Any serial but 0 will do: the copy that is sent gets its own.
+        // Any serial except 0 is valid here: the copy that is sent gets its own.
         encoder.append(1 as UInt32)
         encoder.append(0 as UInt32)
         encoder.field(DBUS_HEADER_FIELD_PATH, "o", header.path?.text)
@@ -126,7 +127,7 @@ nonisolated private struct MessageBuilder {
         encoder.patch(UInt32(encoder.count - bodyOffset), at: 4)
         let raw = try demarshal()
         guard !encoder.descriptors.isEmpty else { return raw }
-        // libdbus has checked the values, so none of them ends the program when it is appended.
+        // libdbus has validated the values, so appending them cannot abort the process.
         dbus_message_unref(raw)
         return try DescriptorMessage.make(header, signature, encoder, bodyOffset: bodyOffset)
     }
@@ -155,12 +156,12 @@ nonisolated extension Encoder {
     fileprivate mutating func field(_ code: Int32, _ type: Signature, _ text: String?) {
         guard let text else { return }
         beginField(code, type)
-        // Names hold no NUL: their types see to it.
+        // The types of the names guarantee that they contain no NUL.
         try? append(string: text)
     }
 }
 
-/// Calls a function of libdbus that reports failure by returning NULL and filling in a `DBusError`.
+/// Calls a function of libdbus that reports failure by returning NULL and setting a `DBusError`.
 nonisolated func withBusError<Value>(
     _ body: (UnsafeMutablePointer<CDBus.DBusError>) -> Value?
 ) throws(BusError) -> Value {

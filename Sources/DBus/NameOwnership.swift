@@ -1,20 +1,22 @@
-/// What the bus answered to a request for a name.
+/// The result of a request for a well-known name.
 package enum NameRequest: Equatable {
-    /// The name is ours.
+    /// This connection owns the name.
     case owned
-    /// Another connection has it and keeps it.
+    /// Another connection owns the name and does not allow replacement.
     case taken
 }
 
 extension BusConnection {
-    /// Asks for a well-known name, which others may then take over.
+    /// Requests a well-known name and allows other connections to replace the owner.
     ///
-    /// `replacing` takes it from an owner that allows this. `onLost` is called when somebody has
-    /// taken it from us, not when we have given it back. Fails with ``BusError/reply(_:)`` when the
-    /// bus forbids the name.
+    /// - Parameters:
+    ///   - name: The well-known name.
+    ///   - replacing: True to replace an owner that allows it.
+    ///   - onLost: Called when another connection has taken over the name; not called after ``releaseName(_:)``.
+    /// - Returns: The result of the request.
+    /// - Throws: ``BusError/reply(_:)`` if the policy of the bus forbids the name.
     ///
-    /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not
-    /// queue.
+    /// Source: D-Bus specification, `RequestName`: flags 1 allow replacement, 2 replace, 4 do not queue.
     package func requestName(
         _ name: BusName, replacing: Bool, onLost: @escaping () -> Void
     ) async throws -> NameRequest {
@@ -27,13 +29,13 @@ extension BusConnection {
         let result: UInt32 = try await call(
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
             name.text, flags)
-        // 1: owned now, 4: owned before.
+        // 1: the name is owned now, 4: it was owned before.
         guard result == 1 || result == 4 else { return .taken }
         nameLossHandlers[name.text] = loss
         return .owned
     }
 
-    /// Gives a name back, so that it can be owned, or activated, anew.
+    /// Releases a name, so that another connection can own it or the bus can activate it.
     package func releaseName(_ name: BusName) async throws {
         nameLossHandlers[name.text] = nil
         let _: UInt32 = try await call(

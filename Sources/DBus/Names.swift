@@ -1,19 +1,19 @@
-/// A string with a grammar of the D-Bus specification, checked once, when it is made.
+/// A string with a grammar of the D-Bus specification, validated by `init`.
 ///
-/// After `init` nobody validates it again, and it can be handed to libdbus, which ends the program
-/// on a string that breaks the grammar.
+/// No code validates it again. It is safe to pass to libdbus, which aborts the process on a string that does not match
+/// the grammar.
 ///
 /// Source: D-Bus specification, "Valid Names" and "Valid Object Paths".
 nonisolated package protocol BusGrammar: Hashable, Sendable, CustomStringConvertible,
     ExpressibleByStringLiteral
 where StringLiteralType == String {
-    /// The word for this kind of string in an error message: "bus name".
+    /// The term for this kind of string in error messages: "bus name".
     static var noun: String { get }
 
-    /// The string as it goes over the bus.
+    /// The string in the form in which it is sent.
     var text: String { get }
 
-    /// Whether `utf8` obeys the grammar, without looking at its length.
+    /// Returns true if `utf8` matches the grammar.
     static func matches(_ utf8: String.UTF8View) -> Bool
 
     /// Wraps a string that is known to obey the grammar.
@@ -23,13 +23,13 @@ where StringLiteralType == String {
 nonisolated extension BusGrammar {
     /// Checks `text` against the grammar.
     ///
-    /// - Throws: ``BusError/invalidName(_:_:)`` when it does not fit.
+    /// - Throws: ``BusError/invalidName(_:_:)`` if it does not match.
     package init(_ text: String) throws(BusError) {
         guard Self.matches(text.utf8) else { throw .invalidName(Self.noun, text) }
         self.init(unchecked: text)
     }
 
-    /// A name written in our own source: a mistake in it is ours, so it traps.
+    /// Creates a name from a literal. An invalid literal is a programming error and traps.
     package init(stringLiteral text: String) {
         precondition(Self.matches(text.utf8), "\"\(text)\" is no \(Self.noun)")
         self.init(unchecked: text)
@@ -60,8 +60,7 @@ nonisolated package struct ObjectPath: BusGrammar {
         return utf8.count == 1 || previous != UInt8(ascii: "/")
     }
 
-    /// The path with one more element: letters, digits and underscores; anything else is our own
-    /// mistake.
+    /// Returns the path with one more element, which must consist of letters, digits and underscores.
     package func appending(_ element: String) -> ObjectPath {
         precondition(
             !element.isEmpty && element.utf8.allSatisfy(\.isNameByte),
@@ -69,7 +68,7 @@ nonisolated package struct ObjectPath: BusGrammar {
         return ObjectPath(unchecked: text == "/" ? "/\(element)" : "\(text)/\(element)")
     }
 
-    /// The elements that lie below `ancestor`, or nil if this path is not below it.
+    /// Returns the elements below `ancestor`; nil if this path is not below it.
     package func elements(below ancestor: ObjectPath) -> [Substring]? {
         let prefix = ancestor == .root ? "/" : "\(ancestor.text)/"
         guard text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count else { return nil }
@@ -77,8 +76,7 @@ nonisolated package struct ObjectPath: BusGrammar {
     }
 }
 
-/// The name of a connection: a well-known name such as `org.imagefeed.ImageFeed1`, or a unique one
-/// such as `:1.7`.
+/// The name of a connection: a well-known name such as `org.imagefeed.ImageFeed1`, or a unique name such as `:1.7`.
 nonisolated package struct BusName: BusGrammar {
     package static let noun = "bus name"
     /// The bus itself.
@@ -87,7 +85,7 @@ nonisolated package struct BusName: BusGrammar {
 
     package init(unchecked text: String) { self.text = text }
 
-    /// Whether the bus gave this name to one connection, for as long as it lives.
+    /// True if this is a unique name, which the bus assigned to one connection for its lifetime.
     package var isUnique: Bool { text.utf8.first == UInt8(ascii: ":") }
 
     package static func matches(_ utf8: String.UTF8View) -> Bool {
@@ -140,8 +138,8 @@ nonisolated package struct MemberName: BusGrammar {
     }
 }
 
-/// Two or more elements joined by dots, 255 bytes at most; only elements of unique names begin with
-/// a digit.
+/// Returns true for two or more elements joined by dots, 255 bytes at most. Only elements of unique names may begin
+/// with a digit.
 nonisolated private func isDotted(
     _ utf8: Substring.UTF8View.SubSequence, isUnique: Bool, isAllowed: (UInt8) -> Bool
 ) -> Bool {

@@ -1,9 +1,9 @@
 internal import Quoting
 
-/// The objects that a connection exports, below one root that lists them.
+/// The objects that a connection exports, with a root object that lists them.
 ///
-/// Takes every method call to the connection: finds the object, the interface and the member, and
-/// sends the reply or an error. Whatever a caller sends ends in one of the two.
+/// It receives every method call to the connection, finds the object, the interface and the member, and sends the reply
+/// or an error.
 @MainActor
 package final class ObjectTree {
     /// The path of the object that has `org.freedesktop.DBus.ObjectManager`.
@@ -12,28 +12,29 @@ package final class ObjectTree {
     package let connection: BusConnection
     /// Called when a client reads properties, before the reply.
     package var onRead: (() -> Void)?
-    private let errorReply: (any Error) -> ErrorReply
+    private let makeErrorReply: (any Error) -> ErrorReply
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
     private var running = RunningCalls()
-    /// The reply to `GetManagedObjects`; nil after a change of an object.
+    /// The reply to `GetManagedObjects`; nil after an object has changed.
     private var preparedObjects: PreparedReply?
-    /// The calls that came before ``start()``, in their order; nil once they are being answered.
-    private var held: [BusMessage]? = []
+    /// The calls that arrived before ``start()``, in order; nil after the start.
+    private var heldCalls: [BusMessage]? = []
     /// The number of held calls with file descriptors.
-    private var heldWithDescriptors = 0
-    /// The largest number of held calls with file descriptors. A call has 16 of them at most.
+    private var heldCallsWithDescriptors = 0
+    /// The largest number of held calls with file descriptors. A call carries at most 16 descriptors.
     private static let maximumHeldWithDescriptors = 8
 
-    /// Until ``start()`` calls are held, so that a name can be owned before its objects are there.
+    /// Creates an empty tree. Calls are held until ``start()``, so that a name can be owned before its objects exist.
     ///
     /// - Parameters:
-    ///   - connection: Where to export. One tree a connection.
+    ///   - connection: The connection that exports the objects. It can have one tree.
     ///   - root: The path of the root object, which lists the others.
-    ///   - maximumTextBytes: The longest string that a call may have as an argument. A thousand calls of a
-    ///     client may be running, and each keeps its arguments.
-    ///   - errorReply: Names the errors that handlers throw. An ``ErrorReply``, and a ``BusError``
-    ///     about an answer that cannot be sent, never gets there.
+    ///   - maximumTextBytes: The longest string that a call may have as an argument. A client may have a thousand
+    ///     running
+    ///     calls, and each retains its arguments.
+    ///   - errorReply: Converts the errors that handlers throw. It is not called for an ``ErrorReply`` or for a
+    ///     ``BusError`` about a reply that cannot be sent.
     package init(
         _ connection: BusConnection, root: ObjectPath,
         maximumTextBytes: Int = 128 << 20, errorReply: @escaping (any Error) -> ErrorReply
@@ -41,25 +42,25 @@ package final class ObjectTree {
         self.maximumTextBytes = maximumTextBytes
         self.connection = connection
         self.root = root
-        self.errorReply = errorReply
+        self.makeErrorReply = errorReply
         connection.onMethodCall = { [weak self] in self?.receive($0) }
     }
 
-    // Then libdbus answers that there is no such method.
-    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
+    // Without a handler, libdbus replies with `UnknownMethod`.
+    // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
     isolated deinit { connection.onMethodCall = nil }
 
-    /// Answers the calls that were held, in their order, and from now on each as it comes.
+    /// Handles the held calls in order, and later calls as they arrive.
     package func start() {
-        guard let calls = held else { return }
-        held = nil
+        guard let calls = heldCalls else { return }
+        heldCalls = nil
         for call in calls {
             running.end(call.sender)
             receive(call)
         }
     }
 
-    /// Puts an object on the bus, and says so with `InterfacesAdded`.
+    /// Exports an object and emits `InterfacesAdded`.
     package func export(_ object: ExportedObject) {
         precondition(objects[object.path.text] == nil, "\(object.path) is exported already")
         objects[object.path.text] = object
@@ -67,7 +68,7 @@ package final class ObjectTree {
         announce(added: object.interfaces, on: object)
     }
 
-    /// Takes an object off the bus, and says so with `InterfacesRemoved`.
+    /// Removes an object from the bus and emits `InterfacesRemoved`.
     package func remove(_ object: ExportedObject) {
         guard objects.removeValue(forKey: object.path.text) != nil else { return }
         object.flushChanges()
@@ -75,7 +76,7 @@ package final class ObjectTree {
         announce(removed: object.interfaces, on: object)
     }
 
-    // MARK: Telling clients
+    // MARK: Signals
 
     /// Discards the prepared reply that contains the object.
     func objectChanged(_ object: ExportedObject) {
@@ -85,10 +86,10 @@ package final class ObjectTree {
 
     func announce(added interfaces: [ExportedInterface], on object: ExportedObject) {
         objectChanged(object)
-        // Clients are told of these values now, or ask for them.
+        // Clients receive these values with this signal or read them.
         for interface in interfaces { _ = interface.takeChanges() }
-        // Before the start, nobody has been told what is there.
-        guard held == nil, object.path != root, !interfaces.isEmpty else { return }
+        // Before the start, no client has received the list of objects.
+        guard heldCalls == nil, object.path != root, !interfaces.isEmpty else { return }
         emit(
             .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,
             OrderedEntries(interfaces.map { ($0.name.text, $0.allValues) }))
@@ -103,15 +104,15 @@ package final class ObjectTree {
     }
 
     func emit<each Argument: BusType>(_ header: MessageHeader, _ arguments: repeat each Argument) {
-        // Only a string with a NUL cannot be sent, and nothing that reaches us can hold one.
+        // Only a string with a NUL cannot be sent, and no value in the daemon can contain one.
         guard let signal = try? BusMessage(header, repeat each arguments) else { return }
         connection.send(signal)
     }
 
     /// Returns the reply to `GetManagedObjects`: every object below the root.
     ///
-    /// It is marshalled again only after a change of an object, which ``ExportedObject/noteChange()`` reports, unless
-    /// an object has properties whose changes are not announced.
+    /// It is marshalled again only after an object has changed, as reported with ``ExportedObject/announceChanges()``,
+    /// unless an object has properties whose changes are not announced.
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
     func managedObjects() throws(BusError) -> PreparedReply {
@@ -132,25 +133,25 @@ package final class ObjectTree {
         return reply
     }
 
-    /// Discards what only makes the next reply faster.
+    /// Discards the prepared reply, which can be made again.
     package func releaseMemory() {
         preparedObjects = nil
     }
 
-    /// The next path elements of the objects below `path`, sorted.
+    /// Returns the next path element of each object below `path`, sorted.
     func children(of path: ObjectPath) -> [String] {
         Set(objects.values.compactMap { $0.path.elements(below: path)?.first.map(String.init) })
             .sorted()
     }
 
-    // MARK: Answering calls
+    // MARK: Method calls
 
     private func receive(_ call: BusMessage) {
-        guard held == nil else { return hold(call) }
+        guard heldCalls == nil else { return hold(call) }
         let address = ReplyAddress(call)
         do {
             switch try invoke(call) {
-            case .finished(let answer): try send(answer, to: address)
+            case .finished(let sendReply): try send(sendReply, to: address)
             case .running(let work): run(work, for: address)
             }
         } catch {
@@ -159,17 +160,17 @@ package final class ObjectTree {
     }
 
     private func hold(_ call: BusMessage) {
-        // libdbus stops reading at a number of received descriptors, and the start waits for replies.
+        // libdbus stops reading at a limit of received descriptors, and the start waits for replies on this connection.
         if call.carriesDescriptors {
-            guard heldWithDescriptors < Self.maximumHeldWithDescriptors else {
+            guard heldCallsWithDescriptors < Self.maximumHeldWithDescriptors else {
                 return send(RunningCalls.exceeded, to: ReplyAddress(call))
             }
         }
         guard running.begin(call.sender) else {
             return send(RunningCalls.exceeded, to: ReplyAddress(call))
         }
-        if call.carriesDescriptors { heldWithDescriptors += 1 }
-        held?.append(call)
+        if call.carriesDescriptors { heldCallsWithDescriptors += 1 }
+        heldCalls?.append(call)
     }
 
     private func invoke(_ call: BusMessage) throws -> Invocation {
@@ -208,7 +209,7 @@ package final class ObjectTree {
             "\(path) has no method \("\(interface.map { "\($0)." } ?? "")\(member)".excerpt).")
     }
 
-    /// A path between the objects, which can only be introspected.
+    /// Returns an object for a path that only has objects below it. It supports introspection only.
     private func node(_ path: ObjectPath) -> ExportedObject? {
         guard !children(of: path).isEmpty || path == .root else { return nil }
         let node = ExportedObject(path)
@@ -220,7 +221,7 @@ package final class ObjectTree {
         _ work: @escaping @MainActor () async throws -> ReplySender, for call: ReplyAddress
     ) {
         guard running.begin(call.caller) else { return send(RunningCalls.exceeded, to: call) }
-        // At once, so that calls begin in the order in which they came.
+        // Immediate, so that calls begin in the order in which they arrived.
         Task.immediate {
             do {
                 try send(await work(), to: call)
@@ -231,48 +232,53 @@ package final class ObjectTree {
         }
     }
 
-    private func send(_ answer: ReplySender, to call: ReplyAddress) throws {
-        if call.expectsReply { try answer(connection, call) }
+    private func send(_ sendReply: ReplySender, to call: ReplyAddress) throws {
+        if call.expectsReply { try sendReply(connection, call) }
     }
 
     private func send(_ error: any Error, to call: ReplyAddress) {
         guard call.expectsReply else { return }
-        let reply = named(error)
-        // A message that cannot be sent must not leave the caller waiting.
+        let reply = errorReply(for: error)
+        // If the message cannot be sent, the caller still needs a reply.
         let message =
             (try? BusMessage(.error(reply.name, to: call), reply.message))
-            ?? (try? BusMessage(.error(reply.name, to: call), "The error cannot be told."))
+            ?? (try? BusMessage(.error(reply.name, to: call), "The error message cannot be sent."))
         if let message { connection.send(message) }
     }
 
-    private func named(_ error: any Error) -> ErrorReply {
+    private func errorReply(for error: any Error) -> ErrorReply {
         switch error {
         case let reply as ErrorReply: reply
         case BusError.tooLarge:
-            ErrorReply(.limitsExceeded, "The answer is larger than the bus allows; ask for less.")
+            ErrorReply(
+                .limitsExceeded,
+                "The reply exceeds the maximum message size of D-Bus; request less.")
         case BusError.invalidValue(let text):
-            ErrorReply(.failed, "The answer cannot be sent: \(text).")
-        default: errorReply(error)
+            ErrorReply(.failed, "The reply cannot be sent: \(text).")
+        default: makeErrorReply(error)
         }
     }
 }
 
-/// Objects, their interfaces, their properties: `a{oa{sa{sv}}}`.
+/// The objects with their interfaces and properties: `a{oa{sa{sv}}}`.
 typealias ManagedObjects = OrderedEntries<
     ObjectPath, OrderedEntries<String, OrderedEntries<String, AnyVariant>>
 >
 
-/// How many calls of each client are being worked on.
+/// The number of running calls per client.
 nonisolated struct RunningCalls {
-    /// More than any honest client has at a time.
+    /// The largest number of running calls per client. Regular clients have far fewer.
     static let limit = 1000
 
     static let exceeded = ErrorReply(
-        .limitsExceeded, "\(limit) calls of this client are still running; wait for some.")
+        .limitsExceeded,
+        "\(limit) calls of this client are still running; wait until some have finished.")
 
     private var counts: [BusName?: Int] = [:]
 
-    /// - Returns: Whether the client may have one more.
+    /// Counts one more call of `client`.
+    ///
+    /// - Returns: False if the client has reached the limit.
     mutating func begin(_ client: BusName?) -> Bool {
         guard counts[client, default: 0] < Self.limit else { return false }
         counts[client, default: 0] += 1

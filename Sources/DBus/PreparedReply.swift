@@ -1,6 +1,6 @@
-/// The results of a method, marshalled once and sent as often as somebody asks.
+/// The results of a method, marshalled once and sent to any number of callers.
 ///
-/// A page of photos costs ten times as much to marshal as to copy.
+/// Marshalling a page of photos takes ten times as long as copying it.
 nonisolated package struct PreparedReply: Sendable {
     let template: BusMessage
 
@@ -8,7 +8,7 @@ nonisolated package struct PreparedReply: Sendable {
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
     package init<each Value: BusType>(_ values: repeat each Value) throws(BusError) {
-        // The serial of the call is set on each copy; the marshalled header must have one.
+        // Each copy gets the serial of its call. The header needs some serial to be valid.
         template = try BusMessage(
             MessageHeader(kind: .methodReturn, replySerial: 1), repeat each values)
     }

@@ -1,18 +1,18 @@
 internal import Dispatch
 
-/// One call that waits for its reply: resumed by the reply, the deadline, the end of the connection
-/// or cancellation, whichever comes first.
+/// A call that is waiting for its reply. It is resumed by the reply, the timeout, the end of the connection or
+/// cancellation, whichever comes first.
 ///
-/// Not the pending calls of libdbus: those take a reply from anybody who guesses its serial, and
-/// are forgotten when the connection is closed.
+/// The pending calls of libdbus are not used: they accept a reply from any sender that guesses the serial, and they are
+/// dropped without notification when the connection is closed.
 final class ReplyWaiter {
-    /// Who is to answer.
+    /// The name to which the call was sent.
     private let destination: BusName?
     private let onArrival: (BusMessage) -> Void
     private var continuation: CheckedContinuation<BusMessage, any Error>?
     private var deadline: (any DispatchSourceTimer)?
-    /// What it ended with before it began.
-    private var early: Result<BusMessage, any Error>?
+    /// The result that arrived before the continuation.
+    private var earlyResult: Result<BusMessage, any Error>?
     private var hasEnded = false
 
     init(for call: BusMessage, onArrival: @escaping (BusMessage) -> Void) {
@@ -20,24 +20,26 @@ final class ReplyWaiter {
         self.onArrival = onArrival
     }
 
-    /// Resumes `continuation` exactly once; nil for `timeout` is no deadline.
+    /// Resumes `continuation` exactly once. If `timeout` is nil, there is no time limit.
     func begin(_ continuation: CheckedContinuation<BusMessage, any Error>, timeout: Duration?) {
-        if let early { return continuation.resume(with: early) }
+        if let earlyResult { return continuation.resume(with: earlyResult) }
         self.continuation = continuation
         guard let timeout else { return }
         let timer = DispatchSource.makeTimerSource(queue: .main)
         timer.schedule(deadline: .now() + .nanoseconds(timeout.clampedNanoseconds))
         timer.setEventHandler { [weak self] in
-            self?.fail(BusError.reply(ErrorReply(.noReply, "There was no reply in time.")))
+            self?.fail(BusError.reply(ErrorReply(.noReply, "No reply arrived within the timeout.")))
         }
         timer.activate()
         deadline = timer
     }
 
-    /// Ends the wait with `reply`, unless it comes from another than was called.
+    /// Completes the call with `reply` unless the reply has another sender than the destination.
     ///
-    /// The bus answers for those who are not there. The owner of a well-known name answers with its
-    /// unique one, which we do not know.
+    /// The bus replies on behalf of a missing destination. The owner of a well-known name replies with its unique name,
+    /// which is unknown here.
+    ///
+    /// - Returns: False if the reply was rejected.
     func finish(_ reply: BusMessage) -> Bool {
         let isAuthentic =
             reply.sender == destination || reply.sender == .bus
@@ -48,7 +50,7 @@ final class ReplyWaiter {
         return true
     }
 
-    /// Ends the wait, unless it has ended.
+    /// Completes the call with an error unless it is already complete.
     func fail(_ error: any Error) { end(.failure(error)) }
 
     private func end(_ result: Result<BusMessage, any Error>) {
@@ -56,13 +58,13 @@ final class ReplyWaiter {
         hasEnded = true
         deadline?.cancel()
         deadline = nil
-        if let continuation { continuation.resume(with: result) } else { early = result }
+        if let continuation { continuation.resume(with: result) } else { earlyResult = result }
         continuation = nil
     }
 }
 
 nonisolated extension Duration {
-    /// Nanoseconds, from 0 to a century.
+    /// The duration in nanoseconds, clamped to 0 to 3 billion seconds (about a century).
     fileprivate var clampedNanoseconds: Int {
         let limits: ClosedRange<Int64> = 0...3_000_000_000
         guard limits.contains(components.seconds) else {

@@ -1,4 +1,4 @@
-/// Signals are delivered as long as this object lives; then its match rule is taken back.
+/// A subscription to signals. It ends, and its match rule is removed, when the object is released.
 @MainActor
 package final class SignalSubscription {
     fileprivate let rule: MatchRule
@@ -13,19 +13,20 @@ package final class SignalSubscription {
         self.router = router
     }
 
-    // Optimised importers need the `@MainActor` above for this: the default is lost on them.
+    // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
     isolated deinit { router.remove(ObjectIdentifier(self), rule) }
 }
 
-/// Tells each subscription of the signals that fit it, and knows who owns the names they name as
+/// Delivers each signal to the matching subscriptions and tracks the owners of the well-known names among their
 /// senders.
 final class SignalRouter {
-    /// Subscriptions, and with them the router, may outlive the connection.
+    /// Weak, because subscriptions retain the router and may outlive the connection.
     private weak let connection: BusConnection?
-    /// In the order in which they were made.
+    /// The subscriptions in the order of their creation.
     private var entries: [Entry] = []
-    /// The well-known names that subscriptions name: anybody can send a signal to us directly, so
-    /// the sender is checked here, too.
+    /// The well-known names that subscriptions name as senders. Any client can send a signal directly to this
+    /// connection,
+    /// so the bus's check of the sender is not sufficient.
     private var senders: [BusName: Sender] = [:]
 
     private struct Entry {
@@ -56,7 +57,7 @@ final class SignalRouter {
         return subscription
     }
 
-    /// Remembers who owns `name` now.
+    /// Records the current owner of `name`.
     func setOwner(_ owner: BusName?, of name: BusName) { senders[name]?.owner = owner }
 
     fileprivate func remove(_ id: ObjectIdentifier, _ rule: MatchRule) {
@@ -75,7 +76,7 @@ final class SignalRouter {
         {
             setOwner(try? BusName(change.2), of: name)
         }
-        // A handler may subscribe and unsubscribe: who is gone then is not told any more.
+        // A handler may subscribe and unsubscribe. A subscription that has ended does not receive the signal.
         for entry in entries {
             guard let subscription = entry.subscription,
                 isSent(signal, by: subscription.rule.sender), subscription.rule.matches(signal)

@@ -16,7 +16,7 @@ nonisolated package struct Signature: BusGrammar {
         return true
     }
 
-    /// The complete types of this signature, each by itself: `aa{sv}s` is `aa{sv}` and `s`.
+    /// The complete types of this signature, one by one: `aa{sv}s` is `aa{sv}` and `s`.
     package var completeTypes: [Signature] {
         var types: [Signature] = []
         var rest = text.utf8[...]
@@ -28,9 +28,11 @@ nonisolated package struct Signature: BusGrammar {
         return types
     }
 
-    /// Takes one complete type off the front of `rest`, and says whether there was one.
+    /// Removes one complete type from the front of `rest`.
     ///
-    /// At most 32 arrays, 32 structs and 32 dictionary entries lie in one another, as in libdbus.
+    /// As in libdbus, arrays and structs may be nested up to 32 levels each; a dictionary entry counts as its array.
+    ///
+    /// - Returns: False if there is no valid type.
     private static func skipCompleteType(
         _ rest: inout Substring.UTF8View, arrays: Int = 0, structs: Int = 0
     ) -> Bool {
@@ -41,7 +43,7 @@ nonisolated package struct Signature: BusGrammar {
                 return skipCompleteType(&rest, arrays: arrays + 1, structs: structs)
             }
             rest.removeFirst()
-            // An entry lies in its array, which is counted.
+            // An entry is inside its array, which is counted.
             guard let key = rest.popFirst(), basicTypes.contains(key) else { return false }
             return skipCompleteType(&rest, arrays: arrays + 1, structs: structs)
                 && rest.popFirst() == UInt8(ascii: "}")

@@ -2,7 +2,7 @@ internal import Quoting
 
 /// The interfaces that every object has, and the one that only the root has.
 ///
-/// `org.freedesktop.DBus.Peer` is answered by libdbus itself.
+/// libdbus itself implements `org.freedesktop.DBus.Peer`.
 enum StandardInterface {
     nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     nonisolated static let objectManager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
@@ -36,7 +36,7 @@ enum StandardInterface {
         [
             .preparedMethod(
                 "GetManagedObjects", out: ["objects"], returning: ManagedObjects.self,
-                kept: { object, _ in
+                prepared: { object, _ in
                     object.tree?.onRead?()
                     return try object.tree?.managedObjects() ?? PreparedReply(ManagedObjects())
                 },
@@ -82,7 +82,7 @@ enum StandardInterface {
 }
 
 extension ExportedObject {
-    /// The interfaces with this name, or all for an empty one.
+    /// Returns the interfaces with this name, or all of them if the name is empty.
     fileprivate func interfaces(named name: String) throws -> [ExportedInterface] {
         if name.isEmpty { return interfaces }
         let named = interfaces.filter { $0.name.text == name }

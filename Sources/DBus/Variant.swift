@@ -1,4 +1,4 @@
-/// A value that brings its own type along. D-Bus type `v`.
+/// A value together with its type. D-Bus type `v`.
 nonisolated package indirect enum Variant: Hashable, Sendable {
     case byte(UInt8)
     case bool(Bool)
@@ -13,9 +13,9 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
     case objectPath(ObjectPath)
     case signature(Signature)
     case fileDescriptor(FileDescriptor)
-    /// The elements, and the one complete type they all have.
+    /// The elements and their common complete type.
     case array([Variant], of: Signature)
-    /// The entries in their order, the type of the keys and that of the values.
+    /// The entries in order, the type of the keys and the type of the values.
     case dictionary([Entry], key: Signature, value: Signature)
     case structure([Variant])
     case variant(Variant)
@@ -31,7 +31,7 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
         }
     }
 
-    /// The type of the value inside.
+    /// The type of the contained value.
     package var valueSignature: Signature {
         switch self {
         case .byte: UInt8.signature
@@ -90,7 +90,7 @@ nonisolated extension Variant: BusType {
         decoder.next()
     }
 
-    /// Appends the value inside, without its signature.
+    /// Appends the contained value without its signature.
     func encodeValue(into encoder: inout Encoder) throws(BusError) {
         switch self {
         case .byte(let value): value.encode(into: &encoder)
@@ -134,7 +134,7 @@ nonisolated extension Variant: BusType {
 }
 
 nonisolated extension Signature {
-    /// The boundary on which a value of this complete type starts.
+    /// The alignment of a value of this complete type.
     var firstAlignment: Int {
         switch text.utf8.first {
         case UInt8(ascii: "y"), UInt8(ascii: "g"), UInt8(ascii: "v"): 1

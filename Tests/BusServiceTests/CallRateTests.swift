@@ -6,13 +6,13 @@ import Testing
 @Suite struct CallRateTests {
     private let start = ContinuousClock.Instant.now
 
-    /// The number of calls of a client that are allowed at a time, up to ten.
+    /// Returns the number of allowed calls of a client at a time, up to ten.
     private func allowed(_ rate: inout CallRate, _ client: String, after time: Duration) -> Int {
         let name = BusName(unchecked: client)
         return (0..<10).count { _ in rate.allows(name, at: start + time) }
     }
 
-    @Test func `a client makes a number of calls at once, then one per interval`() {
+    @Test func `a client can make a burst of calls, then one per interval`() {
         var rate = CallRate(burst: 3, interval: .seconds(1))
         let counts = [0, 999, 1000, 1500, 2000].map {
             allowed(&rate, ":1.1", after: .milliseconds($0))
@@ -20,7 +20,7 @@ import Testing
         #expect(counts == [3, 0, 1, 0, 1])
     }
 
-    @Test func `clients have their calls for themselves`() {
+    @Test func `the rate limit applies per client`() {
         var rate = CallRate(burst: 1, interval: .seconds(1))
         for _ in 1...2 {
             let counts = (1...1000).map { allowed(&rate, ":1.\($0)", after: .zero) }
@@ -29,7 +29,7 @@ import Testing
         #expect(allowed(&rate, ":1.1", after: .seconds(1)) == 1)
     }
 
-    @Test func `a client that waits has all its calls back`() {
+    @Test func `a client that waits can make a full burst again`() {
         var rate = CallRate(burst: 2, interval: .seconds(1))
         let counts = [0, 10, 20].map { allowed(&rate, ":1.1", after: .seconds($0)) }
         #expect(counts == [2, 2, 2])

@@ -6,7 +6,7 @@ import Testing
 @testable import BusService
 
 @Suite struct ErrorTableTests {
-    @Test func `a message is passed on`() {
+    @Test func `a message is not changed`() {
         let text = "There is no photo; choose another one."
         #expect(ErrorTable.reply(EngineError.notFound(text)).message == text)
         let long = String(repeating: "word ", count: 40) + "end."
@@ -21,7 +21,7 @@ import Testing
         #expect(message.hasSuffix("\(short)."))
     }
 
-    @Test func `a message has a thousand characters at most`() {
+    @Test func `a message has at most a thousand characters`() {
         let message = ErrorTable.reply(ProviderError.failed(String(repeating: "x ", count: 5000)))
             .message
         #expect(message.count == 1001)

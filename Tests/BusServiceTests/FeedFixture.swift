@@ -64,13 +64,13 @@ final class FeedFixture {
 
     func connect() throws -> FeedClient { try FeedClient(account.path) }
 
-    /// Advances the clocks.
+    /// Advances the clock and the time of day.
     func pass(_ duration: Duration) {
         time.update { $0 = $0 + duration }
         clock.advance(by: duration)
     }
 
-    /// Waits for something that happens on the main actor.
+    /// Waits for a condition that changes on the main actor.
     func until(_ condition: () throws -> Bool) async throws {
         while try !condition() {
             try Task.checkCancellation()
@@ -78,7 +78,7 @@ final class FeedFixture {
         }
     }
 
-    /// Waits until the daemon's match rules wait for so many clients to leave.
+    /// Waits until the daemon's match rules watch the given number of clients.
     func waitForNames(_ count: Int) async throws {
         while try await watchedNames().count != count { try Task.checkCancellation() }
     }
@@ -86,7 +86,7 @@ final class FeedFixture {
     /// Publishes a photo at the service.
     func publish(_ photo: String) { service.state.update { $0.photos.insert(photo, at: 0) } }
 
-    /// The names that the daemon's match rules wait for.
+    /// Returns the daemon's match rules for clients that leave the bus.
     func watchedNames() async throws -> [String] {
         let rules: [String: [String]] = try await connection.call(
             .methodCall(
@@ -96,7 +96,7 @@ final class FeedFixture {
     }
 }
 
-/// A client on a connection of its own.
+/// A client with its own connection.
 @MainActor
 final class FeedClient {
     /// The unique name of the client.
@@ -117,7 +117,7 @@ final class FeedClient {
     var connection: BusConnection { get throws { try #require(openConnection) } }
     var account: AccountClient { get throws { ServiceClient(try connection).account(path) } }
 
-    /// Receives `Updated` from now on.
+    /// Subscribes to `Updated`.
     func listen() async throws {
         subscription = try await connection.subscribe(
             MatchRule(sender: ServiceName.bus, path: path, member: "Updated")

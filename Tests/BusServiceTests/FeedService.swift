@@ -6,7 +6,7 @@ final class FeedService: OAuthLogin {
     struct State: Sendable {
         /// The photos, newest first.
         var photos: [String] = []
-        /// The number of photos of a page.
+        /// The number of photos per page.
         var pageSize = 100
         /// The sources that were requested.
         var requests: [String] = []
@@ -49,14 +49,14 @@ private final class FeedServiceSession: RemoteFeed {
     func accepts(_ source: SourceID) -> Bool { true }
     func sources() async throws -> [Source] { [] }
 
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
         state.update { state in
             state.requests.append(source.text)
             state.remaining -= 1
         }
         continuation.yield(.rateLimit(RateLimit(remaining: state.value.remaining, limit: 1000)))
         let (photos, pageSize) = (state.value.photos, state.value.pageSize)
-        let start = min(place.flatMap { Int($0) } ?? 0, photos.count)
+        let start = min(token.flatMap { Int($0) } ?? 0, photos.count)
         let end = min(start + pageSize, photos.count)
         return RemotePage(
             photos[start..<end].map { RemotePhoto(Photo(id: PhotoID($0))) },

@@ -7,12 +7,12 @@ import Testing
 @testable import BusService
 @testable import Engine
 
-/// Pages of a remote account over the bus: prepared replies, refreshes, and the clients that watch sources.
+/// Tests of the pages of a remote account over the bus: prepared replies, refreshes, and clients that watch sources.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct FreshnessTests {
     private let three = ["p3", "p2", "p1"]
 
-    @Test func `a client that reads the same page again and again gets new photos`() async throws {
+    @Test func `a client that reads a page repeatedly gets new photos`() async throws {
         let fixture = try await FeedFixture(photos: three)
         fixture.engine.setRefreshInterval(.zero)
         let client = try fixture.connect()
@@ -25,11 +25,11 @@ struct FreshnessTests {
             if second == 300 { try await client.updates.wait { $0 == ["new 1"] ? true : nil } }
             #expect(ids == (second > 300 ? ["p4"] + three : three), "after \(second) s")
         }
-        // One for the first read, and one for each five minutes.
+        // One for the first read, and one per five minutes.
         #expect(fixture.service.state.value.requests.count == 3)
     }
 
-    @Test func `a prepared page loses a photo that the service no longer has below its top`()
+    @Test func `a refresh removes deleted photos below the top of a prepared page`()
         async throws
     {
         let fixture = try await FeedFixture(photos: ["p4"] + three)
@@ -45,13 +45,13 @@ struct FreshnessTests {
         #expect(try await client.ids() == ["p4", "p3", "p2"])
     }
 
-    @Test func `a prepared page is made again after five minutes only`() async throws {
+    @Test func `a prepared page is made again only after five minutes`() async throws {
         let fixture = try await FeedFixture(photos: three)
         fixture.engine.setRefreshInterval(.zero)
         let client = try fixture.connect()
-        // The fetch changes the source while the first page is made, so that only the second one is kept.
+        // The fetch changes the source while the first page is made, so only the second one is cached.
         for _ in 0..<5 { _ = try await client.ids() }
-        #expect(try fixture.object.madePages == 2)
+        #expect(try fixture.object.madePageCount == 2)
         fixture.pass(.seconds(300))
         _ = try await client.ids()
         try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
@@ -60,11 +60,11 @@ struct FreshnessTests {
             fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
         for _ in 0..<5 { _ = try await client.ids() }
-        #expect(try fixture.object.madePages == 3)
+        #expect(try fixture.object.madePageCount == 3)
         #expect(fixture.service.state.value.requests.count == 2)
     }
 
-    @Test func `the first page after Updated is ready although the rate limit changed`()
+    @Test func `the first page after Updated is prepared although the rate limit changed`()
         async throws
     {
         let fixture = try await FeedFixture(photos: three)
@@ -77,11 +77,11 @@ struct FreshnessTests {
             #expect(try await client.account.refresh("") == 1)
             try await client.updates.wait { $0.count == number ? true : nil }
             #expect(fixture.account.rateLimit != before)
-            // The page for this update was made, or is being made, before the client asks for it.
-            let made = try fixture.object.madePages
+            // The page of this update is made, or being made, before the client requests it.
+            let made = try fixture.object.madePageCount
             let ids = try await client.ids()
             #expect(ids.first == "new\(number)")
-            #expect(try fixture.object.madePages == made)
+            #expect(try fixture.object.madePageCount == made)
         }
     }
 
@@ -89,31 +89,31 @@ struct FreshnessTests {
         let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         for _ in 0..<2 { _ = try await client.ids() }
-        let made = try fixture.object.madePages
+        let made = try fixture.object.madePageCount
         for change in [AccountChange.state, .profile, .settings] {
             fixture.busService.accountChanged(fixture.account, change)
         }
         _ = try await client.ids()
-        #expect(try fixture.object.madePages == made)
+        #expect(try fixture.object.madePageCount == made)
         fixture.busService.accountChanged(fixture.account, .likes)
         _ = try await client.ids()
-        #expect(try fixture.object.madePages == made + 1)
+        #expect(try fixture.object.madePageCount == made + 1)
         fixture.busService.accountChanged(fixture.account, .session)
         _ = try await client.ids()
-        #expect(try fixture.object.madePages == made + 2)
+        #expect(try fixture.object.madePageCount == made + 2)
     }
 
-    @Test func `64 clients that read a page after an update share one`() async throws {
+    @Test func `64 clients that read a page after an update share one reply`() async throws {
         let fixture = try await FeedFixture(photos: three)
         let clients = try (0..<64).map { _ in try fixture.connect() }
         for _ in 0..<2 { _ = try await clients[0].ids() }
-        let made = try fixture.object.madePages
+        let made = try fixture.object.madePageCount
         fixture.busService.feedUpdated(fixture.account, SourceID("new"), new: 0)
         try await withThrowingTaskGroup(of: [String].self) { group in
             for client in clients { group.addTask { try await client.ids() } }
             for try await ids in group { #expect(ids == three) }
         }
-        #expect(try fixture.object.madePages == made + 1)
+        #expect(try fixture.object.madePageCount == made + 1)
         #expect(fixture.service.state.value.requests.count == 1)
         try await fixture.waitForNames(64)
         fixture.publish("p4")
@@ -145,7 +145,7 @@ struct FreshnessTests {
         #expect(fixture.service.state.value.requests.count == 4)
     }
 
-    @Test func `a client that leaves at once watches nothing`() async throws {
+    @Test func `a client that leaves immediately watches nothing`() async throws {
         let fixture = try await FeedFixture(photos: three)
         for _ in 0..<5 {
             let client = try fixture.connect()
@@ -163,7 +163,7 @@ struct FreshnessTests {
         try await fixture.waitForNames(0)
     }
 
-    @Test func `a page that was refused is not watched`() async throws {
+    @Test func `a failed read does not watch the source`() async throws {
         let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         await #expect(throws: BusError.self) {

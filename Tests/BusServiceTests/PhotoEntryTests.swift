@@ -11,14 +11,14 @@ import Testing
         return encoder.bytes
     }
 
-    @Test func `a like that is on its way is told`() throws {
+    @Test func `a pending like is encoded`() throws {
         var photo = Photo(id: PhotoID("p"))
-        let settled = try bytes(photo)
+        let confirmed = try bytes(photo)
         photo.isPending = true
-        #expect(try bytes(photo) != settled)
+        #expect(try bytes(photo) != confirmed)
     }
 
-    @Test func `where to look is told, and is on the photo`() throws {
+    @Test func `a focal point within the photo is encoded`() throws {
         var photo = Photo(id: PhotoID("p"))
         photo.focus = FocalPoint(x: 0.25, y: -1)
         let text = String(decoding: try bytes(photo), as: UTF8.self)

@@ -36,7 +36,7 @@ import Testing
         #expect(pages.find(key(), now: now) == nil)
     }
 
-    @Test func `a page that was asked for before a change is not kept`() throws {
+    @Test func `a page requested before a change is not cached`() throws {
         var pages = PreparedPageCache()
         let before = pages.changes
         pages.changeOfPhotos()
@@ -44,7 +44,7 @@ import Testing
         #expect(pages.find(key(), now: now) == nil)
     }
 
-    @Test func `a few pages are kept, the last ones`() throws {
+    @Test func `only the most recent pages are cached`() throws {
         var pages = PreparedPageCache()
         for count in 0...PreparedPageCache.limit {
             pages.keep(try reply(), key(count: UInt32(count)), askedAt: 0, isWanted: true)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `the first page that a client looks at is made anew, once for each time it asks`()
+    @Test func `a change returns a requested first page once per request`()
         throws
     {
         var pages = PreparedPageCache()
@@ -65,7 +65,7 @@ import Testing
         pages.changeOfPhotos()
         #expect(pages.change(of: Self.all) == [key()])
         pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
-        // Nobody has asked since.
+        // No client has requested it since.
         #expect(pages.change(of: Self.all).isEmpty)
         pages.keep(try reply(), key(), askedAt: pages.changes, isWanted: false)
         #expect(pages.find(key(), now: now) != nil)
@@ -83,7 +83,7 @@ import Testing
         #expect(pages.find(key, now: now + .seconds(-1)) == nil)
         pages.keep(try reply(), key, askedAt: 0, isWanted: true, now: now + .seconds(300))
         #expect(pages.find(key, now: now + .seconds(301)) != nil)
-        // A page of photos on this computer.
+        // A page of local photos.
         pages.keep(try reply(), key, askedAt: 0, isWanted: true)
         #expect(pages.find(key, now: now + .seconds(86_400)) != nil)
     }

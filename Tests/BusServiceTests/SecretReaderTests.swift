@@ -20,7 +20,7 @@ struct SecretReaderTests {
         return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
     }
 
-    /// The end of a pipe that holds `text` and has no writer any more.
+    /// Returns the read end of a pipe that contains `text` and has no writer any more.
     private func filled(_ text: String) throws -> FileDescriptor {
         let (reading, writing) = try pipe()
         try #require(write(writing.rawValue, text, text.utf8.count) == text.utf8.count)
@@ -38,7 +38,7 @@ struct SecretReaderTests {
         #expect(try await text(reader.begin(filled(written), for: ":1.1")) == expected)
     }
 
-    @Test func `a secret may come in parts`() async throws {
+    @Test func `a secret can arrive in parts`() async throws {
         var (reading, writing): (FileDescriptor, FileDescriptor?) = try pipe()
         let secret = try reader.begin(reading, for: ":1.1")
         let result = Task { try await text(secret) }
@@ -48,7 +48,7 @@ struct SecretReaderTests {
         }
         writing = nil
         #expect(try await result.value == "one two three")
-        // The flags belong to the client, too.
+        // The flags are shared with the client.
         #expect(fcntl(reading.rawValue, F_GETFL) & O_NONBLOCK == 0)
     }
 
@@ -66,7 +66,7 @@ struct SecretReaderTests {
         #expect(try await text(reader.begin(file, for: ":1.1")) == "file")
     }
 
-    @Test func `a secret of more than 64 KiB is refused`() async throws {
+    @Test func `a secret of more than 64 KiB is rejected`() async throws {
         let directory = try TemporaryDirectory()
         for (count, isTaken) in [(65536, true), (65537, false), (1 << 20, false)] {
             let path = try directory.write(String(repeating: "x", count: count), to: "secret")
@@ -75,19 +75,19 @@ struct SecretReaderTests {
             if isTaken {
                 #expect(try await text(secret).utf8.count == count)
             } else {
-                await #expect(throws: EngineError.tooLarge("A secret has 64 KiB at most.")) {
+                await #expect(throws: EngineError.tooLarge("A secret can have at most 64 KiB.")) {
                     try await secret.secret()
                 }
             }
         }
     }
 
-    @Test func `a descriptor of another kind is refused`() throws {
+    @Test func `a descriptor of another kind is rejected`() throws {
         for path in ["/", "/dev/zero", "/dev/null"] {
             let descriptor = FileDescriptor(owning: open(path, O_RDONLY))
             #expect(throws: EngineError.self) { try reader.begin(descriptor, for: ":1.1") }
         }
-        // Refused ones do not count.
+        // Rejected descriptors are not counted.
         for _ in 0..<100 { #expect(throws: EngineError.self) { try begin("/") } }
         _ = try reader.begin(filled(""), for: ":1.1")
     }
@@ -96,7 +96,7 @@ struct SecretReaderTests {
         try reader.begin(FileDescriptor(owning: open(path, O_RDONLY)), for: ":1.1")
     }
 
-    @Test func `a pipe that is held open blocks no other secret, and fails after ten seconds`()
+    @Test func `an open pipe does not block other secrets and fails after ten seconds`()
         async throws
     {
         let (reading, writing) = try pipe()
@@ -109,7 +109,7 @@ struct SecretReaderTests {
         withExtendedLifetime(writing) {}
     }
 
-    @Test func `a client that reads the pipe itself blocks nothing`() async throws {
+    @Test func `a client that reads its own pipe does not block other secrets`() async throws {
         let (reading, writing) = try pipe()
         let secret = try reader.begin(reading, for: ":1.1")
         var byte: UInt8 = 0
@@ -123,7 +123,7 @@ struct SecretReaderTests {
         withExtendedLifetime(secret) {}
     }
 
-    @Test func `the number of secrets is limited, for each client and for all`() async throws {
+    @Test func `the number of concurrent reads is limited per client and in total`() async throws {
         let (reading, writing) = try pipe()
         var held: [SecretReading] = []
         for client in 1...4 {
@@ -136,13 +136,13 @@ struct SecretReaderTests {
             #expect(refused?.name == .limitsExceeded)
         }
         #expect(throws: ErrorReply.self) { try reader.begin(filled("x"), for: ":1.5") }
-        // One that is not wanted any more makes room.
+        // The end of one read allows another.
         held.removeFirst()
         #expect(try await text(reader.begin(filled("x"), for: ":1.5")) == "x")
         withExtendedLifetime(writing) {}
     }
 
-    @Test func `a caller that is cancelled makes room`() async throws {
+    @Test func `cancelling a call ends its read`() async throws {
         let (reading, writing) = try pipe()
         let tasks = try (0..<8).map { _ in
             let secret = try reader.begin(reading, for: ":1.1")

@@ -49,7 +49,7 @@ final class FakeLogin {
         let address = addresses[0]
         guard addresses.count > 1 else { return address }
         addresses.removeFirst()
-        object.noteChange()
+        object.announceChanges()
         return address
     }
 

@@ -21,7 +21,7 @@ final class FakeTransfer {
     /// Half of it has come.
     func advance() {
         received = 1_500_000
-        object.noteChange()
+        object.announceChanges()
     }
 
     func succeed() {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct BusConnectionTests {
-    @Test func `each connection has a name of its own`() throws {
+    @Test func `each connection has a unique name`() throws {
         let bus = try PrivateBus.current
         let (first, second) = (try bus.connect(), try bus.connect())
         #expect(first.uniqueName.isUnique)
@@ -19,7 +19,7 @@ struct BusConnectionTests {
         "", "nonsense", "unix:path=/nonexistent/bus", "unix:path=/dev/null", "a\0b", "unix:",
         "tcp:host=127.0.0.1,port=1",
     ])
-    func `where no bus listens there is none`(address: String) {
+    func `connecting to an address without a bus fails`(address: String) {
         let error = #expect(throws: BusError.self) { try BusConnection(address: address) }
         guard case .noBus(let reason) = error else {
             Issue.record("\(String(describing: error))")
@@ -28,10 +28,10 @@ struct BusConnectionTests {
         #expect(!reason.isEmpty)
     }
 
-    @Test func `who listens but is no bus is not waited for in vain`() async throws {
+    @Test func `a failed handshake leaves no socket open`() async throws {
         let bus = try PrivateBus.current
         let before = try openSockets(of: bus)
-        // The address of the bus, but a GUID that is not its own.
+        // The address of the bus with the GUID of another bus.
         let path = bus.directory.appending("bus")
         #expect(throws: BusError.self) {
             try BusConnection(
@@ -40,7 +40,7 @@ struct BusConnectionTests {
         #expect(try openSockets(of: bus) == before)
     }
 
-    @Test func `a connection goes when it is dropped`() async throws {
+    @Test func `a released connection disconnects`() async throws {
         let bus = try PrivateBus.current
         let witness = try bus.connect()
         var connection: BusConnection? = try bus.connect()
@@ -56,7 +56,9 @@ struct BusConnectionTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a connection goes with all that hangs on it`() async throws {
+    @Test func `a connection is released although trees and subscriptions refer to it`()
+        async throws
+    {
         let bus = try PrivateBus.current
         var connection: BusConnection? = try bus.connect()
         weak let observer = connection
@@ -72,7 +74,7 @@ struct BusConnectionTests {
         withExtendedLifetime((tree, subscription)) {}
     }
 
-    @Test func `a connection may be dropped while it delivers a message`() async throws {
+    @Test func `a connection can be released while it delivers a message`() async throws {
         let bus = try PrivateBus.current
         let sender = try bus.connect()
         let box = Box<BusConnection>()
@@ -93,7 +95,7 @@ struct BusConnectionTests {
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `the end of the bus is told once and fails every call`() async throws {
+    @Test func `the loss of the bus is reported once and fails every call`() async throws {
         let bus = try PrivateBus.current
         let server = try TestServer()
         let ends = Observed<[Int]>()
@@ -114,7 +116,7 @@ struct BusConnectionTests {
         await #expect(throws: BusError.disconnected) {
             try await server.client.requestName("a.b", replacing: false) {}
         }
-        // Work that still runs must not mind.
+        // The remaining work must not fail.
         server.object.isReleased.update { $0 = true }
         server.object.number = 2
         server.exported.flushChanges()
@@ -123,7 +125,7 @@ struct BusConnectionTests {
         #expect(ends.value.count == 1)
     }
 
-    @Test func `a bus that ends while much is being sent is noticed`() async throws {
+    @Test func `the loss of the bus is detected during a large send`() async throws {
         let bus = try PrivateBus.current
         let connection = try bus.connect()
         let ends = Observed<[Int]>()
@@ -136,7 +138,7 @@ struct BusConnectionTests {
         _ = try await ends.elements(1)
     }
 
-    @Test func `what the socket does not take at once is sent later`() async throws {
+    @Test func `messages that exceed the socket buffer are sent later`() async throws {
         let bus = try PrivateBus.current
         let server = try TestServer()
         bus.daemon.kill(SIGSTOP)
@@ -150,9 +152,9 @@ struct BusConnectionTests {
         for call in calls { #expect(try await call.value == 1 << 20) }
     }
 
-    @Test func `a received message may be dropped on any thread`() async throws {
+    @Test func `a received message can be released on any thread`() async throws {
         let server = try TestServer()
-        // More than libdbus keeps before it stops reading, which a drop undoes.
+        // More than libdbus buffers before it stops reading; releasing the message makes it resume.
         var message: BusMessage? = try await server.client.call(
             try BusMessage(
                 .methodCall(server.connection.uniqueName, .test, .test, "Fill"),
@@ -170,7 +172,7 @@ private final class Box<Value> {
     var subscription: SignalSubscription?
 }
 
-/// How many sockets of this process are connected to `bus`.
+/// Returns the number of sockets of this process that are connected to `bus`.
 private func openSockets(of bus: PrivateBus) throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         .compactMap { Int32($0) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DBus
 
-/// Options of calls: only the known ones are decoded.
+/// Tests of call options, of which only the known ones are decoded.
 @Suite struct CallOptionsTests {
     enum Key: String {
         case name
@@ -38,7 +38,7 @@ import Testing
         #expect(error?.message == "The option \"name\" is of type s.")
     }
 
-    @Test func `of two entries the later one counts`() throws {
+    @Test func `the later of two entries with one key is used`() throws {
         for isLast in [false, true] {
             let values: [Variant] = [.array([], of: "y"), .string("x")]
             let entries = (isLast ? values : values.reversed()).map { (key: "name", value: $0) }
@@ -51,13 +51,13 @@ import Testing
         }
     }
 
-    @Test func `more than 64 options are refused`() throws {
+    @Test func `more than 64 options are rejected`() throws {
         let some = Dictionary(uniqueKeysWithValues: (1...64).map { ("\($0)", Variant.byte(0)) })
         _ = try read(some)
         #expect(throws: BusError.self) { try read(some.merging(["65": .byte(0)]) { $1 }) }
     }
 
-    @Test func `only the wanted descriptor is duplicated`() throws {
+    @Test func `only the descriptor of a known option is duplicated`() throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
         close(ends[1])
@@ -77,7 +77,7 @@ import Testing
     private func references(to file: FileDescriptor) -> Int {
         var expected = stat()
         fstat(file.rawValue, &expected)
-        // The limit of open files is raised for the tests, too.
+        // The limit of open files is also raised for the tests.
         return (0..<Int32(16_384)).count {
             var found = stat()
             return fstat($0, &found) == 0 && found.st_ino == expected.st_ino
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a large value takes no memory beside the message`() throws {
+    @Test func `an unknown large value is not decoded`() throws {
         let bytes = [UInt8](repeating: 0, count: 4 << 20)
         let entries = OrderedEntries([(key: "other", value: AnyVariant(bytes))])
         let message = try BusMessage(.test, entries)

@@ -12,14 +12,14 @@ struct CallTests {
         }
     }
 
-    @Test func `who is not on the bus does not answer`() async throws {
+    @Test func `a call to a missing name fails with ServiceUnknown`() async throws {
         let client = try PrivateBus.current.connect()
-        let nobody = BusProxy(client, "org.imagefeed.Nobody", .test)
-        let name = await errorName { try await nobody.perform(.test, "Add") }
+        let missing = BusProxy(client, "org.imagefeed.Missing", .test)
+        let name = await errorName { try await missing.perform(.test, "Add") }
         #expect(name == .serviceUnknown)
     }
 
-    @Test func `a service that cannot start does not answer`() async throws {
+    @Test func `a call to a service that cannot start fails`() async throws {
         let bus = try PrivateBus.current
         try bus.addService("org.imagefeed.Broken", command: "/bin/false")
         let proxy = BusProxy(try bus.connect(), "org.imagefeed.Broken", .test)
@@ -27,7 +27,7 @@ struct CallTests {
         #expect(name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
     }
 
-    @Test func `a call ends at its deadline`() async throws {
+    @Test func `a call fails with NoReply after its timeout`() async throws {
         let server = try TestServer()
         for timeout in [Duration.milliseconds(20), .zero, .seconds(-1), .nanoseconds(1)] {
             let name = await errorName {
@@ -35,7 +35,7 @@ struct CallTests {
             }
             #expect(name == .noReply)
         }
-        // The replies that come late find nobody.
+        // The late replies have no waiter any more.
         server.object.isReleased.update { $0 = true }
         let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         #expect(sum == 2)
@@ -53,7 +53,7 @@ struct CallTests {
         try await server.proxy.perform("org.freedesktop.DBus.Peer", "Ping")
     }
 
-    @Test func `a call of a cancelled task ends at once`() async throws {
+    @Test func `a call of a cancelled task ends immediately`() async throws {
         let server = try TestServer()
         let call = Task {
             let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: nil)
@@ -63,7 +63,7 @@ struct CallTests {
         server.object.isReleased.update { $0 = true }
     }
 
-    @Test func `a peer that goes without an answer has not answered`() async throws {
+    @Test func `a call fails with NoReply when its peer disconnects`() async throws {
         let bus = try PrivateBus.current
         let client = try bus.connect()
         var peer: BusConnection? = try bus.connect()
@@ -77,7 +77,7 @@ struct CallTests {
         #expect(name == .noReply)
     }
 
-    @Test func `a reply of somebody who was not called is not taken`() async throws {
+    @Test func `a reply from another sender is ignored`() async throws {
         let server = try TestServer()
         let forger = try PrivateBus.current.connect()
         let call = Task.immediate { () throws -> UInt32 in
@@ -94,14 +94,14 @@ struct CallTests {
         #expect(try await call.value == 1)
     }
 
-    @Test func `results of other types than expected are refused`() async throws {
+    @Test func `results of unexpected types are rejected`() async throws {
         let server = try TestServer()
         await #expect(throws: BusError.invalidValue("expected (s), found (u)")) {
             let _: String = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         }
     }
 
-    @Test func `arguments that cannot be sent are refused before they are`() async throws {
+    @Test func `arguments that cannot be marshalled are rejected before sending`() async throws {
         let server = try TestServer()
         await #expect(throws: BusError.invalidValue("a string holds a NUL")) {
             try await server.proxy.perform(.test, "Echo", "\0")
@@ -125,12 +125,12 @@ struct CallTests {
         for number in 0..<500 as Range<UInt32> {
             server.client.send(
                 try BusMessage(
-                    .methodCall(server.connection.uniqueName, .test, .test, "Note"), number))
+                    .methodCall(server.connection.uniqueName, .test, .test, "Record"), number))
         }
-        #expect(try await server.object.notes.elements(500) == Array(0..<500))
+        #expect(try await server.object.recordedNumbers.elements(500) == Array(0..<500))
     }
 
-    @Test func `a signal that came before a reply is delivered before it`() async throws {
+    @Test func `a signal that arrives before a reply is delivered first`() async throws {
         let server = try TestServer()
         let signals = Observed<[UInt32]>()
         let subscription = try await server.client.subscribe(MatchRule(interface: .test)) {
@@ -139,12 +139,12 @@ struct CallTests {
         for number in 0..<100 as Range<UInt32> {
             server.exported.emit(.test, "Changed", number, "")
         }
-        try await server.proxy.perform(.test, "Note", 1 as UInt32)
+        try await server.proxy.perform(.test, "Record", 1 as UInt32)
         #expect(signals.value.count == 100)
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a handler may call back`() async throws {
+    @Test func `a handler can call its caller`() async throws {
         let server = try TestServer()
         let bus = try PrivateBus.current
         let other = try bus.connect()

@@ -2,10 +2,9 @@ import Testing
 
 @testable import DBus
 
-/// The expected bytes are those of the specification, "Marshalling (Wire Format)", on a
-/// little-endian machine.
+/// Source of the expected bytes: D-Bus specification, "Marshalling (Wire Format)", on a little-endian machine.
 @Suite struct EncoderTests {
-    @Test func `numbers stand on their own boundary`() throws {
+    @Test func `numbers are aligned to their size`() throws {
         let bytes = try encoded(1 as UInt8, 0x0203 as UInt16, true, -1 as Int32, 4 as UInt64)
         #expect(
             bytes == [
@@ -27,7 +26,7 @@ import Testing
         #expect(try encoded([UInt8]()) == [0, 0, 0, 0])
     }
 
-    @Test func `a struct and a dictionary entry stand on eight bytes`() throws {
+    @Test func `structs and dictionary entries are aligned to eight bytes`() throws {
         #expect(
             try encoded(1 as UInt8, BusStruct(2 as UInt8, 3 as UInt8)) == [
                 1, 0, 0, 0, 0, 0, 0, 0, 2, 3,
@@ -36,12 +35,12 @@ import Testing
             try encoded(["a": 7 as UInt8]) == [7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0, 7])
     }
 
-    @Test func `a variant brings its signature`() throws {
+    @Test func `a variant contains its signature`() throws {
         #expect(try encoded(Variant.uint32(9)) == [1, 0x75, 0, 0, 9, 0, 0, 0])
         #expect(try encoded(AnyVariant(9 as UInt32)) == [1, 0x75, 0, 0, 9, 0, 0, 0])
     }
 
-    @Test func `an entry is that of the dictionary, whatever its type`() throws {
+    @Test func `an entry of any type equals that of a dictionary`() throws {
         let number = try entries { $0.entry(.init(Key.a), 7 as UInt32) }
         #expect(number == (try encoded(["a": Variant.uint32(7)])))
         let long = try entries { $0.entry(.init(Key.ab), -7 as Int64) }
@@ -54,7 +53,7 @@ import Testing
         #expect(path == (try encoded(["a": Variant.objectPath("/b")])))
     }
 
-    @Test func `entries follow each other, but for those whose value is unknown`() throws {
+    @Test func `entries with unknown values are omitted`() throws {
         let bytes = try entries {
             try $0.entry(.init(Key.a), "b")
             try $0.entry(.init(Key.ab), nil as String?)
@@ -67,27 +66,27 @@ import Testing
         #expect(bytes == (try encoded(dictionary)))
     }
 
-    @Test func `a string with a NUL is refused`() {
+    @Test func `a string with a NUL is rejected`() {
         #expect(throws: BusError.invalidValue("a string holds a NUL")) { try encoded("a\0b") }
     }
 
-    @Test func `an array of more than 64 MiB is refused`() {
+    @Test func `an array of more than 64 MiB is rejected`() {
         let half = String(repeating: "x", count: 33 << 20)
         #expect(throws: BusError.tooLarge) { try encoded([half, half]) }
     }
 
-    @Test func `a message of more than 128 MiB is refused`() {
+    @Test func `a message of more than 128 MiB is rejected`() {
         let half = String(repeating: "x", count: 65 << 20)
         #expect(throws: BusError.tooLarge) { try BusMessage(.test, half, half) }
     }
 
-    @Test func `a signature of more than 255 bytes is refused`() {
+    @Test func `a signature of more than 255 bytes is rejected`() {
         let wide = Variant.structure(Array(repeating: .byte(0), count: 300))
         #expect(throws: BusError.self) { try BusMessage(.test, wide) }
         #expect(throws: BusError.self) { try BusMessage(.test, AnyVariant(wide)) }
     }
 
-    @Test func `values nested too deeply are refused`() {
+    @Test func `values nested too deeply are rejected`() {
         let deep = (0..<80).reduce(Variant.byte(0)) { value, _ in .variant(value) }
         let error = #expect(throws: BusError.self) { try BusMessage(.test, deep) }
         guard case .invalidValue = error else {
@@ -96,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a value with a wrong path inside is refused`() {
+    @Test func `a value that contains an invalid path is rejected`() {
         #expect(throws: BusError.self) { try BusMessage(.test, ObjectPath(unchecked: "no path")) }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct FileDescriptorTests {
-    @Test func `a descriptor crosses the bus`() async throws {
+    @Test func `a descriptor is passed over the bus`() async throws {
         let (server, echo) = try serve()
         defer { withExtendedLifetime(server) {} }
         let reply: FileDescriptor = try await echo.call(
@@ -15,7 +15,7 @@ struct FileDescriptorTests {
         #expect(fcntl(reply.rawValue, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test func `descriptors in options keep their places among other values`() async throws {
+    @Test func `descriptors in options are passed together with other values`() async throws {
         let (server, echo) = try serve()
         defer { withExtendedLifetime(server) {} }
         let options: [String: Variant] = [
@@ -50,13 +50,13 @@ struct FileDescriptorTests {
         let file = try descriptor(holding: "hello")
         for _ in 0..<10 {
             let _: FileDescriptor = try await echo.call("org.imagefeed.Pass", "Plain", file)
-            // Not what the method takes.
+            // An argument of the wrong type.
             _ = await errorName { try await echo.perform("org.imagefeed.Pass", "Options", file) }
         }
         #expect(try references(to: file) == 1)
     }
 
-    @Test func `a string with a NUL beside a descriptor is refused`() throws {
+    @Test func `a string with a NUL in a message with descriptors is rejected`() throws {
         #expect(throws: BusError.self) {
             try PreparedReply(try descriptor(holding: ""), "a\0b")
         }
@@ -98,7 +98,7 @@ private func contents(of descriptor: FileDescriptor) -> String {
     return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
 }
 
-/// How many descriptors of this process are of the same open pipe.
+/// Returns the number of descriptors of this process that refer to the same open pipe.
 private func references(to descriptor: FileDescriptor) throws -> Int {
     var expected = stat()
     try #require(fstat(descriptor.rawValue, &expected) == 0)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import DBus
 
-/// Whatever a client sends, the server answers it and lives on.
+/// Tests that the server replies to any message of a client and continues to run.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct HostileClientTests {
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `arbitrary calls are answered`(seed: UInt64) async throws {
+    func `random calls get a reply`(seed: UInt64) async throws {
         let server = try TestServer()
         server.object.isReleased.update { $0 = true }
         var random = Random(state: seed)
@@ -41,7 +41,7 @@ struct HostileClientTests {
         #expect(sum == 2)
     }
 
-    @Test func `a variant of every depth that crosses the bus is taken`() async throws {
+    @Test func `a variant of every depth that libdbus accepts is decoded`() async throws {
         let server = try TestServer()
         for depth in 1..<80 {
             let deep = (0..<depth).reduce(Variant.byte(0)) { value, _ in .variant(value) }
@@ -49,7 +49,7 @@ struct HostileClientTests {
                 .array([value], of: value.valueSignature)
             }
             for value in [deep, nested] {
-                // What libdbus would refuse is not sent.
+                // Values that libdbus rejects are not sent.
                 guard let message = try? call(server.header("Take"), ["a": value]) else { continue }
                 let reply: [String: Variant] = try await server.client.call(message).read()
                 #expect(reply == ["a": value])
@@ -57,7 +57,7 @@ struct HostileClientTests {
         }
     }
 
-    @Test func `types nested as libdbus allows are taken`() async throws {
+    @Test func `types nested to the limit of libdbus are decoded`() async throws {
         let server = try TestServer()
         let type = String(repeating: "a{s(", count: 17) + "i" + String(repeating: ")}", count: 17)
         let deep = Variant.dictionary(
@@ -67,7 +67,7 @@ struct HostileClientTests {
         try await server.proxy.set(.test, "Label", to: "x")
     }
 
-    @Test func `descriptors nobody asked for are closed`() async throws {
+    @Test func `unexpected descriptors are closed`() async throws {
         let server = try TestServer()
         let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
         let files = Array(repeating: Variant.fileDescriptor(file), count: 16)
@@ -99,7 +99,7 @@ struct HostileClientTests {
         #expect(try await sum.value == 2)
     }
 
-    @Test func `signals and replies nobody asked for are ignored`() async throws {
+    @Test func `unexpected signals and replies are ignored`() async throws {
         let server = try TestServer()
         let name = server.connection.uniqueName
         for serial in 1..<200 as Range<UInt32> {
@@ -116,7 +116,7 @@ struct HostileClientTests {
         try BusMessage(header, options)
     }
 
-    /// A call with `values` as its arguments, not as variants.
+    /// Returns a call with `values` as its arguments, not as variants.
     private func call(_ header: MessageHeader, _ values: [Variant]) throws -> BusMessage {
         let types = Signature(unchecked: values.map(\.valueSignature.text).joined())
         return try BusMessage(header, types) { encoder throws(BusError) in
@@ -125,7 +125,7 @@ struct HostileClientTests {
     }
 }
 
-/// SplitMix64: the same numbers in every run.
+/// A SplitMix64 generator, which returns the same numbers in every run.
 private struct Random: RandomNumberGenerator {
     var state: UInt64
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct IntrospectionTests {
-    @Test func `the description is XML and names every member in its order`() async throws {
+    @Test func `the introspection data is XML with every member in order`() async throws {
         let server = try TestServer()
         let xml: String = try await server.proxy.call(
             "org.freedesktop.DBus.Introspectable", "Introspect")
@@ -28,7 +28,7 @@ struct IntrospectionTests {
         #expect(try document.names("\(test)/signal/arg[@type='u']") == ["number"])
     }
 
-    @Test func `paths between objects lead to them`() async throws {
+    @Test func `the paths above objects list their children`() async throws {
         let server = try TestServer()
         server.tree.export(ExportedObject("/org/imagefeed/a/b"))
         func children(_ path: ObjectPath) async throws -> [String] {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct LoadTests {
-    @Test func `a client has a thousand calls at a time, others have theirs`() async throws {
+    @Test func `the limit of a thousand running calls applies per client`() async throws {
         let server = try TestServer()
         let calls = (0..<1000).map { _ in
             Task.immediate { () throws -> UInt32 in
@@ -19,7 +19,7 @@ struct LoadTests {
             let _: UInt32 = try await server.proxy.call(.test, "Wait")
         }
         #expect(refused == .limitsExceeded)
-        // What is done at once is not counted.
+        // A call that is finished immediately is not counted.
         let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         #expect(sum == 2)
         let other = try PrivateBus.current.connect()
@@ -34,7 +34,7 @@ struct LoadTests {
         #expect(again == 1)
     }
 
-    @Test func `calls that are held have the same limit`() async throws {
+    @Test func `held calls have the same limit`() async throws {
         let server = try TestServer(started: false)
         let calls = (0..<1001).map { _ in
             Task.immediate { () throws -> UInt32 in
@@ -47,7 +47,7 @@ struct LoadTests {
         for call in calls.dropLast() { #expect(try await call.value == 2) }
     }
 
-    @Test func `a message of 64 MiB is answered, and its memory is given back`() async throws {
+    @Test func `a call of 64 MiB gets a reply and its memory is freed`() async throws {
         let server = try TestServer()
         let text = String(repeating: "x", count: 63 << 20)
         func call() async throws {
@@ -59,25 +59,25 @@ struct LoadTests {
         try await call()
         let before = try residentMebibytes()
         for _ in 0..<2 { try await call() }
-        // Two messages that stayed would be 126.
+        // Two leaked messages would take 126 MiB.
         #expect(try residentMebibytes() - before < 100)
     }
 
-    @Test func `a large call that runs blocks nobody`() async throws {
+    @Test func `a running large call does not block other calls`() async throws {
         let server = try TestServer()
         let text = String(repeating: "x", count: 64 << 20)
         let late = Task.immediate { () throws -> UInt32 in
             try await server.proxy.call(.test, "WaitWith", text, timeout: nil)
         }
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
-        // The handler's own calls are on the same connection.
+        // The handler's own calls use the same connection.
         try await BusProxy(server.connection, server.client.uniqueName, "/")
             .perform("org.freedesktop.DBus.Peer", "Ping")
         server.object.isReleased.update { $0 = true }
         #expect(try await late.value == 64 << 20)
     }
 
-    @Test func `a caller that has gone is not waited for`() async throws {
+    @Test func `calls of a disconnected caller do not block others`() async throws {
         let server = try TestServer()
         var caller: BusConnection? = try PrivateBus.current.connect()
         for _ in 0..<10 {
@@ -92,16 +92,16 @@ struct LoadTests {
         withExtendedLifetime(caller) {}
     }
 
-    @Test func `a client that floods does not keep others from being served`() async throws {
+    @Test func `a client that sends many calls does not block others`() async throws {
         let server = try TestServer()
         let flooder = try PrivateBus.current.connect()
-        let header = MessageHeader.methodCall(server.connection.uniqueName, .test, .test, "Note")
+        let header = MessageHeader.methodCall(server.connection.uniqueName, .test, .test, "Record")
         for number in 0..<20_000 as Range<UInt32> {
             flooder.send(try BusMessage(header, number))
         }
         let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         #expect(sum == 2)
-        #expect(try await server.object.notes.elements(20_000).last == 19_999)
+        #expect(try await server.object.recordedNumbers.elements(20_000).last == 19_999)
     }
 
     private func residentMebibytes() throws -> Int {

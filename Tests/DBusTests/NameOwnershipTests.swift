@@ -7,24 +7,24 @@ import Testing
 struct NameOwnershipTests {
     private let losses = Observed<[String]>()
 
-    @Test func `a free name is owned, and owned again`() async throws {
+    @Test func `a free name can be requested repeatedly`() async throws {
         let connection = try PrivateBus.current.connect()
         #expect(try await request(connection, "first") == .owned)
         #expect(try await request(connection, "again") == .owned)
         #expect(try await connection.owner(of: "a.b") == connection.uniqueName)
     }
 
-    @Test func `a name that another has is taken`() async throws {
+    @Test func `a name with another owner is reported as taken`() async throws {
         let bus = try PrivateBus.current
         let (first, second) = (try bus.connect(), try bus.connect())
         #expect(try await request(first, "first") == .owned)
         #expect(try await request(second, "second") == .taken)
-        // No queue: the name is free once it is given back.
+        // Without a queue, the name is free after its release.
         try await first.releaseName("a.b")
         #expect(try await second.owner(of: "a.b") == nil)
     }
 
-    @Test func `a name is taken over, and the loser is told once`() async throws {
+    @Test func `replacing the owner of a name notifies it once`() async throws {
         let bus = try PrivateBus.current
         let (first, second) = (try bus.connect(), try bus.connect())
         #expect(try await request(first, "second") == .owned)
@@ -39,7 +39,7 @@ struct NameOwnershipTests {
         #expect(losses.value == ["first"])
     }
 
-    @Test func `giving a name back is no loss`() async throws {
+    @Test func `releasing a name is not reported as a loss`() async throws {
         let connection = try PrivateBus.current.connect()
         _ = try await request(connection, "lost")
         try await connection.releaseName("a.b")
@@ -47,7 +47,7 @@ struct NameOwnershipTests {
         #expect(losses.value.isEmpty)
     }
 
-    @Test func `a name that the bus forbids is refused`() async throws {
+    @Test func `requesting a forbidden name fails`() async throws {
         let connection = try PrivateBus.current.connect()
         let name = await errorName {
             _ = try await connection.requestName(":1.5", replacing: false) {}

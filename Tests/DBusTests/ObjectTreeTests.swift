@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite struct RunningCallsTests {
-    @Test func `each client has a thousand calls`() {
+    @Test func `each client can have a thousand running calls`() {
         var calls = RunningCalls()
         let first = (0..<1001).map { _ in calls.begin(":1.1") }
         #expect(first.firstIndex(of: false) == 1000)
@@ -19,7 +19,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct ObjectTreeTests {
-    @Test func `what is not there has a standard error`() async throws {
+    @Test func `missing objects and members have standard errors`() async throws {
         let server = try TestServer()
         let proxy = server.proxy
         let nowhere = BusProxy(server.client, proxy.destination, "/org/imagefeed/nowhere")
@@ -55,7 +55,7 @@ struct ObjectTreeTests {
         #expect(server.object.label == "one")
     }
 
-    @Test func `errors of handlers are named`() async throws {
+    @Test func `errors of handlers are converted to error replies`() async throws {
         let server = try TestServer()
         await #expect(
             throws: BusError.reply(ErrorReply("org.imagefeed.Error.Other", "TestError"))
@@ -67,7 +67,7 @@ struct ObjectTreeTests {
         }
     }
 
-    @Test func `an answer that cannot be sent is an error`() async throws {
+    @Test func `a reply that cannot be sent becomes an error reply`() async throws {
         let server = try TestServer()
         let broken = await errorName {
             let _: String = try await server.proxy.call(.test, "Broken")
@@ -88,15 +88,15 @@ struct ObjectTreeTests {
         #expect(name == .unknownMethod)
     }
 
-    @Test func `a call that wants no reply gets none`() async throws {
+    @Test func `a call with the flag NO_REPLY_EXPECTED gets no reply`() async throws {
         let server = try TestServer()
-        for member in ["Note", "Nothing", "Page", "Broken"] as [MemberName] {
+        for member in ["Record", "Nothing", "Page", "Broken"] as [MemberName] {
             var header = MessageHeader.methodCall(
                 server.connection.uniqueName, .test, .test, member)
             header.expectsReply = false
             server.client.send(try BusMessage(header, 7 as UInt32))
         }
-        #expect(try await server.object.notes.elements(1) == [7])
+        #expect(try await server.object.recordedNumbers.elements(1) == [7])
         try await server.proxy.perform("org.freedesktop.DBus.Peer", "Ping")
         #expect(server.object.pages == 1)
     }
@@ -105,30 +105,30 @@ struct ObjectTreeTests {
         let server = try TestServer(started: false)
         _ = try await server.connection.requestName("a.b", replacing: false) {}
         let proxy = BusProxy(server.client, "a.b", .test.appending("late"))
-        let answered = Observed<Set<Int>>([])
+        let completed = Observed<Set<Int>>([])
         let calls = (0..<5).map { number in
             Task.immediate { () throws -> String in
                 let xml: String = try await proxy.call(
                     "org.freedesktop.DBus.Introspectable", "Introspect")
-                answered.update { $0.insert(number) }
+                completed.update { $0.insert(number) }
                 return xml
             }
         }
         let added = Task.immediate { () throws -> UInt32 in
             try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         }
-        // The calls above are there once this one is, which came later.
+        // This later call arrives after the calls above.
         try await BusProxy(server.client, "a.b", "/").perform("org.freedesktop.DBus.Peer", "Ping")
-        #expect(answered.value.isEmpty)
+        #expect(completed.value.isEmpty)
         server.tree.export(ExportedObject(.test.appending("late")))
         server.tree.start()
         server.tree.start()
         for call in calls { #expect(try await call.value.contains("Properties")) }
         #expect(try await added.value == 2)
-        #expect(answered.value == [0, 1, 2, 3, 4])
+        #expect(completed.value == [0, 1, 2, 3, 4])
     }
 
-    @Test func `results at hand are sent again without making them`() async throws {
+    @Test func `a prepared reply is sent without calling the handler`() async throws {
         let server = try TestServer()
         for _ in 0..<3 {
             let page: String = try await server.proxy.call(.test, "Page", 7 as UInt32)
@@ -137,7 +137,7 @@ struct ObjectTreeTests {
         #expect(server.object.pages == 1)
     }
 
-    @Test func `an object that was taken away is unknown`() async throws {
+    @Test func `a removed object is unknown`() async throws {
         let server = try TestServer()
         let running = Task.immediate { () throws -> UInt32 in
             try await server.proxy.call(.test, "Wait", timeout: nil)
@@ -147,12 +147,12 @@ struct ObjectTreeTests {
         server.tree.remove(server.exported)
         let name = await errorName { try await server.proxy.perform(.test, "Add") }
         #expect(name == .unknownObject)
-        // What it was doing is still answered.
+        // A running call still gets its reply.
         server.object.isReleased.update { $0 = true }
         #expect(try await running.value == 1)
     }
 
-    @Test func `a tree that is gone answers with an error`() async throws {
+    @Test func `calls to a released tree get an error`() async throws {
         let bus = try PrivateBus.current
         let (connection, client) = (try bus.connect(), try bus.connect())
         var tree: ObjectTree? = ObjectTree(connection, root: "/") { _ in ErrorReply(.failed, "") }
@@ -164,7 +164,7 @@ struct ObjectTreeTests {
         withExtendedLifetime(tree) {}
     }
 
-    @Test func `libdbus answers a ping on every path`() async throws {
+    @Test func `libdbus replies to a ping on every path`() async throws {
         let server = try TestServer()
         for path in [.test, "/nowhere", "/"] as [ObjectPath] {
             try await BusProxy(server.client, server.connection.uniqueName, path)
@@ -174,7 +174,7 @@ struct ObjectTreeTests {
 }
 
 extension TestServer {
-    /// A call of ``object`` that names no interface.
+    /// Returns the header of a call of ``object`` without an interface.
     func header(_ member: MemberName) -> MessageHeader {
         var header = MessageHeader.methodCall(connection.uniqueName, .test, .test, member)
         header.interface = nil

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct PropertiesTests {
-    @Test func `properties are read one by one and all at once`() async throws {
+    @Test func `properties can be read individually and together`() async throws {
         let server = try TestServer()
         #expect(try await server.proxy.property(.test, "Number") == .uint32(1))
         let all: [String: Variant] = [
@@ -15,7 +15,7 @@ struct PropertiesTests {
         #expect(try await server.proxy.properties(.test) == all)
         #expect(
             try await server.proxy.properties("org.freedesktop.DBus.Properties").isEmpty)
-        // An empty name is any interface.
+        // An empty name selects any interface.
         let any: Variant = try await server.proxy.call(
             "org.freedesktop.DBus.Properties", "Get", "", "Label")
         #expect(any == .string("one"))
@@ -24,7 +24,7 @@ struct PropertiesTests {
         #expect(every == all)
     }
 
-    @Test func `a property is written, and clients are told`() async throws {
+    @Test func `writing a property emits PropertiesChanged`() async throws {
         let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         try await server.proxy.set(.test, "Label", to: "two")
@@ -33,40 +33,42 @@ struct PropertiesTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `changes of one burst are told in one signal, equal values in none`() async throws {
+    @Test func `a burst of changes is announced once and equal values are not`() async throws {
         let server = try TestServer()
         let (changes, subscription) = try await server.changes()
-        server.exported.noteChange()
+        server.exported.announceChanges()
         server.exported.flushChanges()
         for number in 2..<100 as Range<UInt32> {
             server.object.number = number
             server.object.label = "\(number)"
-            server.exported.noteChange()
+            server.exported.announceChanges()
         }
         _ = try await changes.elements(1)
         server.object.label = "other"
         server.object.label = "99"
-        server.exported.noteChange()
+        server.exported.announceChanges()
         server.exported.flushChanges()
         server.object.number = 100
-        server.exported.noteChange()
-        let told = try await changes.elements(2)
+        server.exported.announceChanges()
+        let announced = try await changes.elements(2)
         #expect(
-            told == [["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)]])
+            announced == [
+                ["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)],
+            ])
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a change is told before the object goes`() async throws {
+    @Test func `a pending change is announced before the object is removed`() async throws {
         let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         server.object.number = 2
-        server.exported.noteChange()
+        server.exported.announceChanges()
         server.tree.remove(server.exported)
         #expect(try await changes.elements(1) == [["Number": .uint32(2)]])
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `what was told with the interface is not told again`() async throws {
+    @Test func `values sent with InterfacesAdded are not announced again`() async throws {
         let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         server.tree.remove(server.exported)
@@ -82,22 +84,22 @@ struct PropertiesTests {
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct ObjectManagerTests {
-    @Test func `the root lists every object below it`() async throws {
+    @Test func `the root object lists every object below it`() async throws {
         let server = try TestServer()
         let objects = try await server.root.managedObjects()
         #expect(Set(objects.keys) == [.test])
         #expect(objects[.test]?["org.imagefeed.Test"]?["Label"] == .string("one"))
     }
 
-    @Test func `the list of objects follows each change`() async throws {
+    @Test func `the list of objects is current after each change`() async throws {
         let server = try TestServer()
         func values() async throws -> [String: Variant]? {
             try await server.root.managedObjects()[.test]?["org.imagefeed.Test"]
         }
-        // What is listed once is marshalled for the next call.
+        // The second call gets the prepared reply.
         for _ in 0..<2 { #expect(try await values()?["Number"] == .uint32(1)) }
         server.object.number = 2
-        server.exported.noteChange()
+        server.exported.announceChanges()
         for _ in 0..<2 { #expect(try await values()?["Number"] == .uint32(2)) }
         server.object.number = 3
         server.exported.flushChanges()
@@ -118,7 +120,7 @@ struct ObjectManagerTests {
         #expect(try await server.root.managedObjects().count == 1)
     }
 
-    @Test func `objects and interfaces that come and go are told`() async throws {
+    @Test func `added and removed objects and interfaces are announced`() async throws {
         let server = try TestServer()
         let events = Observed<[String]>()
         let subscription = try await server.client.subscribe(
@@ -150,7 +152,7 @@ struct ObjectManagerTests {
 }
 
 extension TestServer {
-    /// The changed properties in each `PropertiesChanged` that the client receives.
+    /// Records the changed properties of each `PropertiesChanged` that the client receives.
     func changes() async throws -> (Observed<[[String: Variant]]>, SignalSubscription) {
         let changes = Observed<[[String: Variant]]>()
         let subscription = try await client.subscribe(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct RoundTripTests {
-    @Test func `every type crosses the bus and comes back`() async throws {
+    @Test func `a value of every type survives a round trip`() async throws {
         let echo = try Echo()
         try await echo.check([0, 1, UInt8.max])
         try await echo.check([true, false])
@@ -27,7 +27,7 @@ struct RoundTripTests {
         try await echo.check(VariantTests.everyKind)
     }
 
-    @Test func `structs cross the bus and come back`() async throws {
+    @Test func `structs survive a round trip`() async throws {
         let echo = try Echo()
         let value = BusStruct(1 as UInt8, BusStruct("a", [2 as Int64]), Variant.string("c"))
         let reply = try await echo.send(value).elements
@@ -40,14 +40,14 @@ struct RoundTripTests {
         #expect(list.map(\.elements.1) == [true, false])
     }
 
-    @Test func `more than one value crosses the bus`() async throws {
+    @Test func `a call can have several arguments`() async throws {
         let server = try TestServer()
         let sum: UInt32 = try await server.proxy.call(.test, "Add", 2 as UInt32, 3 as UInt32)
         #expect(sum == 5)
     }
 }
 
-/// A method for one type at a time, which answers what it is given.
+/// A server with one method per type, which returns its argument.
 @MainActor
 private final class Echo {
     private let server: TestServer

@@ -3,10 +3,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The environment is the process's: each test changes it in a process of its own.
+/// Each test runs in a separate process, because it changes the environment.
 @Suite(.timeLimit(.minutes(1)))
 struct SessionAddressTests {
-    @Test func `the environment names the bus`() async {
+    @Test func `DBUS_SESSION_BUS_ADDRESS is used first`() async {
         await #expect(processExitsWith: .success) { @MainActor in
             setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x", 1)
             let address = try BusConnection.sessionAddress()
@@ -14,7 +14,7 @@ struct SessionAddressTests {
         }
     }
 
-    @Test func `the runtime directory has the bus`() async {
+    @Test func `the socket in XDG_RUNTIME_DIR is used second`() async {
         await #expect(processExitsWith: .success) { @MainActor in
             let directory = try TemporaryDirectory()
             unsetenv("DBUS_SESSION_BUS_ADDRESS")
@@ -25,7 +25,7 @@ struct SessionAddressTests {
         }
     }
 
-    @Test func `without either there is no bus`() async {
+    @Test func `connecting fails without an address and a socket`() async {
         await #expect(processExitsWith: .success) { @MainActor in
             setenv("DBUS_SESSION_BUS_ADDRESS", "", 1)
             for directory in ["", "relative", "/nonexistent"] {

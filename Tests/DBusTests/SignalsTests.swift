@@ -4,7 +4,7 @@ import Testing
 @testable import DBus
 
 @Suite struct MatchRuleTests {
-    @Test func `a rule is written as the bus reads it`() {
+    @Test func `a match rule has the syntax of the bus`() {
         #expect(MatchRule().text == "type='signal'")
         #expect(
             MatchRule(
@@ -15,7 +15,7 @@ import Testing
         #expect(MatchRule(pathNamespace: "/c").text == "type='signal',path_namespace='/c'")
     }
 
-    @Test func `a rule matches what it names`() throws {
+    @Test func `a match rule selects matching signals`() throws {
         let signal = try BusMessage(.signal("/c/d", "d.e", "F"), "x")
         for rule in [
             MatchRule(), MatchRule(path: "/c/d"), MatchRule(pathNamespace: "/c"),
@@ -38,7 +38,7 @@ import Testing
 struct SignalsTests {
     private let seen = Observed<[String]>()
 
-    @Test func `signals are delivered until the subscription is dropped`() async throws {
+    @Test func `signals are delivered until the subscription is released`() async throws {
         let bus = try PrivateBus.current
         let (sender, receiver) = (try bus.connect(), try bus.connect())
         var first: SignalSubscription? = try await subscribe(receiver, MatchRule(interface: "a.b"))
@@ -55,7 +55,7 @@ struct SignalsTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `the bus forgets a rule with its last subscription`() async throws {
+    @Test func `a match rule is removed with its last subscription`() async throws {
         let receiver = try PrivateBus.current.connect()
         var first: SignalSubscription? = try await subscribe(receiver, MatchRule(sender: "a.b"))
         var second: SignalSubscription? = try await subscribe(receiver, MatchRule(sender: "a.b"))
@@ -67,7 +67,7 @@ struct SignalsTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test func `a signal of somebody who claims to be the sender is not delivered`() async throws {
+    @Test func `a signal of a forged sender is not delivered`() async throws {
         let bus = try PrivateBus.current
         let (owner, forger, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         _ = try await owner.requestName("a.b", replacing: false) {}
@@ -80,15 +80,15 @@ struct SignalsTests {
                     "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameOwnerChanged",
                     to: receiver.uniqueName),
                 "a.b", owner.uniqueName.text, forger.uniqueName.text))
-        try await settle(forger)
+        try await waitForBus(forger)
         try emit(forger, "forged again", to: receiver.uniqueName)
-        try await settle(forger)
+        try await waitForBus(forger)
         try emit(owner, "real")
         #expect(try await seen.elements(2) == ["real", "real"])
         withExtendedLifetime((subscription, unique)) {}
     }
 
-    @Test func `a subscription follows its sender from owner to owner`() async throws {
+    @Test func `a subscription follows its sender to a new owner`() async throws {
         let bus = try PrivateBus.current
         let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         let subscription = try await subscribe(receiver, MatchRule(sender: "a.b"))
@@ -96,15 +96,15 @@ struct SignalsTests {
         try emit(first, "1")
         _ = try await second.requestName("a.b", replacing: true) {}
         try emit(second, "2")
-        // In vain, now that the name is another's.
+        // Not delivered, because the sender does not own the name any more.
         try emit(first, "3", to: receiver.uniqueName)
-        try await settle(first)
+        try await waitForBus(first)
         try emit(second, "4")
         #expect(try await seen.elements(3) == ["1", "2", "4"])
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `an owner that changes while we ask for it is not missed`() async throws {
+    @Test func `a change of the owner during the subscription is not missed`() async throws {
         let bus = try PrivateBus.current
         let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         _ = try await first.requestName("a.b", replacing: false) {}
@@ -117,7 +117,7 @@ struct SignalsTests {
                 "a.b", 2 as UInt32))
         try emit(second, "1", to: receiver.uniqueName)
         second.flush()
-        // Does not return before the bus has taken in what was sent above.
+        // Connecting takes a round trip, so the bus has received the messages above afterwards.
         _ = try bus.connect()
         let subscription = try await subscribing.value
         try emit(second, "2")
@@ -125,16 +125,16 @@ struct SignalsTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a handler may subscribe and unsubscribe`() async throws {
+    @Test func `a handler can subscribe and unsubscribe`() async throws {
         let bus = try PrivateBus.current
         let (sender, receiver) = (try bus.connect(), try bus.connect())
-        final class Kept { var subscriptions: [SignalSubscription] = [] }
-        let kept = Kept()
+        final class Storage { var subscriptions: [SignalSubscription] = [] }
+        let storage = Storage()
         for _ in 0..<10 {
-            kept.subscriptions.append(
+            storage.subscriptions.append(
                 try await receiver.subscribe(MatchRule(member: "S")) { [seen] _ in
                     seen.append("x")
-                    kept.subscriptions = [
+                    storage.subscriptions = [
                         receiver.signals.subscribe(MatchRule(member: "S")) { _ in seen.append("y") }
                     ]
                 })
@@ -142,7 +142,7 @@ struct SignalsTests {
         try emit(sender, "")
         try emit(sender, "")
         #expect(try await seen.elements(2) == ["x", "y"])
-        kept.subscriptions = []
+        storage.subscriptions = []
     }
 
     @Test func `the owner of a name is watched`() async throws {
@@ -173,8 +173,8 @@ struct SignalsTests {
         connection.send(try BusMessage(.signal("/", "a.b", member, to: destination), text))
     }
 
-    /// Returns when the bus has handled all that `connection` has sent.
-    private func settle(_ connection: BusConnection) async throws {
+    /// Waits until the bus has handled all messages of `connection`.
+    private func waitForBus(_ connection: BusConnection) async throws {
         _ = try await connection.owner(of: .bus)
     }
 

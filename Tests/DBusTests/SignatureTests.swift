@@ -10,7 +10,7 @@ import Testing
         String(repeating: "a{s(", count: 17) + "i" + String(repeating: ")}", count: 17),
         String(repeating: "s", count: 255),
     ])
-    func `a signature that obeys the grammar is accepted`(text: String) throws {
+    func `a valid signature is accepted`(text: String) throws {
         #expect(try Signature(text).text == text)
     }
 
@@ -20,7 +20,7 @@ import Testing
         String(repeating: "(", count: 33) + "s" + String(repeating: ")", count: 33),
         String(repeating: "s", count: 256),
     ])
-    func `a signature that breaks the grammar is refused`(text: String) {
+    func `an invalid signature is rejected`(text: String) {
         #expect(throws: BusError.invalidName("signature", text)) { try Signature(text) }
     }
 
@@ -28,7 +28,7 @@ import Testing
         #expect(Signature("aa{sv}s(uu)").completeTypes == ["aa{sv}", "s", "(uu)"])
     }
 
-    @Test func `dictionaries and structs are nested as deeply as libdbus nests them`() {
+    @Test func `dictionaries and structs can be nested as deeply as in libdbus`() {
         let deep = String(repeating: "a{s(", count: 17) + "i" + String(repeating: ")}", count: 17)
         #expect(Signature(unchecked: "s" + deep).completeTypes.count == 2)
     }
@@ -37,11 +37,11 @@ import Testing
         ("y", 1), ("g", 1), ("v", 1), ("n", 2), ("q", 2), ("i", 4), ("u", 4), ("b", 4), ("s", 4),
         ("o", 4), ("h", 4), ("as", 4), ("x", 8), ("t", 8), ("d", 8), ("(y)", 8), ("{sv}", 8),
     ])
-    func `a type starts on its boundary`(text: String, alignment: Int) {
+    func `each type has its alignment`(text: String, alignment: Int) {
         #expect(Signature(unchecked: text).firstAlignment == alignment)
     }
 
-    @Test func `a type knows its signature and its boundary`() {
+    @Test func `each Swift type has its signature and alignment`() {
         func check<Value: BusType>(_: Value.Type, _ text: String) {
             #expect(Value.signature.text == text)
             #expect(Value.alignment == Value.signature.firstAlignment)

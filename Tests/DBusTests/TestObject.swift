@@ -2,21 +2,21 @@ import DBus
 import TestSupport
 import Testing
 
-/// An object with a member of every sort.
+/// An object with a member of every kind.
 @MainActor
 final class TestObject {
     var number: UInt32 = 1
     var label = "one"
-    /// Calls of `Wait` end when it is set.
+    /// Set to complete the calls of `Wait`.
     let isReleased = Observed(false)
-    /// How many calls of `Wait` have begun.
+    /// The number of calls of `Wait` that have begun.
     let waiting = Observed(0)
-    /// What `Note` was called with.
-    let notes = Observed<[UInt32]>()
+    /// The arguments of the calls of `Record`.
+    let recordedNumbers = Observed<[UInt32]>()
     var pages = 0
     /// The callers of `Page`.
     var pageCallers: [BusName?] = []
-    var kept: PreparedReply?
+    var preparedPage: PreparedReply?
     weak var exported: ExportedObject?
 
     static let interface = BusInterface<TestObject>(
@@ -25,8 +25,8 @@ final class TestObject {
             .method("Add", in: ["a", "b"], out: ["sum"]) {
                 (_, a: UInt32, b: UInt32) -> UInt32 in a &+ b
             },
-            .method("Note", in: ["number"]) { (object, number: UInt32) in
-                object.notes.append(number)
+            .method("Record", in: ["number"]) { (object, number: UInt32) in
+                object.recordedNumbers.append(number)
             },
             .method("Length", in: ["text"], out: ["bytes"]) { (_, text: String) -> UInt32 in
                 UInt32(text.utf8.count)
@@ -57,14 +57,14 @@ final class TestObject {
             },
             .preparedMethod(
                 "Page", in: ["number"], out: ["page"], returning: (String).self,
-                kept: { (object, caller, _: UInt32) in
+                prepared: { (object, caller, _: UInt32) in
                     object.pageCallers.append(caller)
-                    return object.kept
+                    return object.preparedPage
                 }
             ) { (object, _, number: UInt32) in
                 object.pages += 1
                 let reply = try PreparedReply("page \(number)")
-                object.kept = reply
+                object.preparedPage = reply
                 return reply
             },
             .property("Number") { $0.number },
@@ -73,7 +73,7 @@ final class TestObject {
                 set: { object, label in
                     guard !label.isEmpty else { throw ErrorReply(.invalidArgs, "empty") }
                     object.label = label
-                    object.exported?.noteChange()
+                    object.exported?.announceChanges()
                 }),
             .property("Id", emits: .constant) { _ in "test" },
             .property("Clock", emits: .never) { $0.number },
@@ -99,7 +99,7 @@ struct TestServer {
     let object = TestObject()
     let exported = ExportedObject(.test)
     let client: BusConnection
-    /// ``object`` as the client sees it.
+    /// The client's proxy of ``object``.
     let proxy: BusProxy
 
     init(started: Bool = true) throws {
@@ -120,7 +120,7 @@ struct TestServer {
     var root: BusProxy { BusProxy(client, connection.uniqueName, "/org/imagefeed") }
 }
 
-/// The error name of the reply that `body` fails with; nil and an issue if there is none.
+/// Returns the error name of the error reply that `body` throws; nil, with an issue, if there is none.
 @MainActor
 func errorName(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void

@@ -21,7 +21,7 @@ import Testing
     ]
 
     @Test(arguments: everyKind)
-    func `a variant comes out of a message as it went in`(variant: Variant) throws {
+    func `a variant survives marshalling`(variant: Variant) throws {
         let message = try BusMessage(.test, variant, "next", AnyVariant(variant))
         let (first, next, second): (Variant, String, Variant) = try message.read()
         #expect(first == variant)
@@ -35,7 +35,7 @@ import Testing
         .structure([]), .array([], of: ""), .array([], of: "ss"),
         .dictionary([], key: "v", value: "s"), .string("\0"), .array([.string("\0")], of: "s"),
     ])
-    func `a variant that D-Bus has no form for is refused`(variant: Variant) {
+    func `a variant that D-Bus cannot represent is rejected`(variant: Variant) {
         #expect(throws: BusError.self) { try BusMessage(.test, variant) }
     }
 
@@ -47,7 +47,7 @@ import Testing
         #expect(read == deep)
     }
 
-    @Test func `a variant is asked for what it holds`() {
+    @Test func `the accessors of a variant return its value or nil`() {
         #expect(Variant.string("a").string == "a")
         #expect(Variant.bool(true).bool == true)
         #expect(Variant.uint32(1).uint32 == 1)
@@ -65,13 +65,13 @@ import Testing
         #expect(read.entries.map(\.value) == entries.entries.map(\.value))
     }
 
-    @Test func `a value of any type stays what it is when it is passed on`() throws {
+    @Test func `a received AnyVariant can be sent again`() throws {
         let first: AnyVariant = try BusMessage(.test, Variant.uint32(1)).read()
         let second: Variant = try BusMessage(.test, first).read()
         #expect(second == .uint32(1))
     }
 
-    @Test func `a message of other types is not read`() throws {
+    @Test func `reading values of other types fails`() throws {
         let message = try BusMessage(.test, "a", 1 as UInt32)
         #expect(throws: BusError.invalidValue("expected (s), found (su)")) {
             let _: String = try message.read()

@@ -6,11 +6,11 @@ package final class FakeNetworkManager {
     private let connection: BusConnection
     private let tree: ObjectTree
     private let object = ExportedObject("/org/freedesktop/NetworkManager")
-    package var state: UInt32 = 70 { didSet { object.noteChange() } }
-    package var connectivity: UInt32 = 4 { didSet { object.noteChange() } }
-    package var metered: UInt32 = 4 { didSet { object.noteChange() } }
+    package var state: UInt32 = 70 { didSet { object.announceChanges() } }
+    package var connectivity: UInt32 = 4 { didSet { object.announceChanges() } }
+    package var metered: UInt32 = 4 { didSet { object.announceChanges() } }
     /// The object path of the primary connection.
-    package var primaryConnection: ObjectPath = "/" { didSet { object.noteChange() } }
+    package var primaryConnection: ObjectPath = "/" { didSet { object.announceChanges() } }
 
     package static let name: BusName = "org.freedesktop.NetworkManager"
 
