@@ -112,7 +112,7 @@ nonisolated package struct AccountStore: Sendable {
     ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
         let path = "\(folder)/accounts.sqlite"
         var (database, contents, damaged) = try Database.open(
-            keeping: path, migrations, read: read)
+            preserving: path, migrations, read: read)
         contents.damagedFile = damaged
         contents.readOnlyError = database.writeError
         database.releaseMemory()
@@ -120,7 +120,7 @@ nonisolated package struct AccountStore: Sendable {
             if case .inUse = lock?.attempt() {
                 throw StorageError.readOnly(path, "another imagefeedd uses it")
             }
-            return try Database.open(keeping: path, migrations) { _ throws(StorageError) in }
+            return try Database.open(preserving: path, migrations) { _ throws(StorageError) in }
                 .database
         }
         return (AccountStore(database: queue), contents)

@@ -3,15 +3,15 @@ internal import CSQLite
 extension Database {
     /// Replaces the contents with those of a file that cannot be written.
     ///
-    /// Changes in the log of the file are included if the log and its index are readable, as they are after the
-    /// process that wrote them was killed.
+    /// Changes in the write-ahead log are included if the log and its index are readable, as they are after the process
+    /// that wrote them was killed.
     ///
     /// - Parameters:
-    ///   - path: Of a file that nobody writes meanwhile.
-    ///   - maximumBytes: How large it may be.
-    /// - Throws: ``StorageError``; then what is here is of no use.
+    ///   - path: The file, which no other process may write meanwhile.
+    ///   - maximumBytes: The largest accepted size of the file.
+    /// - Throws: ``StorageError``; the contents of this database are undefined then.
     ///
-    /// The corresponding C functions are `sqlite3_backup_init` and its kin.
+    /// The corresponding C functions are `sqlite3_backup_init`, `sqlite3_backup_step` and `sqlite3_backup_finish`.
     package func copy(from path: String, maximumBytes: Int = 32 << 20) throws(StorageError) {
         let source = try ReadOnlyFile(path)
         guard source.bytes <= maximumBytes else { throw .cannotOpen(path, "it is too large") }
@@ -62,7 +62,7 @@ private struct ReadOnlyFile: ~Copyable {
         return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
     }
 
-    /// All but the most harmless bytes are written in hexadecimal digits.
+    /// Escapes all bytes except letters, digits, `/` and `.`.
     ///
     /// Source: sqlite.org/uri.html.
     private static func escape(_ path: String) -> String {

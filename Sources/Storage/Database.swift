@@ -3,34 +3,33 @@ internal import Glibc
 
 /// One connection to an SQLite database.
 ///
-/// Not `Sendable`: whoever made it uses it, one call at a time. ``DatabaseQueue`` is one that others can
-/// share.
+/// Not `Sendable`: one owner uses it, one call at a time. A ``DatabaseQueue`` can be shared.
 package final class Database {
-    /// How much a commit waits for.
+    /// The point that a commit waits for.
     package enum Durability: String {
-        /// The disk has it: survives a loss of power.
+        /// The data are on the disk: the commit survives a loss of power.
         case full = "FULL"
-        /// The kernel has it: survives the end of the process.
+        /// The data are in the kernel: the commit survives the end of the process.
         case process = "OFF"
     }
 
     /// The path of the file, or `:memory:`.
     package let path: String
     let raw: OpaquePointer
-    /// The error of every write, for a copy in memory of a file that cannot be written; otherwise nil.
+    /// The error of every write to an in-memory copy of a file that cannot be written; otherwise nil.
     var readOnlyError: StorageError?
     private var statements: [String: Statement] = [:]
     private var isInTransaction = false
 
-    /// Whether SQLite took what we set for the whole process, which it does before its first use.
+    /// True if SQLite accepted the process-wide configuration, which must precede its first use.
     private static let isConfigured = shim_sqlite3_allocate_pages_one_by_one() == SQLITE_OK
 
-    /// Opens, or creates, the file at `path` in WAL mode.
+    /// Opens or creates the file at `path` in WAL mode.
     ///
     /// - Parameters:
-    ///   - path: Its folder must exist.
-    ///   - durability: How much a commit waits for.
-    ///   - cacheKibibytes: How much memory the connection may keep pages in.
+    ///   - path: The path. Its folder must exist.
+    ///   - durability: The point that a commit waits for.
+    ///   - cacheKibibytes: The size of the connection's page cache.
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/damaged(_:)``.
     package init(
         path: String, durability: Durability, cacheKibibytes: Int = 256
@@ -40,14 +39,14 @@ package final class Database {
         do throws(StorageError) {
             raw = try Self.open(path, isShared: true)
         } catch {
-            // What is shared with others takes room, and on a disk that is full there is none. Alone, what is there
-            // can still be read, and written once there is room.
+            // The shared-memory file of the WAL needs space, which a full disk does not have. In exclusive mode, the
+            // database can be read without it, and written once there is space.
             guard case .failed(let code, _) = error, code & 0xff == SQLITE_IOERR else {
                 throw error
             }
             raw = try Self.open(path, isShared: false)
         }
-        // The log is read at each start: it stays short.
+        // The log is read at each start, so it is kept short.
         try execute("PRAGMA wal_autocheckpoint = 100")
         try execute("PRAGMA synchronous = \(durability.rawValue)")
         try execute("PRAGMA cache_size = -\(cacheKibibytes)")
@@ -65,7 +64,7 @@ package final class Database {
         _ path: String, isShared: Bool
     ) throws(StorageError) -> OpaquePointer {
         var opened: OpaquePointer?
-        // The caller sees to it that one thread at a time uses a connection.
+        // The caller ensures that one thread at a time uses a connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard let raw = opened, code == SQLITE_OK else {
@@ -74,7 +73,7 @@ package final class Database {
             throw .cannotOpen(path, reason)
         }
         sqlite3_extended_result_codes(raw, 1)
-        // The other side may be a daemon that is just being replaced.
+        // The other connection may be a daemon that is being replaced.
         sqlite3_busy_timeout(raw, 2000)
         do throws(StorageError) {
             if !isShared {
@@ -89,15 +88,16 @@ package final class Database {
         return raw
     }
 
-    /// The error of every write: the file is read-only, or this is a copy of a file that cannot be written; nil if
-    /// the database can be written.
+    /// The error of every write: the file is read-only, or this is an in-memory copy of a file that cannot be written.
+    /// nil
+    /// if the database can be written.
     package var writeError: StorageError? {
         if let readOnlyError { return readOnlyError }
         guard sqlite3_db_readonly(raw, "main") == 1 else { return nil }
         return .readOnly(path, Self.readOnlyReason(path))
     }
 
-    /// Runs statements that have no parameters and whose rows nobody wants.
+    /// Runs statements without parameters and ignores their rows.
     package func execute(_ sql: String) throws(StorageError) {
         try check(sqlite3_exec(raw, sql, nil, nil, nil))
     }
@@ -105,9 +105,9 @@ package final class Database {
     /// Runs one statement and calls `body` for each row.
     ///
     /// - Parameters:
-    ///   - sql: One statement. It is kept prepared, so it must not be put together from values.
-    ///   - values: Its parameters, in their order.
-    ///   - body: Reads the row, which is valid during the call alone.
+    ///   - sql: One statement. It is cached in prepared form, so it must not be assembled from values.
+    ///   - values: The parameters, in order.
+    ///   - body: Reads the row, which is valid only during the call.
     /// - Throws: ``StorageError``.
     package func query(
         _ sql: String, _ values: [SQLValue] = [],
@@ -125,7 +125,7 @@ package final class Database {
         }
     }
 
-    /// Runs one statement and reads its first row, if there is one.
+    /// Runs one statement and reads its first row; returns nil if there is none.
     package func first<Value>(
         _ sql: String, _ values: [SQLValue] = [], _ read: (borrowing Row) -> Value
     ) throws(StorageError) -> Value? {
@@ -136,10 +136,11 @@ package final class Database {
         return result
     }
 
-    /// How many rows the last statement inserted, updated or deleted.
+    /// The number of rows that the last statement inserted, updated or deleted.
     package var changedRows: Int { Int(sqlite3_changes(raw)) }
 
-    /// Runs `body` in a transaction: all of it is stored, or nothing. One inside another joins it.
+    /// Runs `body` in a transaction, which is stored completely or not at all. A nested call joins the outer
+    /// transaction.
     package func transaction<Value>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -152,37 +153,37 @@ package final class Database {
             try execute("COMMIT")
             return value
         } catch {
-            // SQLite may have rolled back by itself.
+            // SQLite may have rolled back automatically.
             if sqlite3_get_autocommit(raw) == 0 { try? execute("ROLLBACK") }
             throw error
         }
     }
 
-    /// Runs `body`, whose queries all see one state of the database, whatever others write meanwhile.
+    /// Runs `body` in a read transaction, so that its queries see one state of the database.
     package func snapshot<Value>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         guard !isInTransaction else { return try body() }
-        // Queries, since those are kept prepared.
+        // `query`, because it caches the prepared statements.
         try query("BEGIN")
         isInTransaction = true
         defer {
             isInTransaction = false
-            // Nothing was written, so nothing is lost.
+            // The transaction has written nothing.
             try? query("ROLLBACK")
         }
         return try body()
     }
 
-    /// Brings the file up to the newest format.
+    /// Migrates the file to the newest format.
     ///
-    /// - Parameter steps: What changes the format from each version, 0 being an empty file, to the next one.
-    ///   Steps are only ever added. They run in one transaction.
-    /// - Throws: ``StorageError/newerVersion(path:found:known:)`` for a file from the future.
+    /// - Parameter steps: The changes from each version to the next. Version 0 is an empty file. Steps are only ever
+    ///   appended. They run in one transaction.
+    /// - Throws: ``StorageError/newerVersion(path:found:known:)`` for a file of a newer version.
     package func migrate(_ steps: [String]) throws(StorageError) {
         guard try version(atMost: steps.count) < steps.count else { return }
         try transaction { () throws(StorageError) in
-            // Another connection may have been faster.
+            // Another connection may have migrated the file meanwhile.
             for step in steps[try version(atMost: steps.count)...] { try execute(step) }
             try execute("PRAGMA user_version = \(steps.count)")
         }
@@ -196,14 +197,15 @@ package final class Database {
         return found
     }
 
-    /// Leaves nothing of what was deleted in the file and its log. Takes a while, and as much room again as
-    /// the rest needs.
+    /// Removes all deleted data from the file and its log. Takes time, and needs as much disk space again as the
+    /// remaining
+    /// data.
     package func scrub() throws(StorageError) {
         try execute("VACUUM")
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Gives memory that is not needed now back. The C function is `sqlite3_db_release_memory`.
+    /// Releases cached memory. The C function is `sqlite3_db_release_memory`.
     package func releaseMemory() {
         statements.removeAll()
         sqlite3_db_release_memory(raw)
@@ -229,7 +231,7 @@ package final class Database {
         access(path, W_OK) == 0 ? "it is read-only" : String(cString: strerror(errno))
     }
 
-    /// What went wrong last, as the system says, else as SQLite does.
+    /// Returns the text of the last system error, or of the SQLite error if there is none.
     private static func reason(_ raw: OpaquePointer) -> String {
         let code = sqlite3_system_errno(raw)
         return code == 0 ? String(cString: sqlite3_errmsg(raw)) : String(cString: strerror(code))

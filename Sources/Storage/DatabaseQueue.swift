@@ -1,27 +1,27 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A database whose work is done on a queue of its own, one piece at a time, in the order of the calls.
+/// A database with its own serial queue: tasks run one at a time, in the order of the calls.
 package final class DatabaseQueue: Sendable {
     private let queue: DispatchQueue
     private let open: @Sendable () throws -> Database
-    // Touched on `queue` alone.
+    // Accessed only on `queue`.
     nonisolated(unsafe) private var database: Database?
-    /// How many pieces of work are queued or being done.
+    /// The number of tasks that are queued or running.
     private let pending = Atomic(0)
     private let runs = Atomic(0)
 
-    /// The number of pieces of work so far, for measurements.
+    /// The number of tasks so far, for measurements.
     package var runCount: Int { runs.load(ordering: .relaxed) }
 
-    /// Takes over `database`; its maker must not use it any more.
+    /// Takes ownership of `database`, which the caller must not use any more.
     package init(_ database: sending Database, label: String) {
         queue = DispatchQueue(label: label)
         self.database = database
         open = { throw StorageError.failed(code: 0, message: "the database was opened before") }
     }
 
-    /// Takes over `database`, which its maker must not use any more.
+    /// Takes ownership of `database`, which the caller must not use any more.
     ///
     /// - Parameters:
     ///   - database: The database. If it is read-only, it is opened again for each write, until that succeeds.
@@ -36,7 +36,7 @@ package final class DatabaseQueue: Sendable {
         self.open = open
     }
 
-    /// Opens the database when it is first needed, and again if that failed.
+    /// Creates a queue that opens the database with the first task, and again if that failed.
     package init(label: String, open: @escaping @Sendable () throws -> Database) {
         queue = DispatchQueue(label: label)
         self.open = open
@@ -44,7 +44,7 @@ package final class DatabaseQueue: Sendable {
 
     /// Runs `body` on the queue.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: The errors of `body`, and of opening the database.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -59,33 +59,33 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Runs `body` on the queue, and blocks the calling thread until it returns. Not for the main thread, and not for
+    /// Runs `body` on the queue and blocks the calling thread until it returns. Must not be called on the main thread
+    /// or on
     /// the queue itself.
     ///
-    /// - Throws: The error of `body`.
+    /// - Throws: The errors of `body`, and of opening the database.
     package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {
         pending.add(1, ordering: .relaxed)
         defer { pending.subtract(1, ordering: .relaxed) }
         return try queue.sync { try body(opened()) }
     }
 
-    /// Runs `body` at once, on the caller's thread, if nobody else uses the database and it is open; on the
-    /// queue otherwise.
+    /// Runs `body` immediately, on the caller's thread, if the database is idle and open; otherwise on the queue.
     ///
-    /// For what takes less time than a change of threads and back does: reading some rows by an index.
+    /// For tasks that take less time than two thread switches, such as reading some rows by an index.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: The errors of `body`, and of opening the database.
     package func runBriefly<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        if let result = tryNow(body) {
+        if let result = runIfIdle(body) {
             runs.add(1, ordering: .relaxed)
             return try result.get()
         }
         return try await run(body)
     }
 
-    private func tryNow<Value>(
+    private func runIfIdle<Value>(
         _ body: (Database) throws -> Value
     ) -> Result<Value, any Error>? {
         let isFree = pending.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged
@@ -95,7 +95,7 @@ package final class DatabaseQueue: Sendable {
         return queue.sync { database.map { _ in Result { try perform(body) } } }
     }
 
-    /// Gives memory that is not needed now back, after what was asked before.
+    /// Releases cached memory, after the earlier tasks.
     package func releaseMemory() async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -105,8 +105,7 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Closes the database, after what was asked before, and runs `body` before anybody opens it again, as the
-    /// next call does.
+    /// Closes the database after the earlier tasks, and runs `body` before the next task opens it again.
     package func close(_ body: @escaping @Sendable () -> Void = {}) async {
         await withCheckedContinuation { continuation in
             queue.async { [self] in
@@ -117,15 +116,16 @@ package final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Waits for the work that is queued, and closes the database: what is in its log goes into the
-    /// file. Blocks; only for the end of a program.
+    /// Waits for the queued tasks and closes the database, which writes its log into the file. Blocks; only for use at
+    /// the
+    /// end of a program.
     package func close() { queue.sync { database = nil } }
 
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         do {
             return try body(opened())
         } catch let error as StorageError where database?.writeError != nil {
-            // The disk may be writable again. Connections to one file share whether its log is read-only.
+            // The disk may be writable again. Connections to one file share the state that its log is read-only.
             database = nil
             let reopened = try opened()
             guard reopened.writeError == nil else { throw error }

@@ -3,23 +3,24 @@ internal import Synchronization
 
 /// The exclusive use of a folder by one process: a lock on the file `imagefeedd.lock` in it.
 ///
-/// The kernel releases the lock when the process ends, however it ends. The file itself stays: a file that is
-/// deleted while another process opens it would be locked twice. It is opened for writing, because NFS locks no
-/// other files, and holds the process ID and the host name of its last holder for messages.
+/// The kernel releases the lock when the process ends for any reason. The file remains: if it were deleted while
+/// another
+/// process opens it, two processes could hold a lock. It is opened for writing because NFS requires that, and contains
+/// the process ID and the host name of its last holder for messages.
 ///
 /// The corresponding C function is `flock`.
 package final class FolderLock: Sendable {
     /// The result of an attempt to lock the folder.
     package enum Attempt: Equatable, Sendable {
-        /// The lock belongs to this object.
+        /// This object holds the lock.
         case held
-        /// Another process has the lock.
+        /// Another process holds the lock.
         case inUse(Holder)
         /// The folder cannot be locked, because it cannot be written or its file system has no locks.
         case unavailable(StorageError)
     }
 
-    /// The process that has a lock.
+    /// The process that holds a lock.
     package struct Holder: Equatable, Sendable {
         /// Its process ID; nil if it is unknown, or if the process runs on another host.
         package let processID: Int32?
@@ -72,7 +73,8 @@ package final class FolderLock: Sendable {
     package func release() {
         descriptor.withLock { descriptor in
             guard descriptor >= 0 else { return }
-            // A child process that was just forked, or a thread that a file system blocks, may keep the file open.
+            // A child process that was just forked, or a thread that is blocked in a file system, may keep the file
+            // open.
             flock(descriptor, LOCK_UN)
             close(descriptor)
             descriptor = -1
@@ -81,11 +83,11 @@ package final class FolderLock: Sendable {
 
     private func openFile() throws(StorageError) -> Int32 {
         let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
-        // A folder that cannot be made private may still have a lock that another process holds.
+        // A folder whose mode cannot be changed may still contain a lock that another process holds.
         let created = Result { () throws(StorageError) in try PrivateFolder.create(folder) }
         var file: Int32 = -1
         if case .success = created { file = open(path, O_RDWR | O_CREAT | flags, 0o600) }
-        // Local file systems lock a file that is open for reading, too.
+        // Local file systems can also lock a file that is open for reading only.
         let code = errno
         if file < 0 { file = open(path, O_RDONLY | flags) }
         guard file < 0 else { return file }
@@ -94,10 +96,10 @@ package final class FolderLock: Sendable {
             ? .full : .cannotOpen(path, String(cString: strerror(code)))
     }
 
-    /// Writes the holder into the file. Best effort: the lock holds without it.
+    /// Writes the holder into the file. Best effort: the lock does not depend on it.
     private func writeHolder(_ file: Int32) {
         var text = Array("\(getpid()) \(Self.hostName)\n".utf8)
-        // As long as the text of the last holder: truncating a file takes longer than the rest.
+        // Padded to overwrite the previous text: truncating a file takes longer than the other steps.
         text += repeatElement(UInt8(ascii: " "), count: max(0, 128 - text.count))
         pwrite(file, text, text.count, 0)
     }
@@ -113,7 +115,7 @@ package final class FolderLock: Sendable {
         guard words[1] == Self.hostName else {
             return Holder(processID: nil, host: String(words[1]))
         }
-        // The next holder may not have written its own ID yet.
+        // The new holder may not have written its ID yet.
         return Holder(processID: kill(id, 0) == 0 || errno == EPERM ? id : nil, host: nil)
     }
 

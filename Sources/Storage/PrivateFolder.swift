@@ -1,9 +1,8 @@
 internal import Glibc
 
-/// A folder that only the user can look into.
+/// A folder that only the user can access.
 package enum PrivateFolder {
-    /// Creates the folder and what is missing above it, all with mode 0700, and narrows the mode of one
-    /// that is there.
+    /// Creates the folder and its missing ancestors with mode 0700, and restricts the mode of an existing folder.
     ///
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
     package static func create(_ path: String) throws(StorageError) {
@@ -19,7 +18,7 @@ package enum PrivateFolder {
                 isReadOnly = true
                 continue
             }
-            // An existing folder may be unreadable to us and still lead on.
+            // An ancestor may be unreadable and still be usable as part of the path.
             guard access(built, F_OK) == 0 else {
                 if code == ENOSPC || code == EDQUOT { throw .full }
                 throw .cannotOpen(path, String(cString: strerror(code)))
@@ -29,7 +28,7 @@ package enum PrivateFolder {
             throw .cannotOpen(path, String(cString: strerror(isReadOnly ? EROFS : errno)))
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw .cannotOpen(path, "it is no folder")
+            throw .cannotOpen(path, "it is not a folder")
         }
         if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
             throw .cannotOpen(path, String(cString: strerror(errno)))

@@ -20,7 +20,7 @@ package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStrin
     package static func bool(_ value: Bool) -> SQLValue { .integer(value ? 1 as Int64 : 0) }
 }
 
-/// A prepared statement, finalised with its last reference.
+/// A prepared statement, finalised when the last reference is released.
 final class Statement {
     fileprivate let raw: OpaquePointer
 
@@ -92,6 +92,7 @@ package struct Row: ~Copyable {
     /// The text in a column; nil for NULL.
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
+    /// Returns true if the column is NULL.
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(statement.raw, column) == SQLITE_NULL
     }

@@ -1,16 +1,16 @@
-/// What can go wrong with a database file.
+/// The errors of database files.
 package enum StorageError: Error, Equatable {
-    /// The file cannot be opened or created. The path, and what the system says.
+    /// The file cannot be opened or created. The values are the path and the reason of the system.
     case cannotOpen(String, String)
-    /// The file can be read but not written. The path, and the system's reason.
+    /// The file can be read but not written. The values are the path and the reason of the system.
     case readOnly(String, String)
-    /// The disk, or the user's share of it, is full. Nothing of the transaction was written.
+    /// The disk is full, or the user's quota is used up. Nothing of the transaction was written.
     case full
-    /// The file is no database, or a damaged one.
+    /// The file is damaged or not a database.
     case damaged(String)
-    /// A newer program wrote the file: its version, and the newest one that we know.
+    /// A newer version of the program wrote the file. The values are its format and the newest known format.
     case newerVersion(path: String, found: Int, known: Int)
-    /// Anything else, with SQLite's extended result code and its words.
+    /// Any other error, with SQLite's extended result code and message.
     case failed(code: Int32, message: String)
 }
 
@@ -23,8 +23,8 @@ extension StorageError: CustomStringConvertible {
         case .damaged(let path): "\(path) is damaged."
         case .newerVersion(let path, let found, let known):
             "\(path) was written by a newer version of Image Feed "
-                + "(its format is \(found), this version knows \(known)). Install that version again."
-        case .failed(let code, let message): "The database failed: \(message) (\(code))."
+                + "(its format is \(found), this version supports up to \(known)). Install the newer version again."
+        case .failed(let code, let message): "The database reported an error: \(message) (\(code))."
         }
     }
 }

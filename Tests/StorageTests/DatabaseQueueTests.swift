@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DatabaseQueueTests {
-    @Test func `a database that could not be opened is tried again`() async throws {
+    @Test func `opening a database is retried with the next task`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.appending("private/a.sqlite")
         let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
@@ -14,7 +14,7 @@ import Testing
         try await queue.run { try $0.migrate(["CREATE TABLE a (b)"]) }
     }
 
-    @Test func `a closed database is opened again`() async throws {
+    @Test func `a closed database is reopened by the next task`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.appending("a.sqlite")
         let opened = Mutex(0)
@@ -28,13 +28,13 @@ import Testing
         #expect(opened.withLock(\.self) == 2)
     }
 
-    @Test func `what is brief is done at once, if nobody is before it`() async throws {
+    @Test func `a brief task runs immediately on an idle queue`() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.appending("a.sqlite")
         let queue = DatabaseQueue(label: "test") { try Database(path: path, durability: .process) }
         let done = Mutex(0)
         let count: @Sendable (Database) -> Void = { _ in done.withLock { $0 += 1 } }
-        // It is opened on the queue.
+        // The first task opens the database on the queue.
         try await queue.runBriefly(count)
         #expect(done.withLock(\.self) == 1)
         let free = Task.immediate { try await queue.runBriefly(count) }
@@ -46,7 +46,7 @@ import Testing
         gate.signal()
         for task in [free, busy, late] { try await task.value }
         #expect(done.withLock(\.self) == 3)
-        // The next one finds it free again.
+        // The queue is idle again.
         try await Task.immediate { try await queue.runBriefly(count) }.value
         #expect(done.withLock(\.self) == 4)
     }

@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Migrations
 
-    @Test func `a file from a newer version is refused`() throws {
+    @Test func `a file of a newer version is rejected`() throws {
         try open().migrate(["CREATE TABLE a (b)", "CREATE TABLE c (d)"])
         let older = try open()
         #expect(throws: StorageError.newerVersion(path: path, found: 2, known: 1)) {
@@ -27,13 +27,13 @@ import Testing
         }
     }
 
-    @Test func `each step is done once`() throws {
+    @Test func `each migration runs once`() throws {
         let steps = ["CREATE TABLE a (b)", "INSERT INTO a VALUES (1)", "INSERT INTO a VALUES (2)"]
         for known in [1, 1, 3, 3] { try open().migrate(Array(steps.prefix(known))) }
         #expect(try count("a", open()) == 2)
     }
 
-    @Test func `a step that fails leaves the file as it was`() throws {
+    @Test func `a failed migration does not change the file`() throws {
         try open().migrate(["CREATE TABLE a (b)"])
         #expect(throws: StorageError.self) {
             try open().migrate(["CREATE TABLE a (b)", "INSERT INTO a VALUES (1)", "nonsense"])
@@ -48,7 +48,7 @@ import Testing
 
     private struct Stop: Error {}
 
-    @Test func `a transaction that fails stores nothing, the ones inside it included`() throws {
+    @Test func `a failed transaction stores nothing, including nested transactions`() throws {
         let database = try open()
         try database.migrate(["CREATE TABLE a (b UNIQUE)"])
         #expect(throws: StorageError.self) {
@@ -66,7 +66,7 @@ import Testing
         #expect(try count("a", open()) == 1)
     }
 
-    @Test func `a snapshot stays as it is while another connection writes`() throws {
+    @Test func `a snapshot does not see writes of other connections`() throws {
         let (reader, writer) = (try open(), try open())
         try writer.migrate(["CREATE TABLE a (b)"])
         let counts = try reader.snapshot { () throws(StorageError) -> [Int64?] in
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [
         "", "a\0b", "👩‍👩‍👧‍👦", "'; DROP TABLE a; --", String(repeating: "x", count: 100_000),
     ])
-    func `a text comes back as it was`(text: String) throws {
+    func `text survives a round trip`(text: String) throws {
         let database = try open()
         try database.migrate(["CREATE TABLE a (b TEXT NOT NULL)"])
         try database.query("INSERT INTO a VALUES (?)", [.text(text)])
@@ -92,14 +92,14 @@ import Testing
     }
 
     @Test(arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 100_000)])
-    func `bytes come back as they were`(bytes: [UInt8]) throws {
+    func `bytes survive a round trip`(bytes: [UInt8]) throws {
         let database = try open()
         try database.migrate(["CREATE TABLE a (b BLOB NOT NULL)"])
         try database.query("INSERT INTO a VALUES (?)", [.blob(bytes)])
         #expect(try database.first("SELECT b FROM a") { $0.blob(0) } == bytes)
     }
 
-    @Test func `NULL is told from nothing`() throws {
+    @Test func `NULL differs from empty values`() throws {
         let database = try open()
         let found = try database.first("SELECT ?, ?, ?", [nil, "", 0]) { row in
             [row.isNull(0), row.isNull(1), row.isNull(2), row.text(0).isEmpty, row.blob(0).isEmpty]
@@ -107,7 +107,7 @@ import Testing
         #expect(found == [true, false, false, true, true])
     }
 
-    @Test func `integers keep their 64 bits`() throws {
+    @Test func `integers have 64 bits`() throws {
         let database = try open()
         for value in [Int64.min, -1, 0, .max] {
             #expect(try database.first("SELECT ?", [.integer(value)]) { $0.integer(0) } == value)
@@ -116,37 +116,38 @@ import Testing
 
     // MARK: Failures
 
-    @Test func `garbage is a damaged file`() throws {
+    @Test func `a file that is not a database is reported as damaged`() throws {
         try folder.write("no database at all, for sure", to: "a.sqlite")
         #expect(throws: StorageError.damaged(path)) { try open() }
     }
 
-    @Test func `what must not be lost is kept when it is damaged`() throws {
-        func openKeeping() throws -> String? {
-            try Database.open(keeping: path, ["CREATE TABLE a (b)"]) { (_) throws(StorageError) in
+    @Test func `a damaged file is renamed and replaced`() throws {
+        func openPreserving() throws -> String? {
+            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) {
+                (_) throws(StorageError) in
             }.damaged
         }
-        #expect(try openKeeping() == nil)
-        #expect(try openKeeping() == nil)
+        #expect(try openPreserving() == nil)
+        #expect(try openPreserving() == nil)
         for number in 1...2 {
             try folder.write("garbage \(number), and no database at all", to: "a.sqlite")
-            let kept = try #require(try openKeeping())
-            #expect(kept == "\(path).damaged-\(number)")
+            let newName = try #require(try openPreserving())
+            #expect(newName == "\(path).damaged-\(number)")
             #expect(folder.has("a.sqlite.damaged-\(number)"))
         }
-        #expect(try openKeeping() == nil)
+        #expect(try openPreserving() == nil)
     }
 
-    @Test func `what a newer version wrote is not set aside`() throws {
+    @Test func `a file of a newer version is not renamed`() throws {
         try open().execute("PRAGMA user_version = 2")
         #expect(throws: StorageError.newerVersion(path: path, found: 2, known: 1)) {
-            _ = try Database.open(keeping: path, ["CREATE TABLE a (b)"]) {
+            _ = try Database.open(preserving: path, ["CREATE TABLE a (b)"]) {
                 (_) throws(StorageError) in
             }
         }
     }
 
-    @Test func `a folder that is not there cannot be opened`() {
+    @Test func `opening a file in a missing folder fails`() {
         #expect {
             try Database(path: folder.appending("none/a.sqlite"), durability: .full)
         } throws: { error in
@@ -154,10 +155,12 @@ import Testing
         }
     }
 
-    @Test func `a full file says so, stores nothing, and goes on`() throws {
+    @Test func `a transaction on a full disk fails, stores nothing, and can be followed by others`()
+        throws
+    {
         let database = try open()
         try database.migrate(["CREATE TABLE a (b)"])
-        // What SQLite answers is what it answers for a full disk.
+        // SQLite returns the same error as for a full disk.
         try database.execute("PRAGMA max_page_count = 8")
         #expect(throws: StorageError.full) {
             try database.transaction { () throws(StorageError) in

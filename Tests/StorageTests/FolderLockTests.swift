@@ -8,7 +8,7 @@ import Testing
 
     init() throws { folder = try TemporaryDirectory() }
 
-    @Test func `a locked folder is in use for others until it is released`() throws {
+    @Test func `a locked folder is in use until it is released`() throws {
         let path = folder.appending("data")
         let first = FolderLock(folder: path)
         let second = FolderLock(folder: path)
@@ -23,13 +23,13 @@ import Testing
         }
     }
 
-    @Test func `the lock ends with its last reference`() throws {
+    @Test func `the lock is released with its last reference`() throws {
         let path = folder.appending("data")
         do { #expect(FolderLock(folder: path).attempt() == .held) }
         #expect(FolderLock(folder: path).attempt() == .held)
     }
 
-    @Test func `a process started meanwhile does not hold the lock`() async throws {
+    @Test func `a child process does not hold the lock`() async throws {
         let path = folder.appending("data")
         let first = FolderLock(folder: path)
         #expect(first.attempt() == .held)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: ["", "0 host\n", "x y z\n", "99999999 \n"])
-    func `a holder that cannot be read is unknown`(text: String) throws {
+    func `a holder with unreadable text is unknown`(text: String) throws {
         let path = folder.appending("data")
         let first = FolderLock(folder: path)
         #expect(first.attempt() == .held)
@@ -53,7 +53,7 @@ import Testing
             FolderLock(folder: path).attempt() == .inUse(.init(processID: nil, host: nil)))
     }
 
-    @Test func `the holder on another host is named by its host`() throws {
+    @Test func `a holder on another host is reported by its host name`() throws {
         let path = folder.appending("data")
         let first = FolderLock(folder: path)
         #expect(first.attempt() == .held)

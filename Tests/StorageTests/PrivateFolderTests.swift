@@ -13,12 +13,14 @@ import Testing
         return stat(folder.appending(name), &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    @Test func `a new folder, and what leads there, is only for the user`() throws {
+    @Test func `a new folder and its new ancestors are accessible only to the user`() throws {
         try PrivateFolder.create(folder.appending("a/b/c"))
         #expect(["a", "a/b", "a/b/c"].map(mode) == [0o700, 0o700, 0o700])
     }
 
-    @Test func `an open folder is narrowed, and what leads there is left alone`() throws {
+    @Test func `the mode of an existing folder is restricted and that of its ancestors is not`()
+        throws
+    {
         try folder.write("", to: "a/b/file")
         chmod(folder.appending("a"), 0o755)
         chmod(folder.appending("a/b"), 0o755)
@@ -27,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["file", "file/below", "file/below/deep"])
-    func `a file in the way is told`(name: String) throws {
+    func `a file at the path of a folder is reported`(name: String) throws {
         try folder.write("", to: "file")
         #expect {
             try PrivateFolder.create(folder.appending(name))
@@ -36,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the reason is that of the folder that could not be made`() throws {
+    @Test func `the reason is that of the folder that could not be created`() throws {
         let name = String(repeating: "x", count: 300)
         let path = folder.appending("\(name)/below")
         #expect(throws: StorageError.cannotOpen(path, "File name too long")) {

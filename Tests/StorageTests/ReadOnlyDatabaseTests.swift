@@ -3,8 +3,8 @@ import Storage
 import TestSupport
 import Testing
 
-/// Files that must not be lost, in folders that cannot be written. A file in place of the folder stands for a
-/// read-only disk, since permissions do not apply to root.
+/// Tests with files that must not be lost in folders that cannot be written. A file at the path of the folder simulates
+/// a read-only disk, since permissions do not apply to root.
 @Suite struct ReadOnlyDatabaseTests {
     private let folder: TemporaryDirectory
     private static let migrations = ["CREATE TABLE a (b)"]
@@ -12,12 +12,12 @@ import Testing
     init() throws { folder = try TemporaryDirectory() }
 
     private func open(_ name: String) throws -> Database {
-        try Database.open(keeping: folder.appending(name), Self.migrations) {
+        try Database.open(preserving: folder.appending(name), Self.migrations) {
             _ throws(StorageError) in
         }.database
     }
 
-    @Test func `without a folder the database is empty, and writes give the reason`() throws {
+    @Test func `without a folder the database is empty and writes report the reason`() throws {
         try folder.write("", to: "file")
         let database = try open("file/a.sqlite")
         #expect(database.writeError != nil)
@@ -32,11 +32,12 @@ import Testing
         }
     }
 
-    @Test func `a queue opens a database again that was read-only`() async throws {
+    @Test func `a queue reopens a database that was read-only`() async throws {
         try folder.write("", to: "data")
         let path = folder.appending("data/a.sqlite")
         let queue = DatabaseQueue(try open("data/a.sqlite"), label: "test") {
-            try Database.open(keeping: path, Self.migrations) { _ throws(StorageError) in }.database
+            try Database.open(preserving: path, Self.migrations) { _ throws(StorageError) in }
+                .database
         }
         await #expect(throws: StorageError.self) {
             try await queue.run { try $0.query("INSERT INTO a VALUES (1)") }
@@ -50,10 +51,10 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a copy has what is in the log of a process that was killed`(isIndexed: Bool) throws {
+    func `a copy includes the log of a killed process`(isIndexed: Bool) throws {
         let writer = try open("data/a.sqlite")
         try writer.query("INSERT INTO a VALUES (1)")
-        // A copy of the open files is the state after a kill.
+        // A copy of the open files has the state after a kill.
         mkdir(folder.appending("killed"), 0o700)
         for suffix in isIndexed ? ["", "-wal", "-shm"] : ["", "-wal"] {
             try copy("data/a.sqlite\(suffix)", to: "killed/a.sqlite\(suffix)")

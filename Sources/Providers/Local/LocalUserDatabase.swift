@@ -64,7 +64,7 @@ enum LocalUserDatabase {
     static func queue(folder: String, logger: Logger) -> DatabaseQueue {
         DatabaseQueue(label: "household") {
             let (database, _, damaged) = try Database.open(
-                keeping: "\(folder)/local.sqlite", migrations
+                preserving: "\(folder)/local.sqlite", migrations
             ) { database throws(StorageError) in
                 try database.first("SELECT count(*) FROM user") { $0.integer(0) }
             }

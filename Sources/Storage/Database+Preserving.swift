@@ -3,18 +3,17 @@ internal import Glibc
 extension Database {
     /// Opens a file that must not be lost, in a folder that is created if necessary.
     ///
-    /// A damaged file is renamed and a new one is created. If nothing can be written, the result is a copy of the
-    /// file in memory, or an empty database if there is no readable file; every write to it fails with
-    /// ``writeError``.
+    /// A damaged file is renamed and a new one is created. If the file cannot be written, the result is a copy of it in
+    /// memory, or an empty database if it cannot be read; every write to it fails with ``writeError``.
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - migrations: Given to ``migrate(_:)``.
-    ///   - read: Reads what is needed at once, so that damage is detected now.
-    /// - Returns: The database, the result of `read`, and the new name of a damaged file; nil if it was sound.
+    ///   - migrations: The argument of ``migrate(_:)``.
+    ///   - read: Reads the values that are needed immediately, so that damage is detected now.
+    /// - Returns: The database, the result of `read`, and the new name of a damaged file; nil if it was not damaged.
     /// - Throws: ``StorageError``. A file of a newer version is not changed.
     package static func open<Value>(
-        keeping path: String, _ migrations: [String],
+        preserving path: String, _ migrations: [String],
         read: (Database) throws(StorageError) -> Value
     ) throws(StorageError) -> (database: Database, value: Value, damaged: String?) {
         do throws(StorageError) {
@@ -24,11 +23,11 @@ extension Database {
         } catch {
             switch error {
             case .damaged:
-                guard let kept = setAside(path) else {
+                guard let newName = renameDamaged(path) else {
                     return try openCopy(path, error, migrations, read)
                 }
                 let (database, value) = try openSound(path, migrations, read)
-                return (database, value, kept)
+                return (database, value, newName)
             case .cannotOpen(_, let reason), .readOnly(_, let reason):
                 return try openCopy(path, .readOnly(path, reason), migrations, read)
             case .full: return try openCopy(path, error, migrations, read)
@@ -69,16 +68,18 @@ extension Database {
         return (database, value, nil)
     }
 
-    /// - Returns: The new name; nil if it could not be given one.
-    private static func setAside(_ path: String) -> String? {
+    /// Renames a damaged file.
+    ///
+    /// - Returns: The new name; nil if the file cannot be renamed.
+    private static func renameDamaged(_ path: String) -> String? {
         for number in 1..<1000 {
-            let kept = "\(path).damaged-\(number)"
-            guard access(kept, F_OK) != 0 else { continue }
-            guard rename(path, kept) == 0 else { return nil }
-            // What its log has may help whoever mends it, and would harm a new file.
-            rename("\(path)-wal", "\(kept)-wal")
+            let newName = "\(path).damaged-\(number)"
+            guard access(newName, F_OK) != 0 else { continue }
+            guard rename(path, newName) == 0 else { return nil }
+            // The contents of the log may help to repair the file, and would damage a new one.
+            rename("\(path)-wal", "\(newName)-wal")
             unlink("\(path)-shm")
-            return kept
+            return newName
         }
         return nil
     }
