@@ -2,24 +2,24 @@ internal import CSecret
 internal import ProviderKit
 internal import Synchronization
 
-/// Waits for asynchronous calls of GLib on the thread that it was made on, within a time limit.
+/// Runs asynchronous calls of GLib to completion on the thread that created it, within a time limit.
 ///
-/// libsecret's synchronous calls would do, were it not for their prompts: one that is called off waits for ever
-/// if the keyring does not take note of it. So a call that does not even end when it is called off is left
-/// behind, with the memory that it holds.
+/// The synchronous calls of libsecret are not used because of their prompts: a cancelled one waits forever if the
+/// keyring
+/// ignores the cancellation. A call that does not end after its cancellation is abandoned together with its memory.
 final class CallLoop {
     private let functions: shim_secret
     private let limits: KeyringLimits
     private let context: OpaquePointer?
     private let cancellation: CallCancellation
     private var deadline: ContinuousClock.Instant
-    /// Whether a prompt has ended since the last call was made.
+    /// True if a prompt has ended since the start of the last call.
     private var promptHasEnded = false
 
     typealias Start = (
         UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, UnsafeMutableRawPointer
     ) -> Void
-    typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+    typealias ErrorPointer = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
 
     /// - Parameters:
     ///   - functions: The functions of libsecret and GLib.
@@ -35,7 +35,7 @@ final class CallLoop {
         if let context { cancellation.begin(context, functions) }
     }
 
-    /// Handles what is left to be done: GLib frees some things only then.
+    /// Runs the remaining events: GLib frees some objects only then.
     deinit {
         cancellation.end()
         while functions.g_main_context_iteration(context, 0) != 0 {}
@@ -43,18 +43,18 @@ final class CallLoop {
         functions.g_main_context_unref(context)
     }
 
-    /// Gives the calls that follow so much time together.
-    func allow(_ duration: Duration) { deadline = .now + duration }
+    /// Sets the total time limit of the calls that follow.
+    func setTimeLimit(_ duration: Duration) { deadline = .now + duration }
 
-    /// Makes a call and waits for its end.
+    /// Makes a call and waits for its completion.
     ///
     /// - Parameters:
     ///   - start: Calls the asynchronous function with these last arguments.
-    ///   - finish: Calls the function that takes the result.
-    /// - Returns: What `finish` returns.
-    /// - Throws: ``KeyringFailure``; ``KeyringFailure/noAnswer`` when time is up.
+    ///   - finish: Calls the function that returns the result.
+    /// - Returns: The result of `finish`.
+    /// - Throws: ``KeyringFailure``; ``KeyringFailure/noReply`` after the time limit.
     func call<Value>(
-        _ start: Start, finish: (OpaquePointer, ErrorPlace) -> Value
+        _ start: Start, finish: (OpaquePointer, ErrorPointer) -> Value
     ) throws -> Value {
         let result = try wait(start)
         defer { functions.g_object_unref(UnsafeMutableRawPointer(result)) }
@@ -67,25 +67,25 @@ final class CallLoop {
         return value
     }
 
-    /// Makes a call that may prompt, and waits for its end.
+    /// Makes a call that may prompt, and waits for its completion.
     ///
-    /// libsecret forgets a call whose prompt ends with a result that it does not expect: KeePassXC has such a
-    /// one for a prompt that was dismissed.
+    /// libsecret never completes a call whose prompt ends with an unexpected result, as the one of KeePassXC does for a
+    /// dismissed prompt.
     ///
-    /// - Returns: What `finish` returns; nil when the prompt has ended, but the call has not.
-    /// - Throws: What ``call(_:finish:)`` throws.
+    /// - Returns: The result of `finish`; nil if the prompt has ended and the call has not.
+    /// - Throws: The errors of ``call(_:finish:)``.
     func promptingCall<Value>(
-        _ start: Start, finish: (OpaquePointer, ErrorPlace) -> Value
+        _ start: Start, finish: (OpaquePointer, ErrorPointer) -> Value
     ) throws -> Value? {
         do {
             return try call(start, finish: finish)
-        } catch KeyringFailure.noAnswer where promptHasEnded {
+        } catch KeyringFailure.noReply where promptHasEnded {
             return nil
         }
     }
 
-    /// Tells it that a prompt has ended: the call that waits for that has little time left.
-    func notePromptEnd() {
+    /// Records that a prompt has ended, and shortens the time limit of the call that waits for it.
+    func recordPromptEnd() {
         promptHasEnded = true
         deadline = min(deadline, .now + limits.cancelling)
     }
@@ -107,18 +107,18 @@ final class CallLoop {
             let end = ContinuousClock.now + limits.cancelling
             while reply.result == nil, iterate(until: end) {}
         }
-        guard let result = reply.takeResult() else { throw KeyringFailure.noAnswer }
+        guard let result = reply.takeResult() else { throw KeyringFailure.noReply }
         return result
     }
 
-    /// Waits for something to do and does it.
+    /// Waits for an event and handles it.
     ///
-    /// - Returns: Whether there was time left.
+    /// - Returns: False if the deadline has passed.
     private func iterate(until deadline: ContinuousClock.Instant) -> Bool {
         let left = deadline - .now
         guard left > .zero else { return false }
         let (seconds, attoseconds) = left.components
-        // Wakes the iteration; that it is called is all it has to do.
+        // The timer only wakes the iteration.
         let timer = functions.g_timeout_source_new(
             UInt32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1))
         defer { functions.g_source_unref(timer) }
@@ -141,7 +141,7 @@ final class CallCancellation: Sendable {
     /// True after ``cancel()``.
     var isCancelled: Bool { state.withLock(\.isCancelled) }
 
-    /// Ends the call in progress, and those that follow.
+    /// Ends the call in progress and all later calls.
     func cancel() {
         state.withLock { state in
             state.isCancelled = true
@@ -149,7 +149,7 @@ final class CallCancellation: Sendable {
         }
     }
 
-    /// Wakes a context at a cancellation, until ``end()``.
+    /// Wakes a context on cancellation, until ``end()``.
     fileprivate func begin(_ context: OpaquePointer, _ functions: shim_secret) {
         nonisolated(unsafe) let context = context
         state.withLock { $0.wake = { functions.g_main_context_wakeup(context) } }
@@ -172,7 +172,7 @@ private final class Reply {
         self.result = OpaquePointer(functions.g_object_ref(UnsafeMutableRawPointer(result)))
     }
 
-    /// Hands over the reference.
+    /// Transfers the reference to the caller.
     func takeResult() -> OpaquePointer? {
         defer { result = nil }
         return result

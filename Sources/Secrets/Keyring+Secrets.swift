@@ -1,11 +1,11 @@
 internal import ProviderKit
 
-/// One secret per key, on top of items and collections.
+/// One secret per key, stored in items of collections.
 extension Keyring {
-    /// Fails if a search would show a prompt.
+    /// Throws if a search would show a prompt.
     ///
-    /// While all its databases are locked, KeePassXC answers a search with a dialog (its setting
-    /// `UnlockBeforeSearch`, which is on by default).
+    /// While all its databases are locked, KeePassXC shows a dialog for a search (its setting `UnlockBeforeSearch`, which
+    /// is on by default).
     ///
     /// - Throws: ``SecretStoreError/locked(_:)``; ``SecretStoreError/unavailable(_:)`` without a default collection.
     func checkSearch() throws {
@@ -15,7 +15,7 @@ extension Keyring {
         throw collection == nil ? SecretStoreError.noDefaultKeyring : .keyringLocked
     }
 
-    /// The secret of a key, if an item that is not locked has it. See ``checkSearch()``.
+    /// Returns the secret of a key if an unlocked item contains it. Call ``checkSearch()`` first.
     func lookUp(_ key: SecretKey) throws -> Secret? {
         for item in try items(key) where !item.isLocked {
             guard let secret = try secret(of: item) else { continue }
@@ -28,9 +28,9 @@ extension Keyring {
         return nil
     }
 
-    /// The reason why an unsuccessful search for a key proves nothing; nil if the key has no secret.
+    /// Returns the reason why an unsuccessful search for a key is not conclusive; nil if the key has no secret.
     ///
-    /// Some keyrings do not find locked items, so a locked collection may have any item.
+    /// Some keyrings do not find locked items, so a locked collection may contain any item.
     func obstacle(_ key: SecretKey) throws -> SecretStoreError? {
         let hasLockedItem = try items(key).contains(where: \.isLocked)
         guard let collection = try defaultCollection() else {
@@ -40,14 +40,14 @@ extension Keyring {
         return hasLockedItem ? .itemLocked : nil
     }
 
-    /// Unlocks the default collection, or creates it, then the items of keys. Prompts if necessary.
+    /// Unlocks the default collection, or creates it, and then unlocks the items of keys. Prompts if necessary.
     ///
     /// - Parameters:
     ///   - keys: The keys of secrets that will be read, replaced or deleted.
     ///   - isForStoring: True if the default collection is needed even if the items of all keys are unlocked. It is
     ///     created if there is none.
     /// - Throws: ``SecretStoreError/dismissed(_:)`` if the user did not unlock it.
-    func makeReady(_ keys: [SecretKey], isForStoring: Bool) throws {
+    func ensureUnlocked(_ keys: [SecretKey], isForStoring: Bool) throws {
         if !isForStoring, try areUnlocked(keys) { return }
         let collection = try defaultCollection()
         if collection == nil, !isForStoring { throw SecretStoreError.noDefaultKeyring }
@@ -66,7 +66,7 @@ extension Keyring {
         }
     }
 
-    /// True if every key has items, and none is locked.
+    /// Returns true if every key has items and none is locked.
     private func areUnlocked(_ keys: [SecretKey]) throws -> Bool {
         do { try checkSearch() } catch is SecretStoreError { return false }
         return try keys.allSatisfy { key in
@@ -76,43 +76,43 @@ extension Keyring {
     }
 
     private func unlock(_ items: [KeyringItem]) throws -> Bool {
-        try unlock(items.map { UnsafeMutableRawPointer($0.held.pointer) })
+        try unlock(items.map { UnsafeMutableRawPointer($0.object.pointer) })
     }
 
     private func unlock(_ collection: KeyringCollection) throws -> Bool {
-        try unlock([UnsafeMutableRawPointer(collection.held.pointer)])
+        try unlock([UnsafeMutableRawPointer(collection.object.pointer)])
     }
 
-    /// Stores a secret, and deletes the other items of the key. Shows no prompt.
+    /// Stores a secret and deletes the other items of the key. Shows no prompt.
     func store(_ secret: Secret, _ key: SecretKey, label: String) throws {
         guard let collection = try defaultCollection() else {
             throw SecretStoreError.noDefaultKeyring
         }
         guard !collection.isLocked else { throw SecretStoreError.keyringLocked }
-        allow(limits.writing)
-        // KeePassXC would ask for access to the item that is replaced.
+        setTimeLimit(limits.writing)
+        // KeePassXC would show a prompt for access to the item that is replaced.
         guard try !items(key).contains(where: { $0.isLocked && collection.contains($0) }) else {
             throw SecretStoreError.itemLocked
         }
         guard let path = try create(secret, key, label: label, in: collection) else {
-            throw SecretStoreError.failed("The keyring did not take the secret.")
+            throw SecretStoreError.failed("The keyring did not store the secret.")
         }
-        // Others may remain: a search returns the latest first.
+        // Other items may remain: a search returns the latest first.
         for other in try items(key) where other.path != path && !other.isLocked {
             try deleteSilently(other)
         }
     }
 
-    /// Deletes every item of a key. Prompts only if the keyring wants the deletion confirmed.
+    /// Deletes every item of a key. Prompts only if the keyring requires a confirmation.
     func deleteAll(_ key: SecretKey) throws {
         try checkSearch()
-        allow(limits.prompting)
+        setTimeLimit(limits.prompting)
         let found = try items(key)
         let unlocked = found.isEmpty ? [] : try collections().filter { !$0.isLocked }
         var isConfirmed = true
         for item in found {
-            // KWallet forgets an item of a closed wallet, and keeps its secret. KeePassXC deletes an item whose
-            // access was not granted.
+            // KWallet removes an item of a closed wallet from its list but not its secret. KeePassXC deletes an item
+            // even if access to it was not granted.
             guard !item.isLocked || unlocked.contains(where: { $0.contains(item) }) else {
                 continue
             }
@@ -122,7 +122,7 @@ extension Keyring {
                 continue
             }
         }
-        // A keyring that refuses may not say so.
+        // A keyring may refuse without an error.
         let remaining = try items(key)
         if let obstacle = try obstacle(key), isConfirmed { throw obstacle }
         guard remaining.isEmpty else {

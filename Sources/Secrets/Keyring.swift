@@ -8,16 +8,16 @@ final class Keyring {
     let limits: KeyringLimits
     private let functions: shim_secret
     private let values: KeyringValues
-    // In this order: what the service leaves behind is for the loop to clear away.
-    private let service: Held
-    /// The connection that libsecret uses. Its last reference closes it.
-    let bus: Held
+    // The order matters: the loop is released last and frees the objects that the service leaves behind.
+    private let service: GObjectReference
+    /// The connection that libsecret uses. It is closed with its last reference.
+    let bus: GObjectReference
     private let prompts: PromptWatch
     private let loop: CallLoop
-    /// Called before and after a prompt that may take long.
+    /// Called before and after a prompt, which may take long.
     var promptChanged: (_ isShown: Bool) -> Void = { _ in }
 
-    /// Opens a session with the service that the session bus has, or can start.
+    /// Opens a session with the Secret Service on the session bus, which the bus starts if necessary.
     ///
     /// - Parameters:
     ///   - library: libsecret.
@@ -34,12 +34,12 @@ final class Keyring {
         values = KeyringValues(functions)
         self.loop = loop
         self.limits = limits
-        let bus = Held(try Self.connect(loop, functions), functions)
+        let bus = GObjectReference(try Self.connect(loop, functions), functions)
         self.bus = bus
-        // GLib would end the program with the bus.
+        // By default, GLib ends the process when the bus disconnects.
         functions.g_dbus_connection_set_exit_on_close(bus.pointer, 0)
         prompts = PromptWatch(bus, loop, functions)
-        // Not the one that libsecret keeps: it does not notice when another service takes over.
+        // Not the shared instance of libsecret: it does not notice when another service takes over the name.
         let service = try loop.call {
             functions.secret_service_open(
                 functions.secret_service_get_type(), nil,
@@ -47,11 +47,12 @@ final class Keyring {
         } finish: {
             functions.secret_service_open_finish($0, $1)
         }
-        guard let service else { throw KeyringFailure.noAnswer }
-        self.service = Held(service, functions)
+        guard let service else { throw KeyringFailure.noReply }
+        self.service = GObjectReference(service, functions)
     }
 
-    /// Closes the session. The connection may outlive it, and the keyring keeps sessions until then.
+    /// Closes the session. The keyring would otherwise keep it as long as the connection, which may outlive this
+    /// object.
     deinit {
         guard let session = functions.secret_service_get_session_dbus_path(service.pointer) else {
             return
@@ -59,7 +60,7 @@ final class Keyring {
         send("Close", to: session, "org.freedesktop.Secret.Session")
     }
 
-    /// Calls a method without arguments, and does not wait for the reply.
+    /// Calls a method without arguments and does not wait for the reply.
     private func send(_ method: String, to path: UnsafePointer<CChar>, _ interface: String) {
         functions.g_dbus_connection_call(
             bus.pointer, Self.name, path, interface, method, nil, nil,
@@ -68,7 +69,7 @@ final class Keyring {
 
     private static let name = "org.freedesktop.secrets"
 
-    /// The connection to the session bus that libsecret will use.
+    /// Returns the connection to the session bus that libsecret will use.
     private static func connect(
         _ loop: CallLoop, _ functions: shim_secret
     ) throws -> OpaquePointer {
@@ -82,15 +83,15 @@ final class Keyring {
         } catch KeyringFailure.refused(let reason) {
             throw KeyringFailure.noBus(reason)
         }
-        throw KeyringFailure.noAnswer
+        throw KeyringFailure.noReply
     }
 
-    /// Gives the calls that follow so much time together.
-    func allow(_ duration: Duration) { loop.allow(duration) }
+    /// Sets the total time limit of the calls that follow.
+    func setTimeLimit(_ duration: Duration) { loop.setTimeLimit(duration) }
 
     // MARK: Items
 
-    /// All items of a key, locked ones too, the one that was changed last first.
+    /// Returns all items of a key, including locked ones, the most recently changed first.
     func items(_ key: SecretKey) throws -> [KeyringItem] {
         try values.withAttributes(key.attributes) { attributes in
             let list = try loop.call {
@@ -104,25 +105,26 @@ final class Keyring {
         }
     }
 
-    /// The secret of an item that is not locked; nil if it has gone meanwhile.
+    /// Returns the secret of an unlocked item; nil if the item was deleted meanwhile.
     func secret(of item: KeyringItem) throws -> Secret? {
         _ = try loop.call {
-            functions.secret_item_load_secret(item.held.pointer, $0, $1, $2)
+            functions.secret_item_load_secret(item.object.pointer, $0, $1, $2)
         } finish: {
-            functions.secret_item_load_secret_finish(item.held.pointer, $0, $1)
+            functions.secret_item_load_secret_finish(item.object.pointer, $0, $1)
         }
-        guard let value = functions.secret_item_get_secret(item.held.pointer) else { return nil }
+        guard let value = functions.secret_item_get_secret(item.object.pointer) else { return nil }
         defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
         var count: gsize = 0
         let bytes = functions.secret_value_get(value, &count)
         return Secret(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     }
 
-    /// Creates the item of a key, or changes the one that the collection has.
+    /// Creates the item of a key, or changes the existing one in the collection.
     ///
-    /// Not by `secret_item_create`, which never ends when the keyring asks its user and that one says no.
+    /// `secret_item_create` is not used: it never completes if the keyring asks for a confirmation and the user
+    /// refuses.
     ///
-    /// - Returns: The path of the item; nil if the keyring's user said no.
+    /// - Returns: The path of the item; nil if the user refused.
     func create(
         _ secret: Secret, _ key: SecretKey, label: String, in collection: KeyringCollection
     ) throws -> String? {
@@ -143,19 +145,19 @@ final class Keyring {
         }
     }
 
-    /// Deletes an item. Prompts if the keyring wants a confirmation.
+    /// Deletes an item. Prompts if the keyring requires a confirmation.
     ///
     /// - Returns: True if the keyring reports the deletion, false if the prompt was dismissed.
     func delete(_ item: KeyringItem) throws -> Bool {
         let result = try loop.promptingCall {
-            functions.secret_item_delete(item.held.pointer, $0, $1, $2)
+            functions.secret_item_delete(item.object.pointer, $0, $1, $2)
         } finish: {
-            functions.secret_item_delete_finish(item.held.pointer, $0, $1)
+            functions.secret_item_delete_finish(item.object.pointer, $0, $1)
         }
         return result.map { $0 != 0 } ?? false
     }
 
-    /// Deletes an item if the keyring does that without a prompt.
+    /// Deletes an item if the keyring does not require a prompt for it.
     func deleteSilently(_ item: KeyringItem) throws {
         let reply = try loop.call {
             functions.g_dbus_connection_call(
@@ -177,7 +179,7 @@ final class Keyring {
 
     // MARK: Collections
 
-    /// The collection that new items go to; nil if there is none.
+    /// Returns the collection for new items; nil if there is none.
     func defaultCollection() throws -> KeyringCollection? {
         let collection = try loop.call {
             functions.secret_collection_for_alias(
@@ -185,10 +187,10 @@ final class Keyring {
         } finish: {
             functions.secret_collection_for_alias_finish($0, $1)
         }
-        return collection.map { KeyringCollection(Held($0, functions), functions) }
+        return collection.map { KeyringCollection(GObjectReference($0, functions), functions) }
     }
 
-    /// All collections.
+    /// Returns all collections.
     func collections() throws -> [KeyringCollection] {
         _ = try loop.call {
             functions.secret_service_load_collections(service.pointer, $0, $1, $2)
@@ -196,15 +198,15 @@ final class Keyring {
             functions.secret_service_load_collections_finish(service.pointer, $0, $1)
         }
         return pointers(functions.secret_service_get_collections(service.pointer)).map {
-            KeyringCollection(Held($0, functions), functions)
+            KeyringCollection(GObjectReference($0, functions), functions)
         }
     }
 
-    /// Has a default collection made. Prompts for its password.
+    /// Creates a default collection. Prompts for its password.
     ///
-    /// Not by `secret_collection_create`, which never ends when that is dismissed.
+    /// `secret_collection_create` is not used: it never completes if the prompt is dismissed.
     ///
-    /// - Returns: Whether the user did so.
+    /// - Returns: True if the user completed the prompt.
     func createDefaultCollection() throws -> Bool {
         beginPrompt()
         defer { endPrompt() }
@@ -223,9 +225,9 @@ final class Keyring {
         }
     }
 
-    /// Unlocks collections or items. Prompts if need be.
+    /// Unlocks collections or items. Prompts if necessary.
     ///
-    /// - Returns: Whether at least one of them was unlocked. No prompt at all counts as one that was dismissed.
+    /// - Returns: True if at least one of them was unlocked. A missing prompt is treated as a dismissed one.
     func unlock(_ objects: [UnsafeMutableRawPointer]) throws -> Bool {
         var list: UnsafeMutablePointer<GList>?
         for object in objects { list = functions.g_list_append(list, object) }
@@ -241,22 +243,22 @@ final class Keyring {
     }
 
     private func beginPrompt() {
-        allow(limits.prompting)
+        setTimeLimit(limits.prompting)
         promptChanged(true)
     }
 
     private func endPrompt() {
-        allow(limits.reading)
+        setTimeLimit(limits.reading)
         promptChanged(false)
     }
 
     // MARK: Results
 
     private func take(_ list: UnsafeMutablePointer<GList>?) -> [KeyringItem] {
-        pointers(list).map { KeyringItem(Held($0, functions), functions) }
+        pointers(list).map { KeyringItem(GObjectReference($0, functions), functions) }
     }
 
-    /// The references that a list holds. Frees the list.
+    /// Returns the references in a list and frees the list.
     private func pointers(_ list: UnsafeMutablePointer<GList>?) -> [OpaquePointer] {
         defer { functions.g_list_free(list) }
         var pointers: [OpaquePointer] = []
@@ -268,7 +270,7 @@ final class Keyring {
         return pointers
     }
 
-    /// The path of a new object; nil for none, which is "/" after a prompt that was dismissed.
+    /// Returns the path of a new object; nil for none, which is "/" after a dismissed prompt.
     private func take(_ text: UnsafeMutablePointer<CChar>?) -> String? {
         defer { functions.g_free(text) }
         return text.map { String(cString: $0) }.flatMap { $0 == "/" ? nil : $0 }

@@ -1,13 +1,13 @@
 internal import CSecret
 internal import ProviderKit
 
-/// What GLib or the keyring said.
+/// An error of GLib or of the keyring.
 enum KeyringFailure: Error, Hashable {
     case noKeyring
     case noBus(String)
-    case noAnswer
-    /// It went away in between. Asked again, another one may answer.
-    case vanished
+    case noReply
+    /// The keyring disconnected during the call. A second attempt may reach another one.
+    case disconnected
     case locked
     case refused(String)
 
@@ -21,8 +21,8 @@ enum KeyringFailure: Error, Hashable {
             self = code == Int32(SHIM_SECRET_ERROR_IS_LOCKED) ? .locked : .refused(message)
         case functions.g_io_error_quark():
             switch UInt32(clamping: code) {
-            case G_IO_ERROR_CANCELLED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue: self = .noAnswer
-            case G_IO_ERROR_CLOSED.rawValue: self = .vanished
+            case G_IO_ERROR_CANCELLED.rawValue, G_IO_ERROR_TIMED_OUT.rawValue: self = .noReply
+            case G_IO_ERROR_CLOSED.rawValue: self = .disconnected
             default: self = .refused(message)
             }
         default: self = .refused(message)
@@ -34,22 +34,23 @@ enum KeyringFailure: Error, Hashable {
         case G_DBUS_ERROR_SERVICE_UNKNOWN.rawValue, G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue,
             G_DBUS_ERROR_SPAWN_EXEC_FAILED.rawValue...G_DBUS_ERROR_SPAWN_NO_MEMORY.rawValue:
             self = .noKeyring
-        case G_DBUS_ERROR_NO_REPLY.rawValue, G_DBUS_ERROR_DISCONNECTED.rawValue: self = .vanished
-        case G_DBUS_ERROR_TIMEOUT.rawValue, G_DBUS_ERROR_TIMED_OUT.rawValue: self = .noAnswer
+        case G_DBUS_ERROR_NO_REPLY.rawValue, G_DBUS_ERROR_DISCONNECTED.rawValue:
+            self = .disconnected
+        case G_DBUS_ERROR_TIMEOUT.rawValue, G_DBUS_ERROR_TIMED_OUT.rawValue: self = .noReply
         default: self = .refused(message)
         }
     }
 
-    /// The same in the terms of those who know no GLib.
+    /// The error for clients and users.
     var storeError: SecretStoreError {
         switch self {
         case .noKeyring:
             .unavailable("There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
         case .noBus(let reason): .unavailable("The keyring cannot be reached: \(reason).")
-        case .noAnswer, .vanished:
-            .unavailable("The keyring does not answer: open it, or start it anew.")
+        case .noReply, .disconnected:
+            .unavailable("The keyring does not respond; open or restart its program.")
         case .locked: .keyringLocked
-        case .refused(let reason): .failed("The keyring refused: \(reason)")
+        case .refused(let reason): .failed("The keyring reported an error: \(reason)")
         }
     }
 }
@@ -58,16 +59,17 @@ extension SecretStoreError {
     static let keyringLocked = SecretStoreError.locked(
         "The keyring is locked: unlock it, for example by logging in to a service again.")
     static let promptDismissed = SecretStoreError.dismissed(
-        "The keyring stayed locked, since nobody unlocked it when it asked.")
+        "The keyring is still locked because its prompt was dismissed; unlock it and try again.")
     static let itemLocked = SecretStoreError.locked(
-        "The keyring has not granted access to the secret; refresh the account to be asked for it.")
+        "The keyring has not granted access to the secret; refresh the account to be prompted for it."
+    )
     static let accessDenied = SecretStoreError.denied(
-        "The keyring denied access to the secret; allow it in the keyring's program, or start that anew."
+        "The keyring denied access to the secret; allow it in the keyring's program, or restart that program."
     )
     static let deletionDismissed = SecretStoreError.dismissed(
-        "The keyring kept the secret, because its deletion was not confirmed.")
+        "The keyring still contains the secret because its deletion was not confirmed.")
     static let cancelled = SecretStoreError.dismissed("The call was cancelled.")
     static let noDefaultKeyring = SecretStoreError.unavailable(
-        "There is no default keyring: open a database in KeePassXC that it may share, or make a keyring"
-            + " by logging in to a service again.")
+        "There is no default keyring: share a database in KeePassXC, or create a keyring by logging in to a"
+            + " service again.")
 }

@@ -1,12 +1,12 @@
-/// How long a keyring may take.
+/// The time limits of keyring operations.
 package struct KeyringLimits: Sendable {
-    /// To connect and to read.
+    /// The limit for connecting and reading.
     package var reading = Duration.seconds(5)
-    /// For one change. Some keyrings ask their user whether they shall obey.
+    /// The limit for one change. Some keyrings ask the user for a confirmation.
     package var writing = Duration.seconds(30)
-    /// For a user to answer.
+    /// The limit for a prompt.
     package var prompting = Duration.seconds(120)
-    /// To confirm that a call is called off, before it is left to itself.
+    /// The time in which a cancelled call must end before it is abandoned.
     package var cancelling = Duration.seconds(1)
 
     package init() {}

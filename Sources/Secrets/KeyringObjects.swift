@@ -1,11 +1,11 @@
 internal import CSecret
 
-/// One reference to an object of the service.
-final class Held {
+/// One reference to a GObject, here a D-Bus proxy.
+final class GObjectReference {
     let pointer: OpaquePointer
     private let functions: shim_secret
 
-    /// Takes over a reference.
+    /// Takes ownership of a reference.
     init(_ pointer: OpaquePointer, _ functions: shim_secret) {
         self.pointer = pointer
         self.functions = functions
@@ -13,7 +13,7 @@ final class Held {
 
     deinit { functions.g_object_unref(UnsafeMutableRawPointer(pointer)) }
 
-    /// Names it on the bus.
+    /// The object path on the bus.
     var path: String {
         functions.g_dbus_proxy_get_object_path(
             UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: GDBusProxy.self)
@@ -21,29 +21,29 @@ final class Held {
     }
 }
 
-/// An item as it was when it was found.
+/// The state of an item at the time of the search.
 struct KeyringItem {
-    let held: Held
+    let object: GObjectReference
     let isLocked: Bool
     let modified: UInt64
-    var path: String { held.path }
+    var path: String { object.path }
 
-    init(_ held: Held, _ functions: shim_secret) {
-        self.held = held
-        isLocked = functions.secret_item_get_locked(held.pointer) != 0
-        modified = UInt64(functions.secret_item_get_modified(held.pointer))
+    init(_ object: GObjectReference, _ functions: shim_secret) {
+        self.object = object
+        isLocked = functions.secret_item_get_locked(object.pointer) != 0
+        modified = UInt64(functions.secret_item_get_modified(object.pointer))
     }
 }
 
-/// A collection as it was when it was found.
+/// The state of a collection at the time of the call.
 struct KeyringCollection {
-    let held: Held
+    let object: GObjectReference
     let isLocked: Bool
-    var path: String { held.path }
+    var path: String { object.path }
 
-    init(_ held: Held, _ functions: shim_secret) {
-        self.held = held
-        isLocked = functions.secret_collection_get_locked(held.pointer) != 0
+    init(_ object: GObjectReference, _ functions: shim_secret) {
+        self.object = object
+        isLocked = functions.secret_collection_get_locked(object.pointer) != 0
     }
 
     /// Returns true if the path of an item is below that of the collection.

@@ -3,23 +3,26 @@ internal import Dispatch
 package import ProviderKit
 internal import Synchronization
 
-/// Secrets in the keyring of the desktop: whatever serves the freedesktop Secret Service.
+/// A secret store in the desktop's keyring: any implementation of the freedesktop Secret Service.
 ///
-/// The work is done on a queue of its own, one call after the other. KeePassXC grants access to items per bus
-/// connection, so the connection can be kept (``keepConnection(_:)``); it has no subscriptions between calls, so
-/// nothing wakes the process. Each call opens its own session. libsecret is loaded by the first call.
+/// Calls run on their own serial queue. KeePassXC grants access to items per bus connection, so the connection can be
+/// retained (``keepConnection(_:)``). It has no subscriptions between calls, so it does not wake the process. Each call
+/// opens its own session. The first call loads libsecret.
 package final class KeyringStore: SecretStore {
     private let limits: KeyringLimits
     private let libraryName: String
     private let queue = DispatchQueue(label: "org.imagefeed.secrets")
-    // Touched on `queue` alone.
+    // The following properties are accessed only on `queue`.
     nonisolated(unsafe) private var library: SecretLibrary?
-    nonisolated(unsafe) private var isConnectionKept = false
-    /// The connection between calls, if it is kept.
-    nonisolated(unsafe) private var bus: Held?
+    nonisolated(unsafe) private var retainsConnection = false
+    /// The connection between calls, if it is retained.
+    nonisolated(unsafe) private var bus: GObjectReference?
     /// True while a call may show a prompt, which may take long.
     private let isPrompting = Mutex(false)
 
+    /// - Parameters:
+    ///   - limits: The time limits of the calls.
+    ///   - libraryName: The name of libsecret for the dynamic loader.
     package init(
         limits: KeyringLimits = KeyringLimits(), libraryName: String = "libsecret-1.so.0"
     ) {
@@ -29,7 +32,7 @@ package final class KeyringStore: SecretStore {
 
     package func keepConnection(_ isNeeded: Bool) {
         queue.async { [self] in
-            isConnectionKept = isNeeded
+            retainsConnection = isNeeded
             if !isNeeded { bus = nil }
         }
     }
@@ -55,7 +58,7 @@ package final class KeyringStore: SecretStore {
             {
                 return secret
             }
-            try keyring.makeReady([key], isForStoring: false)
+            try keyring.ensureUnlocked([key], isForStoring: false)
             if let secret = try keyring.lookUp(key) { return secret }
             guard try keyring.obstacle(key) == nil else { throw SecretStoreError.promptDismissed }
             return nil
@@ -69,13 +72,13 @@ package final class KeyringStore: SecretStore {
 
     package func unlock(_ keys: [SecretKey], isForStoring: Bool) async throws {
         try await prompting { keyring in
-            try keyring.makeReady(keys, isForStoring: isForStoring)
+            try keyring.ensureUnlocked(keys, isForStoring: isForStoring)
         }
     }
 
-    // MARK: The queue
+    // MARK: Queue
 
-    /// Runs `body` with a keyring, and once more if that disappeared meanwhile.
+    /// Runs `body` with a keyring, and a second time if the keyring disconnects during the call.
     ///
     /// - Parameters:
     ///   - cancellation: Ends the calls of the keyring early.
@@ -96,7 +99,7 @@ package final class KeyringStore: SecretStore {
                             }
                             do {
                                 return try attempt(cancellation, body)
-                            } catch KeyringFailure.vanished {
+                            } catch KeyringFailure.disconnected {
                                 return try attempt(cancellation, body)
                             }
                         } catch let failure as KeyringFailure {
@@ -115,13 +118,13 @@ package final class KeyringStore: SecretStore {
             self.bus = nil
         }
         let keyring = try Keyring(library, limits, cancellation)
-        if isConnectionKept { bus = keyring.bus }
+        if retainsConnection { bus = keyring.bus }
         return try body(keyring)
     }
 
     private func loadedLibrary() throws -> SecretLibrary {
         if let library { return library }
-        keepMemoryPrivate()
+        protectMemory()
         let library = try SecretLibrary(libraryName)
         self.library = library
         return library
@@ -129,12 +132,13 @@ package final class KeyringStore: SecretStore {
 
     // MARK: Prompts
 
-    /// What does not prompt does not wait for a prompt either: there is one because something is locked.
+    /// Throws if a prompt is shown. Calls that do not prompt fail instead of waiting for the prompt of a locked
+    /// keyring.
     private func failIfPrompting() throws {
         if isPrompting.withLock({ $0 }) { throw SecretStoreError.keyringLocked }
     }
 
-    /// Runs `body`, which may prompt. The prompt ends with the task of the caller.
+    /// Runs `body`, which may prompt. Cancelling the caller's task ends the prompt.
     private func prompting<Value: Sendable>(
         _ body: @escaping @Sendable (Keyring) throws -> Value
     ) async throws -> Value {

@@ -1,15 +1,15 @@
 internal import CSecret
 internal import ProviderKit
 
-/// Makes what libsecret is handed.
+/// A factory of the arguments of libsecret functions.
 struct KeyringValues {
     private let functions: shim_secret
 
     init(_ functions: shim_secret) { self.functions = functions }
 
-    /// A value that holds a secret in memory that is not swapped. The caller releases it.
+    /// Returns a value that stores a secret in memory that is not swapped. The caller releases it.
     ///
-    /// Text is said to be text: KeePassXC keeps that as a password, and anything else as an attachment.
+    /// The content type of text is text: KeePassXC stores text as a password, and other content as an attachment.
     func secret(_ secret: Secret) -> OpaquePointer? {
         secret.withBytes { bytes in
             let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -19,10 +19,10 @@ struct KeyringValues {
         }
     }
 
-    /// A floating variant of type `s`.
+    /// Returns a floating variant of type `s`.
     func string(_ text: String) -> OpaquePointer? { functions.g_variant_new_string(text) }
 
-    /// A floating variant of type `a{ss}`, which is not empty.
+    /// Returns a floating variant of type `a{ss}`. `entries` must not be empty.
     func dictionary(_ entries: [(String, String)]) -> OpaquePointer? {
         let children = entries.map { name, value in
             functions.g_variant_new_dict_entry(string(name), string(value))
@@ -30,7 +30,7 @@ struct KeyringValues {
         return functions.g_variant_new_array(nil, children, gsize(children.count))
     }
 
-    /// Lends a table of text.
+    /// Calls `body` with a table of strings.
     func withAttributes<Value>(
         _ attributes: [(String, String)], _ body: (OpaquePointer?) throws -> Value
     ) rethrows -> Value {
@@ -44,7 +44,7 @@ struct KeyringValues {
         }
     }
 
-    /// Lends a table of variants, which it takes over.
+    /// Calls `body` with a table of variants and takes ownership of the variants.
     func withProperties<Value>(
         _ properties: [(String, OpaquePointer?)], _ body: (OpaquePointer?) throws -> Value
     ) rethrows -> Value {
@@ -70,7 +70,7 @@ struct KeyringValues {
         return try body(table)
     }
 
-    /// The text with a NUL behind it.
+    /// Returns a copy of the text with a terminating NUL.
     private func copy(_ text: String) -> UnsafeMutableRawPointer {
         let bytes = UnsafeMutableRawPointer.allocate(
             byteCount: text.utf8.count + 1, alignment: 1)
@@ -82,7 +82,7 @@ struct KeyringValues {
 }
 
 extension SecretKey {
-    /// What its items are found by. The schema is what a keyring manager knows them as ours by.
+    /// The attributes that identify the key's items. Keyring managers show the schema as the application.
     var attributes: [(String, String)] {
         let id =
             switch self {

@@ -1,8 +1,8 @@
 package import DBus
 
-/// Tells when it is worth asking the keyring again: it was unlocked, or one has appeared.
+/// Reports that a new attempt to use the keyring may succeed: it was unlocked, or a keyring has appeared.
 ///
-/// By signals on a connection that is there anyway; nothing is started, and nothing is polled.
+/// It subscribes to signals on an existing connection. It does not start a service and does not poll.
 ///
 /// Source: freedesktop Secret Service API, `Collection.Locked`, `Service.CollectionChanged`.
 @MainActor
@@ -13,19 +13,19 @@ package final class KeyringWatch {
     private static let service: BusName = "org.freedesktop.secrets"
     private static let root: ObjectPath = "/org/freedesktop/secrets"
 
-    /// Watches as long as it lives.
+    /// Starts to watch, for the lifetime of the object.
     ///
     /// - Parameters:
-    ///   - connection: To the session bus.
-    ///   - onChange: Called when something was unlocked or has appeared. Sometimes for nothing: some keyrings
-    ///     say only that a collection is another than before.
-    /// - Throws: What ``BusConnection/subscribe(_:_:)`` throws.
+    ///   - connection: The connection to the session bus.
+    ///   - onChange: Called when something was unlocked or has appeared. The call may be unnecessary: some keyrings
+    ///     report only that a collection has changed.
+    /// - Throws: The errors of ``BusConnection/subscribe(_:_:)``.
     package init(_ connection: BusConnection, onChange: @escaping () -> Void) async throws {
         self.connection = connection
         let owner = try await connection.watchOwner(of: Self.service) { owner in
             if owner != nil { onChange() }
         }
-        // gnome-keyring.
+        // The signal of gnome-keyring.
         let locked = try await connection.subscribe(
             MatchRule(
                 sender: Self.service, pathNamespace: Self.root,
@@ -38,7 +38,7 @@ package final class KeyringWatch {
             onChange()
         }
         subscriptions = [owner, locked]
-        // KeePassXC, for a database that was opened or unlocked.
+        // The signals of KeePassXC for a database that was opened or unlocked.
         for member: MemberName in ["CollectionCreated", "CollectionChanged"] {
             subscriptions.append(
                 try await connection.subscribe(

@@ -1,21 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// Keeps the memory of this process, which holds secrets from now on, to itself: out of core dumps, and from
-/// debuggers of the same user.
+/// Protects the memory of this process, which contains secrets from now on, from core dumps and from debuggers of the
+/// same user.
 ///
-/// The limit is one byte, and not none: that also stops the kernel from handing a dump to a program such as
-/// systemd-coredump or apport. Programs that we start inherit it, and may raise it.
+/// The core limit is one byte, not zero: only that stops the kernel from passing a dump to a program such as
+/// systemd-coredump or apport. Child processes inherit the limit and may raise it.
 ///
-/// From the first secret on, and not from the start: a process that cannot be dumped cannot be looked into by
-/// its own user either, and xdg-desktop-portal refuses it, since it cannot open `/proc/PID/root`
+/// Called with the first secret and not at the start: a process that cannot be dumped cannot be inspected by its own
+/// user either, and xdg-desktop-portal rejects it because it cannot open `/proc/PID/root`
 /// (flatpak/xdg-desktop-portal#785, #1490). A browser is then opened without the portal.
 ///
 /// Source: prctl(2), setrlimit(2), core(5); `fs/coredump.c` of the kernel for the one byte.
 ///
-/// - Returns: Whether the kernel obeyed.
+/// - Returns: True if both restrictions are in force.
 @discardableResult
-func keepMemoryPrivate() -> Bool {
+func protectMemory() -> Bool {
     let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return false }

@@ -1,16 +1,16 @@
 internal import CSecret
 
-/// Tells a call loop when a prompt of the keyring has ended.
+/// Reports the end of keyring prompts to a call loop.
 final class PromptWatch {
-    private let bus: Held
+    private let bus: GObjectReference
     private let functions: shim_secret
     private let subscription: UInt32
 
     /// - Parameters:
-    ///   - bus: The connection that libsecret uses. Held as long as this lives.
-    ///   - loop: Has to live longer than this.
-    ///   - functions: Those of libsecret.
-    init(_ bus: Held, _ loop: CallLoop, _ functions: shim_secret) {
+    ///   - bus: The connection that libsecret uses. It is retained.
+    ///   - loop: The call loop, which must outlive this object.
+    ///   - functions: The functions of libsecret.
+    init(_ bus: GObjectReference, _ loop: CallLoop, _ functions: shim_secret) {
         self.bus = bus
         self.functions = functions
         subscription = functions.g_dbus_connection_signal_subscribe(
@@ -18,7 +18,7 @@ final class PromptWatch {
             nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
             { _, _, _, _, _, _, context in
                 guard let context else { return }
-                Unmanaged<CallLoop>.fromOpaque(context).takeUnretainedValue().notePromptEnd()
+                Unmanaged<CallLoop>.fromOpaque(context).takeUnretainedValue().recordPromptEnd()
             }, Unmanaged.passUnretained(loop).toOpaque(), nil)
     }
 

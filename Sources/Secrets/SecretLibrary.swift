@@ -1,20 +1,20 @@
 internal import CSecret
 internal import ProviderKit
 
-/// libsecret, loaded when it is first needed, for the rest of the program's life.
+/// libsecret, which is loaded on first use and never unloaded.
 struct SecretLibrary {
-    /// Its functions, and those of GLib that go with them.
+    /// The functions of libsecret, and those of GLib that are used with them.
     private(set) var functions = shim_secret()
 
-    /// - Parameter name: What the dynamic loader looks for.
+    /// - Parameter name: The name for the dynamic loader.
     /// - Throws: ``SecretStoreError/unavailable(_:)``.
     init(_ name: String = "libsecret-1.so.0") throws(SecretStoreError) {
         if let reason = shim_secret_load(&functions, name) {
             throw .unavailable(
-                "Secrets cannot be kept without libsecret: install it, as the package libsecret-1-0 or"
-                    + " libsecret (\(String(cString: reason))).")
+                "libsecret is required for the keyring: install the package libsecret-1-0 or libsecret"
+                    + " (\(String(cString: reason))).")
         }
-        // Even where G_DEBUG asks for it, a warning does not end the daemon.
+        // A warning must not end the daemon, even if G_DEBUG requests it.
         _ = functions.g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
     }
 }

@@ -3,16 +3,16 @@ import TestSupport
 
 /// A Secret Service that behaves like kwalletd of KDE Frameworks, with two wallets.
 ///
-/// Source: `src/runtime/kwalletd/kwalletfreedesktop{service,collection,item,prompt}.cpp` of KDE/kwallet. Its
+/// Source: `src/runtime/kwalletd/kwalletfreedesktop{service,collection,item,prompt}.cpp` of KDE/kwallet. The
 /// differences from gnome-keyring:
 ///
-/// - A search finds the items of closed wallets: their attributes are in a file of their own.
-/// - `Unlock` opens the wallet of an item, and the prompt reports the path that was asked for. The signal `Completed`
-///   is sent to the caller alone.
+/// - A search finds the items of closed wallets: their attributes are in a separate file.
+/// - `Unlock` opens the wallet of an item, and the prompt reports the requested path. The signal `Completed` is sent
+///   only to the caller.
 /// - `CreateItem` in a closed wallet is the error `IsLocked`, and never prompts.
-/// - `GetSecret` of an item of a closed wallet returns an empty secret, and no error.
-/// - `Delete` never prompts. In a closed wallet it deletes only the attributes: the secret remains, and is not found
-///   any more.
+/// - `GetSecret` of an item of a closed wallet returns an empty secret instead of an error.
+/// - `Delete` never prompts. In a closed wallet it deletes only the attributes: the secret remains, but a search does
+///   not find it any more.
 @MainActor
 final class FakeKWallet {
     struct Entry {
@@ -22,14 +22,15 @@ final class FakeKWallet {
 
     /// True if the default wallet is open.
     var isOpen = true
-    /// True if the user opens the wallet when asked.
-    var opensWhenAsked = true
+    /// True if the user opens the wallet when prompted.
+    var opensOnPrompt = true
     /// The number of prompts so far.
     private(set) var promptCount = 0
-    /// The entries of the default wallet, by their object paths. The attributes of a forgotten entry are empty.
+    /// The entries of the default wallet by object path. The attributes of an entry that was deleted while the wallet
+    /// was closed are empty.
     private(set) var entries: [ObjectPath: Entry] = [:]
     private var lastNumber = 0
-    private var asked: [ObjectPath] = []
+    private var requestedObjects: [ObjectPath] = []
 
     private let connection: BusConnection
     private let tree: ObjectTree
@@ -59,7 +60,7 @@ final class FakeKWallet {
         _ = try await connection.requestName("org.freedesktop.secrets", replacing: false) {}
     }
 
-    /// The secrets in the default wallet, also those that no search finds.
+    /// The secrets in the default wallet, including those that a search does not find.
     var secrets: [String] { entries.values.map { String(decoding: $0.secret, as: UTF8.self) } }
 
     private func search(_ wanted: [String: String]) -> [ObjectPath] {
@@ -92,16 +93,16 @@ final class FakeKWallet {
         if isOpen { entries[path] = nil } else { entries[path]?.attributes = [:] }
     }
 
-    private func answerPrompt() {
+    private func completePrompt() {
         promptCount += 1
-        isOpen = opensWhenAsked
+        isOpen = opensOnPrompt
         prompt.emit(
             Self.promptName, "Completed", !isOpen,
             Variant.array(
-                isOpen ? asked.map(Variant.objectPath) : [], of: ObjectPath.signature))
+                isOpen ? requestedObjects.map(Variant.objectPath) : [], of: ObjectPath.signature))
     }
 
-    // MARK: The interfaces
+    // MARK: Interfaces
 
     private static let serviceInterface = BusInterface<FakeKWallet>(
         "org.freedesktop.Secret.Service",
@@ -124,7 +125,7 @@ final class FakeKWallet {
             .method("Unlock", in: ["objects"], out: ["unlocked", "prompt"]) {
                 (keyring, objects: [ObjectPath]) -> ([ObjectPath], ObjectPath) in
                 if keyring.isOpen { return (objects, "/") }
-                keyring.asked = objects
+                keyring.requestedObjects = objects
                 return ([], keyring.prompt.path)
             },
             .property("Collections") { _ in [wallet, otherWallet] },
@@ -134,7 +135,7 @@ final class FakeKWallet {
         promptName,
         [
             .method("Prompt", in: ["window"]) { (keyring, _: String) in
-                Task { await keyring.answerPrompt() }
+                Task { await keyring.completePrompt() }
             },
             .method("Dismiss") { _ in },
             .signal("Completed", ["dismissed", "result"], Bool.self, Variant.self),

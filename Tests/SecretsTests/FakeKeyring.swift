@@ -1,32 +1,32 @@
 import DBus
 import TestSupport
 
-/// A Secret Service with habits that are found in the wild, and one item.
+/// A Secret Service with one item that imitates the behaviour of various implementations.
 ///
 /// Source: freedesktop Secret Service API, draft 0.2.
 @MainActor
 final class FakeKeyring {
-    enum PromptHabit {
+    enum PromptBehavior {
         case unlocks
         case dismisses
-        /// With a result of a type that nobody asked for.
+        /// Dismisses with a result of an unexpected type.
         case dismissesLikeKeePassXC
-        /// Neither asks anybody nor ever says how that went.
+        /// Shows no prompt and never sends a result.
         case isSilent
     }
 
-    /// No call is answered.
+    /// True if calls get no reply.
     var isSilent = false
     var hasDefaultCollection = true
     var isLocked = false
-    /// As KeePassXC does: what is locked is not found.
+    /// True if searches do not find locked items, as in KeePassXC.
     var hidesLockedItems = false
-    /// Asks its user before it takes a secret.
-    var asksBeforeStoring = false
-    /// Says yes to a deletion, and does nothing.
-    var keepsItems = false
-    var prompts = PromptHabit.dismisses
-    /// How many prompts have been asked for.
+    /// True if storing a secret requires a prompt.
+    var promptsBeforeStoring = false
+    /// True if deletions succeed without an effect.
+    var ignoresDeletions = false
+    var prompts = PromptBehavior.dismisses
+    /// The number of prompts so far.
     let promptCount = Observed(0)
     /// The number of prompts that the client dismissed.
     let dismissals = Observed(0)
@@ -65,23 +65,23 @@ final class FakeKeyring {
         _ = try await connection.requestName("org.freedesktop.secrets", replacing: false) {}
     }
 
-    private func beHabitual() async throws {
+    private func waitIfSilent() async throws {
         if isSilent { try await never.wait { $0 ? true : nil } }
     }
 
-    /// What the prompt is about decides on the type of its result.
+    /// The purpose of the prompt, which determines the type of its result.
     private enum Purpose {
         case unlocking
         case creating
     }
     private var purpose = Purpose.unlocking
 
-    private func ask(_ purpose: Purpose) -> ObjectPath {
+    private func preparePrompt(_ purpose: Purpose) -> ObjectPath {
         self.purpose = purpose
         return prompt.path
     }
 
-    private func answerPrompt() async throws {
+    private func completePrompt() async throws {
         promptCount.update { $0 += 1 }
         switch prompts {
         case .isSilent: try await never.wait { $0 ? true : nil }
@@ -98,7 +98,7 @@ final class FakeKeyring {
         prompt.emit(Self.promptName, "Completed", prompts != .unlocks, result)
     }
 
-    // MARK: The interfaces
+    // MARK: Interfaces
 
     private static let promptName: InterfaceName = "org.freedesktop.Secret.Prompt"
 
@@ -107,7 +107,7 @@ final class FakeKeyring {
         [
             .asyncMethod("OpenSession", in: ["algorithm", "input"], out: ["output", "result"]) {
                 (keyring, algorithm: String, _: Variant) -> (Variant, ObjectPath) in
-                try await keyring.beHabitual()
+                try await keyring.waitIfSilent()
                 guard algorithm == "plain" else {
                     throw ErrorReply("org.freedesktop.DBus.Error.NotSupported", "plain only")
                 }
@@ -130,12 +130,12 @@ final class FakeKeyring {
             },
             .method("Unlock", in: ["objects"], out: ["unlocked", "prompt"]) {
                 (keyring, objects: [ObjectPath]) -> ([ObjectPath], ObjectPath) in
-                keyring.isLocked ? ([], keyring.ask(.unlocking)) : (objects, "/")
+                keyring.isLocked ? ([], keyring.preparePrompt(.unlocking)) : (objects, "/")
             },
             .method(
                 "CreateCollection", in: ["properties", "alias"], out: ["collection", "prompt"]
             ) { (keyring, _: [String: Variant], _: String) -> (ObjectPath, ObjectPath) in
-                ("/", keyring.ask(.creating))
+                ("/", keyring.preparePrompt(.creating))
             },
         ])
 
@@ -143,7 +143,7 @@ final class FakeKeyring {
         promptName,
         [
             .method("Prompt", in: ["window"]) { (keyring, _: String) in
-                Task { try? await keyring.answerPrompt() }
+                Task { try? await keyring.completePrompt() }
             },
             .asyncMethod("Dismiss") { (keyring) in
                 keyring.dismissals.update { $0 += 1 }
@@ -166,7 +166,7 @@ final class FakeKeyring {
                     keyring, properties: [String: Variant],
                     secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, _: Bool
                 ) -> (ObjectPath, ObjectPath) in
-                if keyring.asksBeforeStoring { return ("/", keyring.ask(.creating)) }
+                if keyring.promptsBeforeStoring { return ("/", keyring.preparePrompt(.creating)) }
                 keyring.attributes = [:]
                 if case .dictionary(let entries, _, _)? = properties[
                     "org.freedesktop.Secret.Item.Attributes"]
@@ -194,7 +194,7 @@ final class FakeKeyring {
                 BusStruct(session, [], keyring.secret, "text/plain")
             },
             .method("Delete", out: ["prompt"]) { (keyring) -> ObjectPath in
-                if !keyring.keepsItems { keyring.attributes = nil }
+                if !keyring.ignoresDeletions { keyring.attributes = nil }
                 return "/"
             },
             .property("Locked") { $0.isLocked },

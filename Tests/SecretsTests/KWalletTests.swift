@@ -5,18 +5,18 @@ import Testing
 
 @testable import Secrets
 
-/// With a double of KWallet. The real one has no use on a screen without a user: kwalletd creates a wallet only with
-/// its wizard, and opens it only with its password dialog.
+/// Tests with a simulated KWallet. The real one cannot be used without a user: kwalletd creates a wallet only with its
+/// wizard, and opens it only with its password dialog.
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct KWalletTests {
-    private let surroundings: Surroundings
+    private let environment: KeyringEnvironment
 
-    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
     @Test func `a secret is stored, replaced and deleted in an open wallet`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.kwallet()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.kwallet()
             let key = SecretKey.account("a")
             #expect(try await store.text(key) == nil)
             try await store.store(Secret("first"), for: key, label: "a")
@@ -30,10 +30,10 @@ struct KWalletTests {
         }
     }
 
-    @Test func `a closed wallet keeps its secrets until it is opened`() async throws {
+    @Test func `a closed wallet preserves its secrets until it is opened`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.kwallet()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.kwallet()
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.isOpen = false
@@ -44,11 +44,11 @@ struct KWalletTests {
             #expect(await failure { try await store.delete(key) }?.isLocked == true)
             #expect(keyring.secrets == ["token"])
             #expect(keyring.promptCount == 0)
-            keyring.opensWhenAsked = false
+            keyring.opensOnPrompt = false
             #expect(
                 await failure { try await store.unlock([key], isForStoring: false) }?.isDismissed
                     == true)
-            keyring.opensWhenAsked = true
+            keyring.opensOnPrompt = true
             #expect(try await store.text(key, unlocking: true) == "token")
             #expect(keyring.promptCount == 2)
             keyring.isOpen = false
@@ -60,7 +60,7 @@ struct KWalletTests {
     }
 }
 
-extension Surroundings {
+extension KeyringEnvironment {
     @MainActor
     fileprivate func kwallet() async throws -> (FakeKWallet, KeyringStore) {
         enter()

@@ -6,16 +6,17 @@ import Testing
 
 @testable import Secrets
 
-/// With a real gnome-keyring.
+/// Tests with a real gnome-keyring.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1)))
 struct KeyringStoreTests {
-    private let surroundings: Surroundings
+    private let environment: KeyringEnvironment
 
-    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
     @Test func `a secret is stored, found, replaced and deleted`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
             let store = KeyringStore()
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)
@@ -25,7 +26,7 @@ struct KeyringStoreTests {
             #expect(try await store.text(key) == "second")
             #expect(try await store.text(.provider("unsplash_ada")) == nil)
             #expect(try await store.text(.account("unsplash_adam")) == nil)
-            let control = try await surroundings.control()
+            let control = try await environment.control()
             let (items, _) = try await control.search(["account": "unsplash_ada"])
             #expect(items.count == 1)
             let item = try #require(items.first)
@@ -38,9 +39,10 @@ struct KeyringStoreTests {
         }
     }
 
-    @Test func `any bytes survive`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+    @Test func `any bytes survive a round trip`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
             let store = KeyringStore()
             let all = (0...255).map { UInt8($0) }
             let samples: [[UInt8]] = [
@@ -56,8 +58,9 @@ struct KeyringStoreTests {
     }
 
     @Test func `secret-tool finds the item by its schema`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
             try await KeyringStore().store(
                 Secret("token"), for: .account("a"), label: "Image Feed: a")
         }
@@ -68,10 +71,11 @@ struct KeyringStoreTests {
         #expect(try await tool.result().output == "token")
     }
 
-    @Test func `of duplicates one is left after a store, and none after a delete`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let control = try await surroundings.control()
+    @Test func `storing leaves one of several duplicates and deleting leaves none`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let control = try await environment.control()
             let store = KeyringStore()
             func addDuplicates() async throws {
                 for text in ["one", "two", "three"] {
@@ -90,10 +94,11 @@ struct KeyringStoreTests {
         }
     }
 
-    @Test func `items of others are let alone`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let control = try await surroundings.control()
+    @Test func `items of other applications are not changed`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let control = try await environment.control()
             let store = KeyringStore()
             try await control.add("theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
             #expect(try await store.text(.account("a")) == nil)
@@ -103,10 +108,12 @@ struct KeyringStoreTests {
         }
     }
 
-    @Test func `a locked keyring is locked, not empty, and heals by itself`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let control = try await surroundings.control()
+    @Test func `a locked keyring is reported as locked and works again when unlocked`() async throws
+    {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let control = try await environment.control()
             let store = KeyringStore()
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
@@ -124,10 +131,11 @@ struct KeyringStoreTests {
         }
     }
 
-    @Test func `a prompt that nobody answers is dismissed`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let control = try await surroundings.control()
+    @Test func `a prompt without a user is reported as dismissed`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let control = try await environment.control()
             let store = KeyringStore()
             try await store.store(Secret("token"), for: .account("a"), label: "a")
             try await store.unlock()
@@ -142,41 +150,23 @@ struct KeyringStoreTests {
     }
 
     @Test func `the connection is closed after each call`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let bus = try await surroundings.connect()
-            let names = Observed<[String: Bool]>([:])
-            let watch = try await bus.subscribe(
-                MatchRule(
-                    sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
-            ) { signal in
-                guard let change: (String, String, String) = try? signal.read(),
-                    change.0.hasPrefix(":")
-                else { return }
-                names.update { $0[change.0] = !change.2.isEmpty }
-            }
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let (names, watch) = try await environment.observeConnections()
             let store = KeyringStore()
             _ = try await store.text(.account("a"))
             _ = try await store.text(.account("a"))
             try await names.wait { $0.count == 2 && !$0.values.contains(true) ? true : nil }
-            withExtendedLifetime((bus, watch)) {}
+            withExtendedLifetime(watch) {}
         }
     }
 
-    @Test func `the connection is kept while it is needed`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let bus = try await surroundings.connect()
-            let names = Observed<[String: Bool]>([:])
-            let watch = try await bus.subscribe(
-                MatchRule(
-                    sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
-            ) { signal in
-                guard let change: (String, String, String) = try? signal.read(),
-                    change.0.hasPrefix(":")
-                else { return }
-                names.update { $0[change.0] = !change.2.isEmpty }
-            }
+    @Test func `the connection is retained while it is needed`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let (names, watch) = try await environment.observeConnections()
             let store = KeyringStore()
             store.keepConnection(true)
             for _ in 0..<3 { _ = try await store.text(.account("a")) }
@@ -184,17 +174,17 @@ struct KeyringStoreTests {
             #expect(names.value.values.allSatisfy { $0 })
             store.keepConnection(false)
             try await names.wait { $0.values.contains(true) ? nil : true }
-            withExtendedLifetime((bus, watch)) {}
+            withExtendedLifetime(watch) {}
         }
     }
 
-    @Test func `a watch tells of an unlocked keyring, and not of items`() async throws {
+    @Test func `a watch reports an unlocked keyring and ignores items`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
-            let control = try surroundings.control()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            environment.enter()
+            let control = try environment.control()
             let changes = Observed(0)
-            let watch = try await KeyringWatch(try surroundings.connect()) {
+            let watch = try await KeyringWatch(try environment.connect()) {
                 changes.update { $0 += 1 }
             }
             try await control.add("text", ["account": "a"], schema: "x")
@@ -207,16 +197,40 @@ struct KeyringStoreTests {
     }
 }
 
-/// With keyrings that come and go.
+extension KeyringEnvironment {
+    /// Records the clients that connect to the bus from now on: true while the client is connected.
+    ///
+    /// - Returns: The record by unique name, and the objects to retain while it is used.
+    @MainActor
+    fileprivate func observeConnections() async throws -> (
+        names: Observed<[String: Bool]>, watch: (BusConnection, SignalSubscription)
+    ) {
+        let bus = try connect()
+        let names = Observed<[String: Bool]>([:])
+        let subscription = try await bus.subscribe(
+            MatchRule(
+                sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
+        ) { signal in
+            guard let change: (String, String, String) = try? signal.read(),
+                change.0.hasPrefix(":")
+            else { return }
+            names.update { $0[change.0] = !change.2.isEmpty }
+        }
+        return (names, (bus, subscription))
+    }
+}
+
+/// Tests with keyrings that appear and disappear.
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct KeyringLifeTests {
-    private let surroundings: Surroundings
+    private let environment: KeyringEnvironment
 
-    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
-    @Test func `without a keyring one is told to install one`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+    @Test func `the error without a keyring recommends installing one`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
             let store = KeyringStore()
             let expected = SecretStoreError.unavailable(
                 "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
@@ -229,19 +243,20 @@ struct KeyringLifeTests {
         }
     }
 
-    @Test func `without libsecret one is told to install it`() async throws {
-        let store = KeyringStore(libraryName: "libsecret-of-nobody.so.0")
+    @Test func `the error without libsecret recommends installing it`() async throws {
+        let store = KeyringStore(libraryName: "libsecret-missing.so.0")
         let error = await failure { _ = try await store.text(.account("a")) }
         #expect(error?.isUnavailable == true)
-        #expect(error?.message.contains("install it") == true)
-        // It has none of the functions.
+        #expect(error?.message.contains("install the package") == true)
+        // A library without the functions of libsecret.
         let other = KeyringStore(libraryName: "libm.so.6")
         #expect(await failure { try await other.unlock() }?.isUnavailable == true)
     }
 
-    @Test func `without a bus the keyring cannot be had`() async throws {
-        await #expect(processExitsWith: .success) { [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+    @Test func `without a bus the keyring is unavailable`() async throws {
+        await #expect(processExitsWith: .success) {
+            [environment = environment as KeyringEnvironment] in
+            environment.enter()
             setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
             #expect(
                 await failure { _ = try await KeyringStore().text(.account("a")) }?.isUnavailable
@@ -249,23 +264,23 @@ struct KeyringLifeTests {
         }
     }
 
-    @Test func `a keyring that is started anew is used at once`() async throws {
+    @Test func `a restarted keyring is used immediately`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            surroundings.enter()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            environment.enter()
             let appearances = Observed(0)
-            let watch = try await KeyringWatch(try surroundings.connect()) {
+            let watch = try await KeyringWatch(try environment.connect()) {
                 appearances.update { $0 += 1 }
             }
             let store = KeyringStore()
             #expect(
                 await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true)
-            let first = try await surroundings.startKeyring()
+            let first = try await environment.startKeyring()
             try await appearances.wait { $0 >= 1 ? true : nil }
             try await store.store(Secret("token"), for: .account("a"), label: "a")
             first.kill(SIGTERM)
             _ = try await first.exitStatus()
-            let second = try await surroundings.startKeyring()
+            let second = try await environment.startKeyring()
             #expect(try await store.text(.account("a")) == "token")
             second.kill(SIGKILL)
             withExtendedLifetime(watch) {}

@@ -5,17 +5,17 @@ import Testing
 
 @testable import Secrets
 
-/// With keyrings that do what gnome-keyring does not.
+/// Tests with keyrings that behave differently from gnome-keyring.
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct OddKeyringTests {
-    private let surroundings: Surroundings
+    private let environment: KeyringEnvironment
 
-    init() throws { surroundings = Surroundings(try PrivateBus.current) }
+    init() throws { environment = KeyringEnvironment(try PrivateBus.current) }
 
-    @Test func `a session without encryption will do`() async throws {
+    @Test func `a session without encryption is accepted`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (_, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (_, store) = try await environment.fakeKeyring()
             let key = SecretKey.account("a")
             #expect(try await store.text(key) == nil)
             try await store.store(Secret("token"), for: key, label: "a")
@@ -25,10 +25,10 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a keyring that does not answer is given up`() async throws {
+    @Test func `calls to an unresponsive keyring end with an error`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             keyring.isSilent = true
             let key = SecretKey.account("a")
             #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
@@ -45,10 +45,10 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `without a default collection nothing is certain`() async throws {
+    @Test func `without a default collection every call fails`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             keyring.hasDefaultCollection = false
             let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
             #expect(await failure { _ = try await store.text(key) } == expected)
@@ -62,10 +62,10 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `only what may prompt does`() async throws {
+    @Test func `only unlocking calls prompt`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.isLocked = true
@@ -89,10 +89,10 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a prompt that leads nowhere ends, and holds nobody up`() async throws {
+    @Test func `an unresponsive prompt times out and does not block other calls`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             keyring.isLocked = true
             keyring.prompts = .isSilent
             async let unlocking = failure { try await store.unlock() }
@@ -104,19 +104,19 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a prompt that is dismissed in a way that libsecret does not know ends at once`()
+    @Test func `a prompt with an unexpected result ends its call immediately`()
         async throws
     {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, _) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, _) = try await environment.fakeKeyring()
             keyring.prompts = .dismissesLikeKeePassXC
-            // The test would be over before its prompt.
+            // With the short limit, the call would fail before its prompt.
             var limits = KeyringLimits.short
             limits.prompting = .seconds(120)
             limits.writing = .seconds(120)
             let store = KeyringStore(limits: limits)
-            keyring.asksBeforeStoring = true
+            keyring.promptsBeforeStoring = true
             #expect(
                 await failure {
                     try await store.store(Secret("b"), for: .account("a"), label: "b")
@@ -130,10 +130,10 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `what a locked keyring does not find may be there`() async throws {
+    @Test func `a failed search in a locked keyring is reported as locked`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
             keyring.hidesLockedItems = true
@@ -145,12 +145,11 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a keyring whose user does not want the secret stored is no dead end`() async throws
-    {
+    @Test func `a refused prompt for storing a secret is an error`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
-            keyring.asksBeforeStoring = true
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
+            keyring.promptsBeforeStoring = true
             #expect(
                 await failure {
                     try await store.store(Secret("b"), for: .account("a"), label: "b")
@@ -160,10 +159,11 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a search that might show a dialog is left to the user's actions`() async throws {
+    @Test func `a search that might show a dialog is not sent without a user action`() async throws
+    {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             keyring.hidesLockedItems = true
             keyring.isLocked = true
             let key = SecretKey.account("a")
@@ -177,8 +177,8 @@ struct OddKeyringTests {
 
     @Test func `each call closes its session`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             store.keepConnection(true)
             for _ in 0..<3 { _ = try await store.text(.account("a")) }
             try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
@@ -187,9 +187,9 @@ struct OddKeyringTests {
 
     @Test func `a prompt is dismissed when the task of the caller is cancelled`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, _) = try await surroundings.fakeKeyring()
-            // The test would be over before its prompt.
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, _) = try await environment.fakeKeyring()
+            // With the short limit, the call would fail before its prompt.
             var limits = KeyringLimits.short
             limits.prompting = .seconds(120)
             let store = KeyringStore(limits: limits)
@@ -197,7 +197,7 @@ struct OddKeyringTests {
             keyring.prompts = .isSilent
             let unlocking = Task { await failure { try await store.unlock() } }
             try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-            // A second one waits for its turn.
+            // The second call waits in the queue.
             let next = Task { await failure { try await store.unlock() } }
             next.cancel()
             unlocking.cancel()
@@ -208,24 +208,24 @@ struct OddKeyringTests {
         }
     }
 
-    @Test func `a keyring that only says that it has deleted is found out`() async throws {
+    @Test func `an ineffective deletion is reported as an error`() async throws {
         await #expect(processExitsWith: .success) {
-            @MainActor [surroundings = surroundings as Surroundings] in
-            let (keyring, store) = try await surroundings.fakeKeyring()
+            @MainActor [environment = environment as KeyringEnvironment] in
+            let (keyring, store) = try await environment.fakeKeyring()
             let key = SecretKey.account("a")
             try await store.store(Secret("token"), for: key, label: "a")
-            keyring.keepsItems = true
+            keyring.ignoresDeletions = true
             #expect(await failure { try await store.delete(key) }?.isFailed == true)
         }
     }
 }
 
-extension Surroundings {
-    /// A fake keyring in this process, and a store that soon loses patience with it.
+extension KeyringEnvironment {
+    /// Returns a fake keyring in this process, and a store with short time limits.
     @MainActor
     fileprivate func fakeKeyring() async throws -> (FakeKeyring, KeyringStore) {
         enter()
-        // libsecret's own complaints end nothing, even then.
+        // Warnings of libsecret must not end the process, even with this variable.
         setenv("G_DEBUG", "fatal-warnings", 1)
         return (try await FakeKeyring(on: try connect()), KeyringStore(limits: .short))
     }

@@ -5,10 +5,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct PrivateMemoryTests {
-    @Test func `the limit of core dumps is lowered, and can be raised again`() async throws {
+    @Test func `the soft limit of core dumps is one byte`() async throws {
         await #expect(processExitsWith: .success) {
-            #expect(keepMemoryPrivate())
-            // A child inherits it. Where the hard limit is none, so is the soft one.
+            #expect(protectMemory())
+            // A child inherits the limit. If the hard limit is 0, the soft limit is 0, too.
             let child = try ChildProcess("/bin/cat", ["/proc/self/limits"], environment: [:])
             let line = try #require(
                 try await child.result().output.split(separator: "\n")

@@ -5,8 +5,8 @@ import Secrets
 import TestSupport
 import Testing
 
-/// The environment of a child process that libsecret is used in: it reads where the bus is from there.
-struct Surroundings: Codable, Sendable {
+/// The environment of a child process that uses libsecret, which reads the bus address from the environment.
+struct KeyringEnvironment: Codable, Sendable {
     private let environment: [String: String]
     let address: String
 
@@ -15,7 +15,8 @@ struct Surroundings: Codable, Sendable {
         address = bus.address
     }
 
-    /// Makes them those of this process, which has a minute at most: a time limit of the test does not end it.
+    /// Sets the environment of this process, and limits its lifetime to a minute: a time limit of the test does not end
+    /// it.
     func enter() {
         alarm(60)
         for (name, value) in environment { setenv(name, value, 1) }
@@ -24,7 +25,7 @@ struct Surroundings: Codable, Sendable {
     @MainActor
     func connect() throws -> BusConnection { try BusConnection(address: address) }
 
-    /// Starts a gnome-keyring, and waits until it is there.
+    /// Starts a gnome-keyring and waits until it owns its name.
     func startKeyring() async throws -> ChildProcess {
         try await PrivateKeyring.start(address: address, environment: environment)
     }
@@ -34,7 +35,7 @@ struct Surroundings: Codable, Sendable {
 }
 
 extension KeyringLimits {
-    /// Short ones, for keyrings that do not answer.
+    /// Short limits, for keyrings that do not respond.
     static var short: KeyringLimits {
         var limits = KeyringLimits()
         limits.reading = .seconds(2)
@@ -45,7 +46,7 @@ extension KeyringLimits {
     }
 }
 
-/// What a call fails with; nil and an issue if it does not.
+/// Returns the error that `body` throws; nil, with an issue, if it does not throw.
 func failure(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
 ) async -> SecretStoreError? {
@@ -68,7 +69,7 @@ extension SecretStoreError {
 }
 
 extension KeyringStore {
-    /// The bytes of a secret, for comparison.
+    /// Returns the bytes of a secret, for comparison.
     func bytes(_ key: SecretKey, unlocking: Bool = false) async throws -> [UInt8]? {
         try await lookUp(key, unlocking: unlocking)?.withBytes { Array($0) }
     }
