@@ -1,25 +1,26 @@
 internal import CSandbox
 internal import Glibc
 
-/// Which files a process may open from now on, and nothing else: Landlock.
+/// The files that a process may open from now on: Landlock.
 ///
-/// What it has open stays open. Where the kernel knows network and signals in these rules, it may not bind
-/// or connect by TCP either, nor reach abstract sockets and signal processes outside.
+/// Files that are already open are not affected. If the kernel supports network and scope rules, the process also
+/// cannot
+/// bind or connect by TCP, connect to abstract sockets, or signal processes outside.
 ///
 /// Source: landlock(7).
 package struct FileRules {
-    /// Files and folders that may be read and listed, with all that is below them.
+    /// Files and folders that may be read and listed, including their contents.
     package var readable: [String] = []
-    /// Files and folders below which libraries and programs may be loaded, too.
+    /// Files and folders from which libraries and programs may also be loaded.
     package var executable: [String] = []
-    /// Folders below which files may be made, changed and deleted, too.
+    /// Folders in which files may also be created, changed and deleted.
     package var writable: [String] = []
-    /// Whether TCP stays possible.
+    /// True if TCP is allowed.
     package var allowsNetwork = false
 
     package init() {}
 
-    /// The version of the kernel's interface; 0 where it has none, or it is switched off.
+    /// The version of the kernel's Landlock interface; 0 if it is missing or disabled.
     package static var kernelVersion: Int { max(0, shim_landlock_version()) }
 
     private static let execute: UInt64 = 1 << 0
@@ -27,38 +28,38 @@ package struct FileRules {
     private static let readFile: UInt64 = 1 << 2
     private static let readFolder: UInt64 = 1 << 3
     private static let truncate: UInt64 = 1 << 14
-    /// O_PATH, which Swift does not see.
+    /// O_PATH, which Swift does not import.
     private static let pathOnly: Int32 = 0x20_0000
-    /// What has a meaning for a file that is no folder, ioctl included.
+    /// The rights that apply to files that are not folders, including ioctl.
     private static let ofFiles: UInt64 = execute | writeFile | readFile | truncate | 1 << 15
 
-    /// Puts the rules in force, as far as the kernel knows them. Paths that do not exist are passed over.
+    /// Enforces the rules, as far as the kernel supports them. Paths that do not exist are ignored.
     ///
-    /// - Returns: Whether they are in force: false where the kernel has no such rules.
+    /// - Returns: False if the kernel does not support Landlock.
     /// - Throws: ``SandboxError``.
     package func enforce() throws(SandboxError) -> Bool {
         guard let descriptor = try ruleset() else { return false }
         defer { close(descriptor) }
         try ProcessRestrictions.check(
-            shim_landlock_restrict(descriptor), "Putting file rules in force")
+            shim_landlock_restrict(descriptor), "Enforcing the file rules")
         return true
     }
 
-    /// The rules, for a process that is about to start. The caller closes the descriptor.
+    /// Creates a ruleset for a process that is about to start. The caller closes the descriptor.
     ///
-    /// - Returns: nil where the kernel has no such rules.
+    /// - Returns: The descriptor; nil if the kernel does not support Landlock.
     /// - Throws: ``SandboxError``.
     package func ruleset() throws(SandboxError) -> Int32? {
         let version = Self.kernelVersion
         guard version > 0 else { return nil }
         var ruleset = shim_landlock_ruleset()
-        // The first version knows 13 rights, the second REFER, the third TRUNCATE, the fifth IOCTL_DEV.
+        // Version 1 has 13 rights; version 2 adds REFER, version 3 TRUNCATE, version 5 IOCTL_DEV.
         ruleset.files = (1 << (version < 2 ? 13 : version < 3 ? 14 : version < 5 ? 15 : 16)) - 1
         if version >= 4, !allowsNetwork { ruleset.network = 0b11 }
         if version >= 6 { ruleset.scopes = 0b11 }
         let size = version >= 6 ? 24 : version >= 4 ? 16 : 8
         let descriptor = Int32(shim_landlock_create(&ruleset, size))
-        try ProcessRestrictions.check(descriptor, "Making file rules")
+        try ProcessRestrictions.check(descriptor, "Creating the file rules")
         let reading = Self.readFile | Self.readFolder
         do {
             try allow(readable, reading & ruleset.files, descriptor)
@@ -79,7 +80,8 @@ package struct FileRules {
             guard descriptor >= 0 else { continue }
             defer { close(descriptor) }
             var status = stat()
-            try ProcessRestrictions.check(fstat(descriptor, &status), "Looking at \(path)")
+            try ProcessRestrictions.check(
+                fstat(descriptor, &status), "Reading the status of \(path)")
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             var rule = shim_landlock_path()
             rule.rights = isFolder ? rights : rights & Self.ofFiles

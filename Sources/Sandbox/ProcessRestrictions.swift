@@ -1,59 +1,63 @@
 internal import CSandbox
 internal import Glibc
 
-/// What a process gives up for good, for itself and whatever it starts.
+/// Restrictions that a process imposes permanently on itself and its children.
 ///
-/// To be called while it has one thread, and before it reads the first byte that somebody else wrote.
+/// Impose them while the process has one thread, and before it reads any untrusted data.
 package enum ProcessRestrictions {
-    /// Gains no rights by what it executes; the condition for ``SystemCallFilter`` and ``FileRules``.
+    /// Prevents programs that the process executes from gaining privileges. Required for ``SystemCallFilter`` and
+    /// ``FileRules``.
     ///
-    /// - Throws: ``SandboxError``; there is hardly a reason.
-    package static func keepPrivileges() throws(SandboxError) {
-        try check(shim_no_new_privileges(), "Giving up privileges")
+    /// - Throws: ``SandboxError``; not expected.
+    package static func forbidNewPrivileges() throws(SandboxError) {
+        try check(shim_no_new_privileges(), "Setting no_new_privs")
     }
 
-    /// Is killed when the thread that started it ends: when that was the main thread, with its parent.
+    /// Makes the kernel kill the process when the thread that started it ends; for the main thread, with the parent
+    /// process.
     ///
-    /// - Parameter parent: Who that was, as it told itself. If it is gone already, this does not return.
+    /// - Parameter parent: The process ID of the parent, as reported by the parent. If the parent has already ended,
+    ///   this
+    ///   function exits the process.
     /// - Throws: ``SandboxError``.
     package static func dieWithParent(_ parent: Int32) throws(SandboxError) {
-        try check(shim_die_with_parent(SIGKILL), "Following the parent")
+        try check(shim_die_with_parent(SIGKILL), "Setting the parent-death signal")
         if getppid() != parent { _exit(EXIT_FAILURE) }
     }
 
-    /// Leaves no core file, and lets no other process of the user look into its memory.
+    /// Disables core files, and prevents other processes of the user from reading the memory.
     package static func forbidInspection() throws(SandboxError) {
-        try check(shim_set_dumpable(0), "Forbidding inspection")
+        try check(shim_set_dumpable(0), "Disabling core dumps")
     }
 
     /// Closes every descriptor from `first` on.
     package static func closeDescriptors(from first: Int32) {
         if shim_close_from(UInt32(first)) == 0 { return }
-        // A kernel before 5.9.
+        // Linux before 5.9 has no close_range.
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         for descriptor in first..<Int32(clamping: min(limit.rlim_cur, 65_536)) { close(descriptor) }
     }
 
-    /// Is the first to go when memory runs out.
-    package static func volunteerForMemory() {
+    /// Makes the process the first candidate for termination when memory runs out.
+    package static func raiseOutOfMemoryScore() {
         let file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         defer { close(file) }
         _ = write(file, "1000", 4)
     }
 
-    /// What a process can be given less of.
+    /// A resource that can be limited.
     package enum Resource: Sendable {
-        /// Bytes of memory, all mappings counted. What asks for more gets none.
+        /// Bytes of memory in all mappings. Further allocations fail.
         case addressSpace
-        /// Seconds of processor time, over all its life. Then it is killed.
+        /// Seconds of processor time in the lifetime of the process. The kernel then kills it.
         case processorSeconds
-        /// The number that no descriptor reaches.
+        /// The limit of descriptor numbers; every descriptor is below it.
         case descriptors
-        /// How many bytes a file may get. Then writing fails.
+        /// The largest size of a file. Further writes fail.
         case fileBytes
-        /// Of a core file.
+        /// The largest size of a core file.
         case coreBytes
 
         var number: __rlimit_resource {
@@ -67,7 +71,7 @@ package enum ProcessRestrictions {
         }
     }
 
-    /// Limits a resource, or keeps a limit that is narrower already.
+    /// Limits a resource. A lower existing limit remains.
     ///
     /// - Throws: ``SandboxError``.
     ///
@@ -75,10 +79,10 @@ package enum ProcessRestrictions {
     package static func limit(_ resource: Resource, to value: Int) throws(SandboxError) {
         let number = __rlimit_resource_t(resource.number.rawValue)
         var limit = rlimit()
-        try check(getrlimit(number, &limit), "Reading a limit")
+        try check(getrlimit(number, &limit), "Reading a resource limit")
         limit.rlim_max = min(limit.rlim_max, rlim_t(value))
         limit.rlim_cur = limit.rlim_max
-        try check(setrlimit(number, &limit), "Setting a limit")
+        try check(setrlimit(number, &limit), "Setting a resource limit")
     }
 
     static func check(_ result: some BinaryInteger, _ restriction: String) throws(SandboxError) {

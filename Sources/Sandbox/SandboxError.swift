@@ -1,8 +1,8 @@
-/// A restriction that could not be put in force.
+/// A restriction that could not be enforced.
 package struct SandboxError: Error, Hashable, CustomStringConvertible {
-    /// What was tried.
+    /// The attempted action.
     package let restriction: String
-    /// The `errno`.
+    /// The value of `errno`.
     package let code: Int32
 
     package var description: String { "\(restriction) failed with error \(code)" }

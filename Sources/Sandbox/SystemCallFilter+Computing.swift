@@ -2,10 +2,11 @@ internal import CSandbox
 internal import Glibc
 
 extension SystemCallFilter {
-    /// Calls for who computes with what it has: memory that holds no code, threads, time, reading and
-    /// writing by descriptors that are open, messages on sockets that are open, and an end.
+    /// A filter for a program that only computes: memory that contains no code, threads, time, reading and writing of
+    /// open
+    /// descriptors, messages on open sockets, and exit.
     ///
-    /// Opens nothing, starts nothing, connects to nothing.
+    /// It cannot open files, start processes or connect to sockets.
     package static var computing: SystemCallFilter {
         var filter = SystemCallFilter()
         filter.allow([
@@ -17,7 +18,7 @@ extension SystemCallFilter {
             // Threads
             __NR_futex, __NR_set_robust_list, __NR_rseq, __NR_set_tid_address, __NR_sched_yield,
             __NR_sched_getaffinity, __NR_membarrier, __NR_gettid,
-            // Time and what is about the process itself
+            // Time, and information about the process itself
             __NR_clock_gettime, __NR_clock_getres, __NR_clock_nanosleep, __NR_gettimeofday,
             __NR_nanosleep, __NR_getpid, __NR_getuid, __NR_geteuid, __NR_getgid, __NR_getegid,
             __NR_getrusage, __NR_sysinfo, __NR_uname, __NR_getrandom,
@@ -29,29 +30,29 @@ extension SystemCallFilter {
         #if arch(x86_64)
             filter.allow([__NR_poll, __NR_time, __NR_arch_prctl])
         #endif
-        // No memory that can be written and run.
+        // No memory that is writable and executable.
         for call in [__NR_mmap, __NR_mprotect] {
             filter.allow(call, argument: 2, mask: UInt32(PROT_EXEC), is: 0)
         }
-        // A status by descriptor: AT_EMPTY_PATH. The other ones by path tell of files that are not open.
+        // The status of a descriptor: AT_EMPTY_PATH. By path, the calls would reveal files that are not open.
         filter.allow(__NR_newfstatat, argument: 3, is: 0x1000)
         filter.allow(__NR_statx, argument: 2, mask: 0x1000, is: 0x1000)
         filter.allow(__NR_fcntl, argument: 1, is: UInt32(F_GETFL))
         filter.allow(__NR_fcntl, argument: 1, is: UInt32(F_GETFD))
-        // Threads, but no processes. clone3 hides its flags in memory; the C library then takes the other.
+        // Threads, but no processes. The flags of clone3 are in memory; without it, the C library uses clone.
         filter.allow(__NR_clone, argument: 0, mask: 0x10000, is: 0x10000)
         filter.refuse(__NR_clone3, with: ENOSYS)
-        // A name for a thread, and for memory.
+        // The names of threads and of memory.
         filter.allow(__NR_prctl, argument: 0, is: 15)
         filter.allow(__NR_prctl, argument: 0, is: 0x5356_4d41)
-        // abort() sends its signal to itself.
+        // abort() sends a signal to the process itself.
         filter.allow(__NR_tgkill, argument: 0, is: UInt32(getpid()))
-        // Looks at limits, and changes none: the third argument is the new one.
+        // Reading limits without changing them: the third argument is the new limit.
         filter.allow(__NR_prlimit64, argument: 2, is: 0)
         return filter
     }
 
-    /// What it takes to open files for reading, in addition. Which ones, ``FileRules`` says.
+    /// Also allows opening files for reading. ``FileRules`` determines which ones.
     package mutating func allowReadingFiles() {
         let writing = UInt32(O_ACCMODE | O_CREAT | O_TRUNC | 0x400000)
         allow(__NR_openat, argument: 2, mask: writing, is: UInt32(O_RDONLY))

@@ -2,14 +2,15 @@ internal import CSandbox
 internal import Glibc
 
 extension SystemCallFilter {
-    /// For a program in whatever language that works with what it has open: everything but network, other
-    /// processes, memory that nobody counts, and what only rulers of the machine need. What no such program tries
-    /// is reported.
+    /// A filter for a program in any language that uses only its open descriptors. It allows all calls except network,
+    /// other
+    /// processes, memory that no limit counts, and calls for administrators. Calls that no such program needs are
+    /// reported.
     ///
     /// - Parameters:
-    ///   - seesOthers: Whether there are processes of others that it could name.
-    ///   - refusesSignals: Whether it may not send signals: where nothing else keeps it from those that are not
-    ///     its own.
+    ///   - seesOthers: True if the program can see processes outside its sandbox.
+    ///   - refusesSignals: True if sending signals is refused, because no other mechanism restricts signals to the
+    ///     program's own processes.
     ///   - consultsAboutThreads: True if the ``SystemCallListener`` limits the number of threads.
     /// - Returns: The filter.
     package static func program(
@@ -18,44 +19,46 @@ extension SystemCallFilter {
         var filter = SystemCallFilter(allowsOthers: true)
         filter.report(reported.map(\.call))
         filter.refuse([
-            // Parts of the kernel with many errors and no use here
+            // Complex parts of the kernel that the program does not need
             __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_io_uring_setup,
             __NR_io_uring_enter, __NR_io_uring_register, __NR_quotactl, __NR_acct,
-            // The machine
+            // The state of the machine
             __NR_kexec_load, __NR_init_module, __NR_finit_module, __NR_delete_module,
             __NR_reboot, __NR_swapon, __NR_swapoff, __NR_syslog, __NR_settimeofday,
             __NR_clock_settime, __NR_adjtimex, __NR_clock_adjtime, __NR_sethostname,
             __NR_setdomainname, __NR_vhangup,
-            // The disks of all
+            // Load on the disks of all processes
             __NR_sync, __NR_syncfs,
-            // More than it was given
+            // Resource limits
             __NR_setrlimit,
         ])
-        // Rules of Landlock are memory of the kernel that no limit counts. Libraries expect to find no Landlock.
+        // Landlock rules use kernel memory that no limit counts. Libraries expect systems without Landlock.
         for call in landlock { filter.refuse(call, with: EOPNOTSUPP) }
-        // Pairs of sockets that are connected for good. A datagram can be sent to any socket that has a path, also
-        // from a pair; SOCK_RAW is another name for SOCK_DGRAM. Sockets of other families are not for this computer
-        // alone.
+        // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
+        // pair;
+        // SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
         filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
         filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
         filter.allow(__NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
         filter.report([__NR_socketpair])
-        // Memory that is shared can be had without being counted, and written later; what grows downwards counts
-        // as a stack.
+        // Shared memory can be allocated without being counted and written later; a mapping that grows downwards counts
+        // as
+        // a stack.
         filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
         filter.refuse(__NR_mmap, argument: 3, mask: 0x100, is: 0x100)
-        // One table of descriptors, whose length is limited: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
+        // One table of descriptors of limited length: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
         filter.report(__NR_close_range, argument: 2, mask: 2, is: 2)
         filter.report(__NR_clone, argument: 0, mask: 0x400, is: 0)
-        // Who took reports itself could let the calls go on: SECCOMP_FILTER_FLAG_NEW_LISTENER.
+        // A listener of its own could allow the refused calls: SECCOMP_FILTER_FLAG_NEW_LISTENER.
         filter.report(__NR_seccomp, argument: 1, mask: 8, is: 8)
-        // It ends with whoever has started it: PR_SET_PDEATHSIG.
+        // The program must end with its parent: PR_SET_PDEATHSIG.
         filter.report(__NR_prctl, argument: 0, is: 1)
-        // Looks at limits, and changes none: the third argument points to the new one.
+        // Reading limits without changing them: the third argument points to the new limit.
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
-        // Has others signalled by the kernel, makes them wait, or takes the room for their pipes: F_SETOWN, F_SETSIG
-        // and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
+        // Signals sent by the kernel to other processes, delays of other processes, and pipe memory of the user:
+        // F_SETOWN,
+        // F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
         for command: UInt32 in [8, 10, 15, 1024, 1026, 1031] {
             filter.report(__NR_fcntl, argument: 1, is: command)
         }
@@ -63,22 +66,22 @@ extension SystemCallFilter {
         for command: UInt32 in [0x5452, 0x8901, 0x8902] {
             filter.report(__NR_ioctl, argument: 1, is: command)
         }
-        // What C libraries ask of any descriptor; the rest changes files, or is for devices: TCGETS and TCGETS2,
-        // TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
+        // The requests that C libraries make for any descriptor; the others change files or are for devices: TCGETS and
+        // TCGETS2, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX.
         for command: UInt32 in [
             0x5401, 0x802c_542a, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451,
         ] {
             filter.allow(__NR_ioctl, argument: 1, is: command)
         }
         filter.refuse(__NR_ioctl, with: ENOTTY)
-        // What the desktop notes on files is nobody's business.
+        // Extended attributes contain the desktop's private notes about files.
         for call in [
             __NR_getxattr, __NR_lgetxattr, __NR_fgetxattr, __NR_listxattr, __NR_llistxattr,
             __NR_flistxattr, 464, 465,
         ] {
             filter.refuse(call, with: EOPNOTSUPP)
         }
-        // How much others get of the processors and the disks. All of a user's processes have one number.
+        // The processor and disk priorities of other processes. One number selects all processes of the user.
         filter.report(__NR_setpriority, argument: 0, is: 2)
         filter.report(__NR_ioprio_set, argument: 0, is: 3)
         if seesOthers {
@@ -94,7 +97,7 @@ extension SystemCallFilter {
                 filter.report([call])
             }
         }
-        // Threads, but no processes. clone3 hides its flags in memory; C libraries then take the other.
+        // Threads, but no processes. The flags of clone3 are in memory; without it, C libraries use clone.
         filter.report(__NR_clone, argument: 0, mask: 0x10000, is: 0)
         filter.refuse(__NR_clone3, with: ENOSYS)
         if consultsAboutThreads {
@@ -111,12 +114,12 @@ extension SystemCallFilter {
         return filter
     }
 
-    /// The name of a call that is reported.
+    /// Returns the name of a reported call.
     static func name(_ call: Int32) -> String {
         (reported + reportedAtTimes).first { $0.call == call }?.name ?? "\(call)"
     }
 
-    /// What is reported where its arguments are what they should not be.
+    /// The calls that are reported only with certain arguments.
     private static let reportedAtTimes: [(name: String, call: Int32)] = [
         ("clone", __NR_clone), ("close_range", __NR_close_range), ("fcntl", __NR_fcntl),
         ("ioctl", __NR_ioctl), ("prctl", __NR_prctl),
@@ -130,13 +133,13 @@ extension SystemCallFilter {
     /// The calls of Landlock.
     private static let landlock: [Int32] = [444, 445, 446]
 
-    /// What no program tries that works with what it has open.
+    /// The calls that no program needs that uses only its open descriptors.
     private static let reported: [(name: String, call: Int32)] = {
         var calls: [(String, Int32)] = [
-            // Network, and the sockets of others
+            // Network and other processes' sockets
             ("socket", __NR_socket), ("connect", __NR_connect), ("bind", __NR_bind),
             ("listen", __NR_listen), ("accept", __NR_accept), ("accept4", __NR_accept4),
-            // Memory that no limit counts: System V and named memory, queues; those of others, too
+            // Memory that no limit counts: System V and named memory, queues; also shared with other processes
             ("memfd_create", __NR_memfd_create), ("shmget", __NR_shmget), ("shmat", __NR_shmat),
             ("shmctl", __NR_shmctl), ("msgget", __NR_msgget), ("msgsnd", __NR_msgsnd),
             ("msgrcv", __NR_msgrcv), ("msgctl", __NR_msgctl), ("semget", __NR_semget),
@@ -155,8 +158,9 @@ extension SystemCallFilter {
             ("fsconfig", __NR_fsconfig), ("fsmount", __NR_fsmount), ("fspick", __NR_fspick),
             ("name_to_handle_at", __NR_name_to_handle_at),
             ("open_by_handle_at", __NR_open_by_handle_at), ("fanotify_init", __NR_fanotify_init),
-            // Modes, owners, times, attributes and lengths of files, which Landlock does not know of, or not
-            // everywhere, and what others do with them. C libraries have no numbers yet for the last ones.
+            // Modes, owners, times, attributes and lengths of files, which Landlock does not control or not in every
+            // version, and
+            // file activity of other processes. C libraries do not yet define the numbers of the last ones.
             ("fchmod", __NR_fchmod), ("fchmodat", __NR_fchmodat), ("fchown", __NR_fchown),
             ("fchownat", __NR_fchownat), ("setxattr", __NR_setxattr),
             ("lsetxattr", __NR_lsetxattr), ("fsetxattr", __NR_fsetxattr),
@@ -167,7 +171,7 @@ extension SystemCallFilter {
             ("mount_setattr", 442), ("memfd_secret", 447), ("fchmodat2", 452),
             ("setxattrat", 463), ("removexattrat", 466), ("open_tree_attr", 467),
             ("file_setattr", 469),
-            // Keys of the kernel's
+            // Kernel keys
             ("add_key", __NR_add_key), ("request_key", __NR_request_key), ("keyctl", __NR_keyctl),
         ]
         #if arch(x86_64)

@@ -1,18 +1,17 @@
 internal import CSandbox
 internal import Glibc
 
-/// The system calls that a process may make from now on; every other one fails with `EPERM`: seccomp.
+/// The system calls that a process may make from now on: seccomp. Every other call fails with `EPERM`.
 ///
-/// Calls by way of another architecture's interface kill it.
+/// A call through the interface of another architecture kills the process.
 ///
 /// Source: seccomp(2).
 package struct SystemCallFilter {
     private var instructions: [sock_filter] = []
-    /// What becomes of a call that nothing else was said of.
+    /// The result of calls without a rule.
     private let otherwise: UInt32
 
-    /// - Parameter allowsOthers: Whether calls are allowed that nothing is said of, instead of failing with
-    ///   `EPERM`.
+    /// - Parameter allowsOthers: True if calls without a rule are allowed; false if they fail with `EPERM`.
     package init(allowsOthers: Bool = false) {
         otherwise = allowsOthers ? Self.allowed : Self.failure(EPERM)
         let architecture: UInt32
@@ -29,31 +28,30 @@ package struct SystemCallFilter {
         result(0x8000_0000)  // SECCOMP_RET_KILL_PROCESS
         load(at: Self.numberOffset)
         #if arch(x86_64)
-            // The interface of x32 has the same number of architecture, and its own numbers of calls.
+            // x32 has the same architecture number but its own call numbers.
             instructions.append(
                 sock_filter(code: UInt16(BPF_JMP | BPF_JGE | BPF_K), jt: 0, jf: 1, k: 0x4000_0000))
             result(Self.failure(ENOSYS))
         #endif
     }
 
-    /// Allows calls, by their numbers.
+    /// Allows calls.
     package mutating func allow(_ calls: [some BinaryInteger]) { decide(calls, Self.allowed) }
 
-    /// Allows a call whose argument, seen through a mask, has a value. What lies beyond the argument's
-    /// 32 low bits is not looked at.
+    /// Allows a call if the masked bits of an argument have a value. Only the low 32 bits of the argument are compared.
     ///
     /// - Parameters:
-    ///   - call: Its number.
-    ///   - argument: Which one, from 0.
-    ///   - mask: The bits that count.
-    ///   - value: What they have to be.
+    ///   - call: The number of the call.
+    ///   - argument: The index of the argument, from 0.
+    ///   - mask: The bits that are compared.
+    ///   - value: The value of these bits.
     package mutating func allow(
         _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
     ) {
         check(call, argument, mask, value, Self.allowed)
     }
 
-    /// Allows a call one of whose arguments, with all its 64 bits, is 0.
+    /// Allows a call if all 64 bits of an argument are 0.
     package mutating func allow(_ call: some BinaryInteger, argumentIsZero argument: Int) {
         let offset = Self.argumentsOffset + 8 * UInt32(argument)
         jump(unless: UInt32(call), over: 6)
@@ -85,36 +83,35 @@ package struct SystemCallFilter {
         load(at: Self.numberOffset)
     }
 
-    /// Lets calls fail, by their numbers.
+    /// Makes calls fail with `EPERM`.
     package mutating func refuse(_ calls: [some BinaryInteger]) {
         decide(calls, Self.failure(EPERM))
     }
 
-    /// Lets a call fail whose argument, seen through a mask, has a value.
+    /// Makes a call fail if the masked bits of an argument have a value.
     package mutating func refuse(
         _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
     ) {
         check(call, argument, mask, value, Self.failure(EPERM))
     }
 
-    /// Lets a call fail with an error other than `EPERM`.
+    /// Makes a call fail with an error other than `EPERM`.
     package mutating func refuse(_ call: some BinaryInteger, with code: Int32) {
         decide([call], Self.failure(code))
     }
 
-    /// Lets calls fail, by their numbers, and has them told to who has the ``SystemCallListener``. Without one,
-    /// they fail with `ENOSYS`.
+    /// Makes calls fail and reports them to the ``SystemCallListener``. Without a listener, they fail with `ENOSYS`.
     package mutating func report(_ calls: [some BinaryInteger]) { decide(calls, Self.reported) }
 
-    /// Lets a call fail and be told whose argument, seen through a mask, has a value.
+    /// Makes a call fail and reports it if the masked bits of an argument have a value.
     package mutating func report(
         _ call: some BinaryInteger, argument: Int, mask: UInt32 = .max, is value: UInt32
     ) {
         check(call, argument, mask, value, Self.reported)
     }
 
-    /// Lets a call wait for the decision of the ``SystemCallListener`` if an argument, seen through a mask, has a
-    /// value. Without a listener, `imagefeed-plugin-launcher` makes the filter allow it.
+    /// Makes a call wait for the decision of the ``SystemCallListener`` if the masked bits of an argument have a value.
+    /// Without a listener, `imagefeed-plugin-launcher` makes the filter allow it.
     ///
     /// - Parameters:
     ///   - call: The number of the call.
@@ -127,7 +124,7 @@ package struct SystemCallFilter {
         check(call, argument, mask, value, Self.consulted)
     }
 
-    /// Puts the filter in force, for all threads.
+    /// Enforces the filter for all threads.
     ///
     /// - Throws: ``SandboxError``.
     package func enforce() throws(SandboxError) {
@@ -155,7 +152,7 @@ package struct SystemCallFilter {
 
     private static let allowed: UInt32 = 0x7fff_0000  // SECCOMP_RET_ALLOW
     private static let reported: UInt32 = 0x7fc0_0000  // SECCOMP_RET_USER_NOTIF
-    /// The kernel ignores the low 16 bits; the launcher does not.
+    /// The kernel ignores the low 16 bits; `imagefeed-plugin-launcher` uses them.
     private static let consulted: UInt32 = reported | 1
     // struct seccomp_data; both architectures are little-endian.
     private static let numberOffset: UInt32 = 0

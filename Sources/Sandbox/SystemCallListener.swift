@@ -2,12 +2,12 @@ internal import CLinux
 internal import CSandbox
 internal import Glibc
 
-/// The receiver of the system calls that a ``SystemCallFilter`` of another process reports. The caller waits until its
-/// call is taken.
+/// The receiver of the system calls that a ``SystemCallFilter`` of another process reports. Each call waits for the
+/// reply of the listener.
 ///
 /// Source: seccomp_unotify(2).
 package struct SystemCallListener {
-    /// Can be read from when a call waits, and when none will ever come. The holder closes it.
+    /// Readable when a call is waiting, and when no further call is possible. The owner closes it.
     package let descriptor: Int32
 
     private var threads: ThreadBudget
@@ -15,7 +15,7 @@ package struct SystemCallListener {
     /// Receives the listener that a process under the filter has sent; nil if the process has ended or has none.
     ///
     /// - Parameters:
-    ///   - socket: The socket that it was sent to.
+    ///   - socket: The socket from which the listener is received.
     ///   - threads: The number of threads that the process may have, if the filter reports their start.
     /// - Throws: ``SandboxError`` if too many descriptors are open to receive it.
     package init?(from socket: Int32, threads: Int) throws(SandboxError) {
@@ -34,17 +34,17 @@ package struct SystemCallListener {
 
     /// The result of ``next()``.
     package enum Report: Hashable, Sendable {
-        /// A call that failed, by its name.
+        /// A call that failed, with its name.
         case refused(String)
         /// A thread was started.
         case permitted
-        /// There is no call at present.
+        /// No call is waiting.
         case nothing
-        /// There will be no other call: no process is under the filter.
+        /// No further call is possible: no process is under the filter.
         case over
     }
 
-    /// Takes the next report and answers it. Does not wait.
+    /// Receives and answers the next report, without waiting.
     package mutating func next() -> Report {
         var call = shim_call()
         switch shim_take_call(descriptor, &call) {
@@ -53,7 +53,7 @@ package struct SystemCallListener {
         default: return .over
         }
         let isThread = call.number == __NR_clone && call.first_argument & Self.threadFlag != 0
-        // Each thread shares the descriptors, because their number is limited: CLONE_FILES.
+        // Threads must share the descriptor table, because its length is limited: CLONE_FILES.
         if isThread, call.first_argument & 0x400 != 0 {
             let count = Int(shim_thread_count(call.thread))
             if threads.permitsStart(

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The limits of the daemon's systemd unit, compared with what holds for a process.
+/// The limits of the daemon's systemd unit, compared with the limits that are in force.
 ///
-/// A user's service manager drops a limit without a message if the kernel, AppArmor or the control groups do not allow it.
+/// A user's service manager silently drops a limit that the kernel, AppArmor or the control groups do not allow.
 ///
 /// Sources: systemd.exec(5), `PrivateUsers=`; proc_pid_status(5), user_namespaces(7), proc_pid_mountinfo(5), cgroups(7).
 package struct UnitLimits: Sendable {
-    /// The options of the unit that are not in force, of those that can be checked. Empty if all are.
+    /// The unit options that are not in force, of those that can be checked.
     package let missing: [String]
 
     /// Compares the limits with the files of a process.
@@ -15,7 +15,7 @@ package struct UnitLimits: Sendable {
     ///   - status: `/proc/self/status`.
     ///   - identities: `/proc/self/uid_map`.
     ///   - mounts: `/proc/self/mountinfo`.
-    ///   - home: The user's home.
+    ///   - home: The user's home directory.
     ///   - groupLimits: `memory.max` and `pids.max` of the control group; nil for a file that does not exist.
     package init(
         status: String, identities: String, mounts: String, home: String,
@@ -29,7 +29,7 @@ package struct UnitLimits: Sendable {
         let mounts = mounts.split(separator: "\n").compactMap(Mount.init)
         let isReadOnly = { (path: String) in Mount.containing(path, in: mounts)?.isReadOnly ?? true
         }
-        // A namespace without limits maps all identities to themselves.
+        // The initial namespace maps all identities to themselves.
         let isOwnNamespace =
             identities.split { $0.isWhitespace }.elementsEqual(["0", "0", "4294967295"]) == false
         let isLimited = { (value: String?) in
@@ -46,15 +46,15 @@ package struct UnitLimits: Sendable {
         ].filter { !$0.1 }.map(\.0)
     }
 
-    /// Compares the limits with those of this process. Reads a few small files of the kernel.
+    /// Compares the limits with those of this process. Reads a few small kernel files.
     ///
-    /// - Parameter home: The user's home.
-    /// - Returns: nil if the kernel's files cannot be read.
+    /// - Parameter home: The user's home directory.
+    /// - Returns: The result; nil if the kernel files cannot be read.
     package static func ofThisProcess(home: String) -> UnitLimits? {
         guard let status = text("/proc/self/status"), let mounts = text("/proc/self/mountinfo"),
             let identities = text("/proc/self/uid_map")
         else { return nil }
-        // Source: cgroups(7): the unified hierarchy has the number 0.
+        // Source: cgroups(7): the hierarchy ID of the unified hierarchy is 0.
         let group = text("/proc/self/cgroup")?.split(separator: "\n")
             .first { $0.hasPrefix("0::") }?.dropFirst(3)
         let limit = { (name: String) in
@@ -92,7 +92,8 @@ package struct UnitLimits: Sendable {
             isReadOnly = fields[5].split(separator: ",").contains("ro")
         }
 
-        /// The mount that a path is on: the last one of the deepest mount point, which hides those before it.
+        /// Returns the mount that contains a path: the last one at the deepest mount point, which hides the earlier
+        /// ones.
         static func containing(_ path: String, in mounts: [Mount]) -> Mount? {
             mounts.filter { $0.path == "/" || path == $0.path || path.hasPrefix($0.path + "/") }
                 .reduce(nil) { deepest, mount in
@@ -100,7 +101,7 @@ package struct UnitLimits: Sendable {
                 }
         }
 
-        /// Replaces `\040` and the like by the characters.
+        /// Replaces octal escapes such as `\040`.
         private static func unescaped(_ field: Substring) -> String {
             guard field.contains("\\") else { return String(field) }
             var bytes: [UInt8] = []

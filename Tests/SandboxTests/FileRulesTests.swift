@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)), .enabled(if: FileRules.kernelVersion > 0))
 struct FileRulesTests {
-    @Test func `files are open to who may read, or write, and to nobody else`() async {
+    @Test func `files can be opened only according to the rules`() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryDirectory()
             for name in ["secret", "given", "own"] {
@@ -13,7 +13,7 @@ struct FileRulesTests {
                 let file = open("\(folder.path)/\(name)/file", O_WRONLY | O_CREAT, 0o600)
                 precondition(file >= 0)
             }
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             var rules = FileRules()
             rules.readable = ["\(folder.path)/given", "/nowhere"]
             rules.writable = ["\(folder.path)/own"]
@@ -36,7 +36,7 @@ struct FileRulesTests {
 
     @Test func `without rules nothing can be opened`() async {
         await #expect(processExitsWith: .success) {
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             _ = try FileRules().enforce()
             precondition(open("/", O_RDONLY | O_DIRECTORY) < 0 && errno == EACCES)
             precondition(open("/dev/null", O_RDONLY) < 0 && errno == EACCES)

@@ -4,9 +4,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ProcessRestrictionsTests {
-    @Test func `memory ends where it is limited`() async {
+    @Test func `the limit of memory is effective`() async {
         await #expect(processExitsWith: .success) {
-            // The sanitizers have reserved far more than that.
+            // The sanitizers have reserved far more memory than that.
             try ProcessRestrictions.limit(.addressSpace, to: 1 << 30)
             let memory = mmap(
                 nil, 2 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -14,7 +14,7 @@ struct ProcessRestrictionsTests {
         }
     }
 
-    @Test func `a limit that is narrower already stays`() async {
+    @Test func `a lower existing limit remains`() async {
         await #expect(processExitsWith: .success) {
             try ProcessRestrictions.limit(.coreBytes, to: 0)
             try ProcessRestrictions.limit(.coreBytes, to: 1000)
@@ -24,7 +24,7 @@ struct ProcessRestrictionsTests {
         }
     }
 
-    @Test func `time on the processor ends where it is limited`() async {
+    @Test func `the limit of processor time is effective`() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             try ProcessRestrictions.limit(.processorSeconds, to: 1)
             signal(SIGXCPU, SIG_IGN)
@@ -32,12 +32,12 @@ struct ProcessRestrictionsTests {
         }
     }
 
-    @Test func `descriptors are closed from a number on`() async {
+    @Test func `descriptors from a number on are closed`() async {
         await #expect(processExitsWith: .success) {
-            let kept = dup2(0, 100)
+            let open = dup2(0, 100)
             let closed = dup2(0, 200)
             ProcessRestrictions.closeDescriptors(from: 150)
-            precondition(fcntl(kept, F_GETFD) >= 0)
+            precondition(fcntl(open, F_GETFD) >= 0)
             precondition(fcntl(closed, F_GETFD) < 0 && errno == EBADF)
         }
     }

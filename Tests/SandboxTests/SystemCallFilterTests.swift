@@ -2,13 +2,13 @@ import Glibc
 import Sandbox
 import Testing
 
-/// In processes of their own, which do not come out of it.
+/// Tests in separate processes, because a filter cannot be removed.
 @Suite(.timeLimit(.minutes(1)))
 struct SystemCallFilterTests {
-    @Test func `who computes opens nothing, starts nothing and connects to nothing`() async {
+    @Test func `the computing filter refuses files, processes and sockets`() async {
         await #expect(processExitsWith: .success) {
             let pipe = try readyPipe()
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             try SystemCallFilter.computing.enforce()
             expectRefusal(open("/etc/hostname", O_RDONLY))
             expectRefusal(open("/tmp/imagefeed-sandbox-test", O_WRONLY | O_CREAT, 0o600))
@@ -23,15 +23,15 @@ struct SystemCallFilterTests {
             var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
             let code = posix_spawn(&id, "/bin/true", nil, nil, &arguments, environ)
             precondition(code == EPERM, "A program was started, or failed with \(code)")
-            // What is open works.
+            // Open descriptors can be used.
             var byte: UInt8 = 0
             precondition(read(pipe, &byte, 1) == 1 && fstat(pipe, &status) == 0)
         }
     }
 
-    @Test func `memory never holds what can be written and run`() async {
+    @Test func `memory cannot be executable`() async {
         await #expect(processExitsWith: .success) {
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             try SystemCallFilter.computing.enforce()
             let flags = MAP_PRIVATE | MAP_ANONYMOUS
             let code = mmap(nil, 4096, PROT_READ | PROT_EXEC, flags, -1, 0)
@@ -42,9 +42,9 @@ struct SystemCallFilterTests {
         }
     }
 
-    @Test func `threads go on and start`() async {
+    @Test func `threads can be started and inherit the filter`() async {
         await #expect(processExitsWith: .success) {
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             try SystemCallFilter.computing.enforce()
             var thread = pthread_t()
             let code = pthread_create(
@@ -58,22 +58,22 @@ struct SystemCallFilterTests {
         }
     }
 
-    @Test func `a program that aborts ends by its signal`() async {
+    @Test func `a program can abort`() async {
         await #expect(processExitsWith: .signal(SIGABRT)) {
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             try SystemCallFilter.computing.enforce()
             abort()
         }
     }
 
-    @Test func `a program reaches no memory, queue or semaphore of others`() async {
+    @Test func `System V shared memory and semaphores are reported`() async {
         await #expect(processExitsWith: .success) {
-            // To know its number is enough to have it.
+            // The number of a segment is sufficient to access it.
             let number = shmget(IPC_PRIVATE, 4096, 0o600)
             precondition(shmat(number, nil, 0) != UnsafeMutableRawPointer(bitPattern: -1))
-            // It goes with us.
+            // The kernel deletes the segment with its last process.
             precondition(shmctl(number, IPC_RMID, nil) == 0)
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             try SystemCallFilter.program(
                 seesOthers: false, refusesSignals: false, consultsAboutThreads: false
             ).enforce()
@@ -85,9 +85,9 @@ struct SystemCallFilterTests {
         }
     }
 
-    @Test func `who may read files writes none`() async {
+    @Test func `a filter with file access refuses writing`() async {
         await #expect(processExitsWith: .success) {
-            try ProcessRestrictions.keepPrivileges()
+            try ProcessRestrictions.forbidNewPrivileges()
             var filter = SystemCallFilter.computing
             filter.allowReadingFiles()
             try filter.enforce()
@@ -100,14 +100,14 @@ struct SystemCallFilterTests {
     }
 }
 
-/// A pipe with one byte in it, to be read.
+/// Returns the read end of a pipe that contains one byte.
 private func readyPipe() throws -> Int32 {
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0 && write(ends[1], "x", 1) == 1)
     return ends[0]
 }
 
-/// Nobody listens to what is reported.
+/// Expects that a call is reported. Without a listener, it fails with `ENOSYS`.
 private func expectReport(_ result: Int32, line: UInt = #line) {
     precondition(
         result < 0 && errno == ENOSYS, "It was allowed, or failed with \(errno)", line: line)

@@ -30,7 +30,7 @@ struct ThreadBudgetTests {
         #expect(decisions == [true, true, false, true])
     }
 
-    @Test func `threads that have not appeared yet count`() {
+    @Test func `permitted threads are counted before they appear`() {
         let decisions = decisions(
             limit: 4,
             [
@@ -41,7 +41,7 @@ struct ThreadBudgetTests {
         #expect(decisions == [true, true, false, true])
     }
 
-    @Test func `without a count, threads that ended still count`() {
+    @Test func `without a count, ended threads are still counted`() {
         let decisions = decisions(
             limit: 3,
             [

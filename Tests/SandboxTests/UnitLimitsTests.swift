@@ -5,7 +5,7 @@ struct UnitLimitsTests {
     private static let limited =
         "Name:\timagefeedd\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t9\n"
     private static let ownNamespace = "      1000       1000          1\n"
-    /// As systemd mounts it for the unit, with a home on a disk of its own.
+    /// The mounts of the unit under systemd, with the home directory on a separate disk.
     private static let mounts = """
         600 599 8:1 / / ro,relatime shared:1 master:1 - ext4 /dev/sda1 rw
         601 600 0:5 / /dev rw,nosuid shared:2 - tmpfs tmpfs rw
@@ -29,7 +29,8 @@ struct UnitLimitsTests {
         #expect(missing() == [])
     }
 
-    /// As with `kernel.apparmor_restrict_unprivileged_userns=1`: systemd gets a user namespace and may mount nothing in it.
+    /// The state with `kernel.apparmor_restrict_unprivileged_userns=1`: systemd gets a user namespace but may not mount
+    /// in it.
     @Test func `a namespace without mounts lacks the limits on files`() {
         let mounts = """
             30 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -45,7 +46,7 @@ struct UnitLimitsTests {
         #expect(missing(mounts: usr) == ["ProtectSystem"])
     }
 
-    @Test func `a mount point may have blanks`() {
+    @Test func `a mount point can contain spaces`() {
         #expect(missing(home: "/home/ada b") == ["ProtectHome"])
         #expect(missing(home: "/home/ada bc") == [])
     }

@@ -47,7 +47,7 @@ package enum ImageHelper {
         signal(SIGXFSZ, SIG_IGN)
         // One heap: that of each thread would reserve a good part of what there is.
         mallopt(M_ARENA_MAX, 1)
-        ProcessRestrictions.volunteerForMemory()
+        ProcessRestrictions.raiseOutOfMemoryScore()
         try ProcessRestrictions.limit(.coreBytes, to: 0)
         try ProcessRestrictions.limit(.processorSeconds, to: processorSeconds)
         try ProcessRestrictions.limit(.fileBytes, to: fileBytes)
@@ -58,7 +58,7 @@ package enum ImageHelper {
     static func confine(_ trade: HelperRole) throws(SandboxError) -> ImageGuards {
         try ProcessRestrictions.limit(.addressSpace, to: mappedBytes() + memoryBytes)
         try ProcessRestrictions.forbidInspection()
-        try ProcessRestrictions.keepPrivileges()
+        try ProcessRestrictions.forbidNewPrivileges()
         var guards: ImageGuards = []
         var rules = FileRules()
         var filter = SystemCallFilter.computing
