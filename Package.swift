@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "Desktop",
             dependencies: [
-                "CLinux", "DBus", "Engine", "System",
+                "CLinux", "DBus", "Engine", "ProviderKit", "System",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -283,7 +283,7 @@ let package = Package(
 
         // MARK: System
 
-        .target(name: "System", dependencies: ["CProcesses", "CSwiftRuntime"]),
+        .target(name: "System", dependencies: ["CLinux", "CProcesses", "CSwiftRuntime"]),
         .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
 
         // MARK: imagefeedctl

@@ -4,7 +4,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 
-/// The settings of providers as the configuration has them; what is set goes into the user's file.
+/// The provider settings from the configuration files. Changes are written to the user's file.
 final class ConfiguredSettings: SettingsStore {
     private(set) var configuration: Configuration
     private let folders: UserFolders

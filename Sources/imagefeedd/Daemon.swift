@@ -19,7 +19,7 @@ internal import Storage
 internal import System
 internal import UnsplashProvider
 
-/// Puts the parts together and lets them run.
+/// The daemon: creates the components and connects them.
 final class Daemon {
     private let logger: Logger
     private let folders: UserFolders
@@ -28,7 +28,7 @@ final class Daemon {
     private let providers: [any Provider]
     private let connection: BusConnection
     private let browser: DesktopBrowser
-    private let noticeBoard: DesktopNotificationPresenter
+    private let notifications: DesktopNotificationPresenter
     private let tree: ObjectTree
     private var engine: Engine?
     private var service: BusService?
@@ -39,15 +39,15 @@ final class Daemon {
     private var watchesKeyring = false
     private let instance: SingleInstance
 
-    /// The daemon of this process, once it serves.
+    /// The daemon of this process, after it has started.
     private static var current: Daemon?
 
-    /// Locks the folders, owns the name and serves.
+    /// Locks the folders, requests the bus name and starts the daemon.
     ///
     /// - Parameters:
     ///   - connection: The connection to the session bus.
     ///   - replacing: True if a daemon on this bus is to be replaced.
-    ///   - signals: The handlers of signals, which are set.
+    ///   - signals: The signal handlers. Their actions are set.
     ///   - version: The version of the program.
     ///   - logger: Receives events.
     /// - Throws: ``SingleInstance/Refusal``; `StorageError`; `BusError`.
@@ -55,9 +55,9 @@ final class Daemon {
         _ connection: BusConnection, replacing: Bool, signals: SignalHandlers, version: String,
         logger: Logger
     ) async throws {
-        var folders = UserFolders(environment: try environmentVariables())
+        var folders = try UserFolders.ofThisProcess()
         let instance = SingleInstance(connection, folders, isReplacing: replacing, logger: logger)
-        // It holds the calls that arrive once the name is owned.
+        // The tree holds the calls that arrive after the name is owned.
         let tree = BusService.makeTree(connection)
         try await instance.lockData { exit(EXIT_SUCCESS) }
         folders.cache = try await instance.lockCache(folders.cache)
@@ -97,19 +97,19 @@ final class Daemon {
             logger: logger
         ) { [settings] in settings.settings(of: $0) }
         browser = DesktopBrowser(connection)
-        noticeBoard = DesktopNotificationPresenter(connection)
-        noticeBoard.isWanted = Self.wantsNotices(configuration)
-        connection.onDisconnect = { [unowned self] in end("The bus is gone") }
+        notifications = DesktopNotificationPresenter(connection)
+        notifications.isWanted = Self.areNotificationsEnabled(configuration)
+        connection.onDisconnect = { [unowned self] in end("The connection to the bus was lost") }
     }
 
-    /// Opens the store, owns the name and serves. Calls that arrive before that wait.
+    /// Opens the store, requests the bus name and starts the engine. Earlier calls are held.
     ///
     /// - Parameters:
     ///   - version: The version of the program.
-    ///   - signals: The handlers of signals, which are set.
+    ///   - signals: The signal handlers. Their actions are set.
     /// - Throws: `StorageError`; `BusError`; ``SingleInstance/Refusal``.
     private func run(version: String, signals: SignalHandlers) async throws {
-        signals.onEnd = { [unowned self] in end("Told to end") }
+        signals.onEnd = { [unowned self] in end("Received a signal to end") }
         signals.onReload = { [unowned self] in reload() }
         let (store, contents) = try AccountStore.open(folder: folders.data, lock: instance.data)
         if let error = contents.readOnlyError {
@@ -128,11 +128,11 @@ final class Daemon {
         ) { [browser] in
             try await browser.open($0)
         }
-        // Whoever had us started is answered before any other work.
+        // The caller that made the bus start the daemon is served first.
         tree.start()
-        let network = NetworkWatch(logger: logger) { belief in
-            engine.isMetered = belief.isMetered
-            engine.setOnline(belief.isOnline)
+        let network = NetworkWatch(logger: logger) { status in
+            engine.isMetered = status.isMetered
+            engine.setOnline(status.isOnline)
         } onResume: { [unowned self] in
             http?.replaceConnections()
             engine.resumed()
@@ -165,7 +165,7 @@ final class Daemon {
     private lazy var missingLimits: [String] =
         Supervision.isService ? UnitLimits.ofThisProcess(home: folders.home)?.missing ?? [] : []
 
-    /// Lets accounts go on that wait for the keyring. Without one whose token is there, nobody listens.
+    /// Retries accounts when the keyring is unlocked. Called only if an account needs the keyring.
     private func watchKeyring() {
         guard !watchesKeyring else { return }
         watchesKeyring = true
@@ -175,33 +175,33 @@ final class Daemon {
     }
 
     private func ports(_ version: String) -> EnginePorts {
-        let http = CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in rest() }
+        let http = CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in trimMemory() }
         self.http = http
         return EnginePorts(
             http: http,
             secrets: KeyringStore(),
             settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
-            logger: logger, noticeBoard: noticeBoard,
+            logger: logger, noticeBoard: notifications,
             openURL: { [browser] in try await browser.open($0, activationToken: $1) })
     }
 
-    /// Gives memory back once no service has been asked for a minute.
-    private func rest() {
+    /// Releases memory after a minute without requests to a service.
+    private func trimMemory() {
         Task {
             await engine?.releaseMemory()
-            Footprint.shrink()
+            ProcessMemory.trim()
         }
     }
 
-    // MARK: The end
+    // MARK: Exit
 
-    /// Ends the process. Everything that was confirmed is on the disk already.
+    /// Ends the process. All confirmed changes are already on the disk.
     private func end(_ reason: Logger.Message) -> Never {
         ExitDeadline.start()
         logger.info(reason)
         engine?.stop()
-        // Before the name is free: the daemon that takes over finds the folders unlocked.
+        // Before the name is released, so that the next daemon can lock the folders.
         instance.release()
         plugins.stop()
         if connection.isConnected { connection.flush() }
@@ -213,7 +213,7 @@ final class Daemon {
 
     private func reload() {
         settings.reload()
-        noticeBoard.isWanted = Self.wantsNotices(settings.configuration)
+        notifications.isWanted = Self.areNotificationsEnabled(settings.configuration)
         reportProblems()
         if local.setPicturesFolder(Self.picturesFolder(settings.configuration, folders)) {
             engine?.restartSessions(of: local.info.id)
@@ -226,11 +226,11 @@ final class Daemon {
 
     private func reportProblems() {
         for problem in settings.configuration.problems {
-            logger.warning("A line of the configuration was passed over: \(problem)")
+            logger.warning("A part of the configuration is ignored: \(problem)")
         }
     }
 
-    private static func wantsNotices(_ configuration: Configuration) -> Bool {
+    private static func areNotificationsEnabled(_ configuration: Configuration) -> Bool {
         configuration.bool("Daemon", "Notifications") ?? true
     }
 
@@ -241,44 +241,7 @@ final class Daemon {
     private static func picturesFolder(
         _ configuration: Configuration, _ folders: UserFolders
     ) -> [UInt8] {
-        guard let directory = configuration.path("Provider local", "Directory") else {
-            return folders.pictures
-        }
-        if directory.starts(with: "/".utf8) { return directory }
-        return Array("\(folders.home)/".utf8)
-            + directory.dropFirst(directory.starts(with: "~/".utf8) ? 2 : 0)
-    }
-}
-
-/// Returns the variables that name folders.
-///
-/// Paths of images are strings of D-Bus, and these are UTF-8. A folder of the daemon itself therefore has to be, too;
-/// another folder in its place would not be where the user looks for it. A shared folder that is not is left out.
-///
-/// - Throws: ``UnusableFolder``.
-private func environmentVariables() throws(UnusableFolder) -> [String: String] {
-    var variables: [String: String] = [:]
-    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
-        guard let value = getenv(name) else { continue }
-        guard let text = String(validatingCString: value) else {
-            throw UnusableFolder(variable: name)
-        }
-        variables[name] = text
-    }
-    for name in ["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
-        guard let value = getenv(name) else { continue }
-        let bytes = (0..<strlen(value)).map { UInt8(bitPattern: value[$0]) }
-        variables[name] = bytes.split(separator: UInt8(ascii: ":"))
-            .compactMap { String(validating: $0, as: UTF8.self) }.joined(separator: ":")
-    }
-    return variables
-}
-
-/// A folder of the daemon whose path cannot be sent over D-Bus.
-private struct UnusableFolder: Error, CustomStringConvertible {
-    let variable: String
-
-    var description: String {
-        "\(variable) is not valid UTF-8, as paths on D-Bus have to be; set it to another folder."
+        configuration.path("Provider local", "Directory").map(folders.absolutePath)
+            ?? folders.pictures
     }
 }

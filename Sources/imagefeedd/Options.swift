@@ -5,20 +5,20 @@ enum Options {
     case run(replacing: Bool, logLevel: Logger.Level)
     case version
     case help
-    case wrong(String)
+    case invalid(String)
 
     static let usage = """
         Usage: imagefeedd [--replace] [--log-level LEVEL]
 
-        Serves photo feeds on the session bus. D-Bus or systemd starts it; a person rarely does.
+        Serves photo feeds on the session bus. Normally started by D-Bus or systemd.
 
-          --replace          take over from a daemon that is running
-          --log-level LEVEL  trace, debug, info, notice, warning, error or critical; notice if not given
+          --replace          replace a running daemon
+          --log-level LEVEL  trace, debug, info, notice, warning, error or critical; default: notice
           --version          print the version
-          --help             print this
+          --help             print this help
         """
 
-    /// Reads the arguments, the program's name left out.
+    /// Parses the arguments, without the program name.
     init(_ arguments: some Sequence<String>) {
         var replaces = false
         var logLevel = Logger.Level.notice
@@ -35,12 +35,12 @@ enum Options {
                     argument == "--log-level"
                     ? iterator.next() : String(argument.dropFirst("--log-level=".count))
                 guard let level = value.flatMap(Logger.Level.init(rawValue:)) else {
-                    self = .wrong("--log-level takes one of \(Self.levels)")
+                    self = .invalid("--log-level takes one of \(Self.levels)")
                     return
                 }
                 logLevel = level
                 continue
-            default: self = .wrong("unknown argument \(argument)")
+            default: self = .invalid("unknown argument \(argument)")
             }
             return
         }

@@ -6,10 +6,10 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-/// The rule that one daemon runs per data folder, and one per session bus.
+/// Ensures that one daemon runs per data folder and one per session bus.
 ///
-/// The data folder is locked before anything in it is read, and before the name on the bus is owned: if the daemon
-/// cannot run, the bus then reports an error to the client whose call started it.
+/// The data folder is locked before anything in it is read, and before the bus name is requested: if the daemon cannot
+/// run, the bus reports an error to the client whose call started it.
 final class SingleInstance {
     /// The reason why the daemon cannot run.
     enum Refusal: Error, CustomStringConvertible {
@@ -29,9 +29,9 @@ final class SingleInstance {
         }
     }
 
-    /// The time in which a process that was killed releases its locks.
+    /// The time in which the kernel releases the locks of a killed process.
     private static let releaseTime = Duration.milliseconds(300)
-    /// The time in which a daemon that is replaced ends, see ``ExitDeadline``.
+    /// The time in which a replaced daemon exits; see ``ExitDeadline``.
     private static let replacementTime = Duration.seconds(5)
     private static let interval = Duration.milliseconds(5)
 
@@ -58,11 +58,11 @@ final class SingleInstance {
 
     /// Locks the data folder.
     ///
-    /// - Parameter onLost: Called when another daemon takes the name on the bus over.
+    /// - Parameter onLost: Called when another daemon takes over the bus name.
     /// - Throws: ``Refusal``; `BusError`.
     func lockData(onLost: @escaping () -> Void) async throws {
         if isReplacing, let owner = try await connection.owner(of: BusService.name) {
-            // A holder that is not the owner of the name does not end when it loses the name.
+            // A holder that does not own the name does not end when the name is taken over.
             if case .inUse(let holder) = data.attempt(), let id = holder.processID,
                 try await connection.processID(of: owner) != id
             {
@@ -80,9 +80,9 @@ final class SingleInstance {
         }
     }
 
-    /// Owns the name on the bus.
+    /// Requests the bus name.
     ///
-    /// - Parameter onLost: Called when another daemon takes the name over.
+    /// - Parameter onLost: Called when another daemon takes over the name.
     /// - Throws: ``Refusal/running``; `BusError`.
     func ownName(onLost: @escaping () -> Void) async throws {
         let request = try await connection.requestName(
@@ -92,8 +92,9 @@ final class SingleInstance {
 
     /// Locks the cache folder.
     ///
-    /// Two daemons with different data folders can have one `XDG_CACHE_HOME`. The files in the cache have one
-    /// writer, so the second daemon uses a folder beside it, named after its data folder.
+    /// Two daemons with different data folders can have the same `XDG_CACHE_HOME`. The cache files must have one
+    /// writer, so
+    /// the second daemon uses a separate folder, named after its data folder.
     ///
     /// - Parameter folder: The cache folder.
     /// - Returns: The folder to use.
@@ -113,7 +114,7 @@ final class SingleInstance {
         return own.folder
     }
 
-    /// Unlocks the folders, after the last file in them is closed.
+    /// Unlocks the folders. All files in them must be closed.
     func release() {
         cache?.release()
         data.release()

@@ -9,22 +9,22 @@ internal import System
 switch Options(CommandLine.arguments.dropFirst()) {
 case .version: print("imagefeedd \(programVersion)")
 case .help: print(Options.usage)
-case .wrong(let reason):
-    complain("\(reason); see imagefeedd --help")
+case .invalid(let reason):
+    printError("\(reason); see imagefeedd --help")
     exit(EX_USAGE)
 case .run(let replacing, let logLevel):
-    // What tells us to end waits until it is handled, and is not lost to a start that is under way.
+    // Blocked until the handlers exist, so that signals during the start are not lost.
     var signals = sigset_t()
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    // One thread owns the state, and nothing wakes an idle daemon.
+    // One thread owns the state, and an idle daemon never wakes up.
     MainLoop.use()
-    // One heap for all threads: those that libraries start for a moment would leave theirs behind.
+    // One heap for all threads: a short-lived library thread would otherwise leave its heap behind.
     mallopt(M_ARENA_MAX, 1)
-    // Clients may have many descriptors open at once.
+    // Clients may have many open descriptors.
     DescriptorLimit.raise(to: 4096)
-    // What we make is only for the user.
+    // New files are accessible only to the user.
     umask(0o077)
     let isJournal = Supervision.writesToJournal
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel, isJournal: isJournal) }
@@ -38,18 +38,18 @@ case .run(let replacing, let logLevel):
                     connection, replacing: replacing, signals: handlers, version: programVersion,
                     logger: Logger(label: "imagefeedd"))
             } catch {
-                complain("\(error)")
+                printError("\(error)")
                 exit(EXIT_FAILURE)
             }
         }
         MainLoop.run()
     } catch BusError.noBus(let reason) {
-        complain("there is no session bus: \(reason)")
+        printError("there is no session bus: \(reason)")
         exit(EX_UNAVAILABLE)
     }
 }
 
-func complain(_ reason: String) {
+func printError(_ reason: String) {
     var line = "imagefeedd: \(reason)\n"
     line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

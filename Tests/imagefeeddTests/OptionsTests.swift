@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct OptionsTests {
     @Test(arguments: [["--log-level"], ["--log-level", "loud"], ["-x"], ["file"]])
-    @MainActor func `a wrong command line is refused`(arguments: [String]) {
-        guard case .wrong = Options(arguments) else {
-            Issue.record("\(arguments) were taken")
+    @MainActor func `an invalid command line is rejected`(arguments: [String]) {
+        guard case .invalid = Options(arguments) else {
+            Issue.record("\(arguments) were accepted")
             return
         }
     }

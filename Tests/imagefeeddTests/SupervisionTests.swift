@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// A daemon that believes to be a service of systemd.
+/// Tests with a daemon whose environment is that of a systemd service.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct SupervisionTests {
     @Test(arguments: [("done", true), ("failed", false)])
-    func `a browser is started by systemd, not within our limits`(
+    func `a browser is started by systemd, outside the limits of the daemon`(
         result: String, isOpen: Bool
     ) async throws {
         let manager = try await FakeServiceManager(result)
@@ -28,7 +28,9 @@ struct SupervisionTests {
     }
 
     @Test(arguments: [true, false])
-    func `the journal gets priorities, a terminal gets words`(isJournal: Bool) async throws {
+    func `the journal gets priority prefixes and a terminal gets level names`(isJournal: Bool)
+        async throws
+    {
         try PrivateBus.current.directory.write(
             "nonsense\n", to: "home/.config/imagefeed/imagefeed.conf")
         let stream = isJournal ? "$(stat -L -c %d:%i /dev/stderr)" : "1:2"
@@ -39,12 +41,12 @@ struct SupervisionTests {
             output.text.split(separator: "\n").first { $0.contains("configuration") }.map(
                 String.init)
         }
-        #expect(line.hasPrefix(isJournal ? "<4>A line" : "imagefeedd: warning: A line"), "\(line)")
+        #expect(line.hasPrefix(isJournal ? "<4>A part" : "imagefeedd: warning: A part"), "\(line)")
         try await daemon.stop()
     }
 }
 
-/// The user's service manager, as far as it starts programs, which all end with the same result.
+/// A simulated user service manager that starts programs, which all end with the same result.
 @MainActor
 private final class FakeServiceManager {
     let commands = Observed<[[String]]>([])

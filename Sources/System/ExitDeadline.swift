@@ -1,17 +1,18 @@
 internal import Glibc
 
-/// The time limit for the end of the process.
+/// The time limit for the exit of the process.
 ///
-/// Everything that was confirmed to a client is on the disk, so an end without cleanup loses nothing. The cleanup
-/// can block: in a write to a bus that reads nothing, or in a file system that does not respond.
-nonisolated enum ExitDeadline {
+/// All confirmed changes are on the disk, so an exit without cleanup loses nothing. The cleanup can block: in a write
+/// to
+/// a bus that does not read, or in a file system that does not respond.
+package enum ExitDeadline {
     private static let limitMicroseconds: UInt32 = 1_500_000
 
-    /// The timer, which is started once.
+    /// The timer, which is started at most once.
     private static let timer: Void = startTimer()
 
-    /// Ends the process with status 0 after 1.5 seconds, whatever its other threads do. Later calls have no effect.
-    static func start() { timer }
+    /// Ends the process with status 0 after 1.5 seconds, regardless of its other threads. Later calls have no effect.
+    package static func start() { timer }
 
     private static func startTimer() {
         var thread = pthread_t()

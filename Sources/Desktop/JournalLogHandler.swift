@@ -1,32 +1,32 @@
 internal import Glibc
-internal import Logging
+package import Logging
 internal import ProviderKit
 
-/// Writes one line an event to standard error, for the journal or a terminal.
+/// A log handler that writes one line per event to standard error, for the journal or a terminal.
 ///
-/// Source: sd-daemon(3): a line's priority stands in front of it.
-nonisolated struct JournalLogHandler: LogHandler {
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level
-    /// Whether the journal reads our standard error: it wants priorities, and has the time itself.
+/// Source: sd-daemon(3): the priority is the prefix of the line.
+nonisolated package struct JournalLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var logLevel: Logger.Level
+    /// True if the journal reads standard error. It expects priorities and adds the time itself.
     private let isJournal: Bool
 
-    init(logLevel: Logger.Level, isJournal: Bool) {
+    package init(logLevel: Logger.Level, isJournal: Bool) {
         self.logLevel = logLevel
         self.isJournal = isJournal
     }
 
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var line = isJournal ? "<\(event.level.journalPriority)>" : "imagefeedd: \(event.level): "
         line += "\(event.message)"
         let facts = metadata.merging(event.metadata ?? [:]) { $1 }
         for (key, value) in facts.sorted(by: { $0.key < $1.key }) { line += " \(key)=\(value)" }
-        // One event is one line, and no text of others controls the terminal.
+        // One event is one line, and no text from a service or file can control the terminal.
         line = ServiceText.withoutControls(line) + "\n"
         line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }

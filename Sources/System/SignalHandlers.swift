@@ -3,15 +3,16 @@ internal import Glibc
 
 /// The signals that end or reload the daemon.
 ///
-/// They are handled from the start of the process on, also while it waits for a lock or for the bus.
-final class SignalHandlers {
-    /// Ends the process; called on the main queue after `SIGTERM` or `SIGINT`. The ``ExitDeadline`` is running then.
-    var onEnd: () -> Void = { exit(EXIT_SUCCESS) }
-    /// Reads the configuration again; called after `SIGHUP`.
-    var onReload: () -> Void = {}
+/// They are handled from the start of the process, also while it waits for a lock or for the bus.
+@MainActor
+package final class SignalHandlers {
+    /// Ends the process. Called on the main queue after `SIGTERM` or `SIGINT`, with the ``ExitDeadline`` running.
+    package var onEnd: () -> Void = { exit(EXIT_SUCCESS) }
+    /// Reads the configuration again. Called on the main queue after `SIGHUP`.
+    package var onReload: () -> Void = {}
     private var sources: [any DispatchSourceSignal] = []
 
-    init() {
+    package init() {
         signal(SIGPIPE, SIG_IGN)
         for number in [SIGTERM, SIGINT] {
             sources.append(Self.makeEndSource(number) { [unowned self] in onEnd() })
@@ -23,7 +24,7 @@ final class SignalHandlers {
         sources.append(source)
     }
 
-    /// Returns a source that starts the deadline on a queue of its own, because the main thread may be blocked.
+    /// Returns a source that starts the deadline on its own queue, because the main thread may be blocked.
     nonisolated private static func makeEndSource(
         _ number: Int32, _ end: @escaping @MainActor @Sendable () -> Void
     ) -> any DispatchSourceSignal {

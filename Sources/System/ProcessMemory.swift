@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// What the process takes of the machine's memory.
-enum Footprint {
-    /// Gives back what is not needed until the next request: free heap, and the pages of programs and
-    /// libraries that only read what is in their file, which come back from there when they are used.
+/// The memory use of the process.
+package enum ProcessMemory {
+    /// Releases memory that is not needed until the next request: free heap, and the read-only pages of programs and
+    /// libraries, which the kernel reads from their files again on access.
     ///
-    /// Takes about a millisecond, and as much again when everything is used once more.
-    static func shrink() {
+    /// Takes about a millisecond, and as much again for the first use of everything.
+    package static func trim() {
         malloc_trim(0)
         dl_iterate_phdr(
             { object, _, _ in
-                if let object { Footprint.dropReadOnlyPages(of: object.pointee) }
+                if let object { ProcessMemory.dropReadOnlyPages(of: object.pointee) }
                 return 0
             }, nil)
     }
@@ -19,7 +19,7 @@ enum Footprint {
     private static func dropReadOnlyPages(of object: shim_loaded_object) {
         let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
         for header in UnsafeBufferPointer(start: object.headers, count: Int(object.header_count))
-        // A segment that is written to, if only while the library is loaded, is not what the file has.
+        // The memory of a segment that is writable, even temporarily during relocation, differs from the file.
         where header.p_type == PT_LOAD && header.p_flags & UInt32(PF_W) == 0 {
             let start = UInt(object.address + header.p_vaddr)
             let end = (start + UInt(header.p_filesz) + page - 1) & ~(page - 1)
