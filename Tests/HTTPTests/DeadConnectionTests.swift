@@ -29,15 +29,23 @@ struct DeadConnectionTests {
         HTTPRequest(.get, service.origin).with { $0.timeLimit = .seconds(50) }
     }
 
+    /// Returns a service, and a client with an open connection to it.
+    private func makeConnection(
+        _ version: Version, _ limits: Limits
+    ) async throws -> (service: RelayedService, client: CurlClient) {
+        let service = try await RelayedService(version)
+        let client = service.makeClient(limits)
+        #expect(try await client.text(service.origin) == "ok")
+        return (service, client)
+    }
+
     // MARK: Timeouts
 
     @Test(arguments: Version.allCases)
     func `a timeout retires the connection, and the request is repeated on a new one`(
         version: Version
     ) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.fast)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.fast)
         service.relay.freeze()
         #expect(try await client.text(service.origin) == "ok")
         #expect(service.relay.accepted.value == 2)
@@ -49,9 +57,7 @@ struct DeadConnectionTests {
     func `a request with effects fails at a timeout, and the next one uses a new connection`(
         version: Version
     ) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.fast)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.fast)
         service.relay.freeze()
         let post = silentPost(service)
         #expect(await client.failure(of: post) == .failed)
@@ -64,9 +70,7 @@ struct DeadConnectionTests {
 
     @Test(arguments: Version.allCases)
     func `the time limit of a request retires the connection`(version: Version) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.patient)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.patient)
         service.relay.freeze()
         let limited = request(service).with { $0.timeLimit = .milliseconds(500) }
         #expect(await client.failure(of: limited) == .failed)
@@ -75,9 +79,7 @@ struct DeadConnectionTests {
     }
 
     @Test func `all requests on a dead connection are repeated`() async throws {
-        let service = try await RelayedService(.http2)
-        let client = service.makeClient(Self.fast)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(.http2, Self.fast)
         service.relay.freeze()
         let texts = try await client.texts([String](repeating: service.origin, count: 5))
         #expect(texts == ["ok"])
@@ -87,9 +89,8 @@ struct DeadConnectionTests {
 
     @Test(arguments: Version.allCases)
     func `a cancelled request on a silent connection retires it`(version: Version) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(makeLimits { $0.suspiciousSilence = .zero })
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(
+            version, makeLimits { $0.suspiciousSilence = .zero })
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { await client.failure(of: request) }
@@ -103,9 +104,7 @@ struct DeadConnectionTests {
     }
 
     @Test func `a request that was quick to be cancelled keeps the connection`() async throws {
-        let service = try await RelayedService(.http2)
-        let client = service.makeClient(Limits())
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(.http2, Limits())
         let isHeld = service.isHeld
         isHeld.update { $0 = true }
         let request = request(service)
@@ -120,9 +119,7 @@ struct DeadConnectionTests {
 
     @Test(arguments: Version.allCases)
     func `a silent server gets a request twice at most`(version: Version) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.fast)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.fast)
         service.isHeld.update { $0 = true }
         #expect(await client.failure(of: request(service)) == .failed)
         #expect(service.server.requests.value.count == 3)
@@ -138,9 +135,7 @@ struct DeadConnectionTests {
     func `after a change of the network a request uses a new connection at once`(
         version: Version
     ) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.patient)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.patient)
         service.relay.freeze()
         client.replaceConnections()
         #expect(try await client.text(service.origin) == "ok")
@@ -152,9 +147,7 @@ struct DeadConnectionTests {
     func `a request in progress is repeated after a change of the network`(
         version: Version
     ) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(Self.patient)
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(version, Self.patient)
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { try await client.send(request).status }
@@ -170,9 +163,8 @@ struct DeadConnectionTests {
     func `a request in progress ends on its connection if that is alive`(
         version: Version
     ) async throws {
-        let service = try await RelayedService(version)
-        let client = service.makeClient(makeLimits { $0.silenceAfterChange = .seconds(30) })
-        #expect(try await client.text(service.origin) == "ok")
+        let (service, client) = try await makeConnection(
+            version, makeLimits { $0.silenceAfterChange = .seconds(30) })
         service.isHeld.update { $0 = true }
         let request = request(service)
         let call = Task { try await client.send(request).status }

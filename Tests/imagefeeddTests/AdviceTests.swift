@@ -2,10 +2,10 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// What a person at a terminal is told of what cannot be: one line, with a status for scripts, and what to do next.
+/// Tests of the error messages of `imagefeedctl`: one line with the next step, and an exit status for scripts.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AdviceTests {
-    /// A command line, what it exits with, and a part of what it says.
+    /// A command line, its exit status, and a part of its error message.
     private typealias Case = (line: String, status: Int32, advice: String)
 
     private func check(_ cases: [Case]) async throws {
@@ -22,7 +22,7 @@ struct AdviceTests {
         }
     }
 
-    @Test func `who has no account is told how to get one`() async throws {
+    @Test func `errors without an account name the next step`() async throws {
         let daemon = try await RunningDaemon()
         let logIn = "imagefeedctl login PROVIDER"
         let needsAccount = [
@@ -45,7 +45,7 @@ struct AdviceTests {
         try await daemon.stop()
     }
 
-    @Test func `what a local user cannot have is told with what there is`() async throws {
+    @Test func `errors of a local user name the next step`() async throws {
         try Pictures.add(["Newest"])
         let daemon = try await RunningDaemon()
         _ = try await TestClient().logIn("ada")
@@ -72,7 +72,7 @@ struct AdviceTests {
         try await daemon.stop()
     }
 
-    @Test func `offline, what is there is shown, and the rest is for later`() async throws {
+    @Test func `cached data is shown offline and other commands recommend a retry`() async throws {
         let world = try await UnsplashWorld()
         _ = try await world.logIn("ada")
         let feed = try await Terminal.run("feed", "--count", "2")

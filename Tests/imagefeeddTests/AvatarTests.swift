@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Pictures of the users of a household, made by the image helper.
+/// Tests of the avatars of local users, which the image helper draws.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AvatarTests {
-    /// Width and height of a PNG.
+    /// Returns the width and height of a PNG.
     private func size(ofPNG path: String) throws -> [Int] {
         let bytes = Array(try Data(contentsOf: URL(filePath: path)).prefix(24))
         try #require(bytes.count == 24, "\(path)")
@@ -16,7 +16,7 @@ struct AvatarTests {
         return [bytes[16..<20], bytes[20..<24]].map { $0.reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// Waits until a user has an avatar: a login does not wait for it.
+    /// Waits until a user has an avatar, because a login does not wait for it.
     private func avatar(_ account: AccountClient) async throws -> String {
         let client = try TestClient()
         defer { withExtendedLifetime(client) {} }
@@ -33,7 +33,7 @@ struct AvatarTests {
         }
     }
 
-    @Test func `everybody has a picture, of a photo if they like, and keeps it`() async throws {
+    @Test func `every local user has an avatar that can be set to a photo`() async throws {
         try Pictures.add(["a", "Sea/b"])
         var daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -72,7 +72,7 @@ struct AvatarTests {
         try await daemon.stop()
     }
 
-    @Test func `a photo of another service is as good`() async throws {
+    @Test func `a photo of another account can be the avatar`() async throws {
         let world = try await UnsplashWorld()
         let unsplash = try await world.logIn("ada")
         let photo = try await world.ids(unsplash)[0]
@@ -96,7 +96,7 @@ struct AvatarTests {
         try await world.daemon.stop()
     }
 
-    @Test func `what is no image is no avatar`() async throws {
+    @Test func `a damaged image is rejected as an avatar`() async throws {
         try Pictures.add(["a"])
         let file = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
         try (Pictures.png.prefix(30) + Data(count: 100)).write(to: URL(filePath: file))

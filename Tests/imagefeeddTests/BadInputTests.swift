@@ -4,12 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the daemon says to callers who are wrong.
+/// Tests of the error replies to invalid calls.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct BadInputTests {
     private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
-    /// Logs ada in, who has three photos, one of them in an album; bob is there, too.
+    /// Starts the daemon with four photos, two of them in an album, and logs in ada and bob.
     private func start() async throws -> (
         daemon: RunningDaemon, client: TestClient, ada: AccountClient, bob: AccountClient
     ) {
@@ -20,7 +20,7 @@ struct BadInputTests {
         return (daemon, client, ada, try await client.logIn("bob"))
     }
 
-    @Test func `what does not exist has its standard error`() async throws {
+    @Test func `missing objects and members have standard errors`() async throws {
         let (daemon, client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)
         let nowhere = client.proxy(ServiceName.accounts.appending("local_x"))
@@ -40,7 +40,7 @@ struct BadInputTests {
         try await daemon.stop()
     }
 
-    @Test func `wrong types are invalid`() async throws {
+    @Test func `arguments of wrong types are rejected`() async throws {
         let (daemon, client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)
         let root = client.proxy(ServiceName.root)
@@ -65,7 +65,7 @@ struct BadInputTests {
         try await daemon.stop()
     }
 
-    @Test func `a page is asked for with what it gave`() async throws {
+    @Test func `invalid counts and cursors of pages are rejected`() async throws {
         let (daemon, _, ada, bob) = try await start()
         for count in [0, 101, UInt32.max] {
             await expectError(.invalidArgs) { _ = try await ada.page("", cursor: "", count: count) }
@@ -85,12 +85,12 @@ struct BadInputTests {
             _ = try await ada.page("album:sub", cursor: cursor, count: 1)
         }
         await expectError(.invalidArgs) { _ = try await bob.page("all", cursor: cursor, count: 1) }
-        // Of the default source is of the source.
+        // A cursor of the default source is also valid with its ID.
         #expect(try await ada.page("", cursor: cursor, count: 1).photos.count == 1)
         try await daemon.stop()
     }
 
-    @Test func `photos, sources and sizes that are none`() async throws {
+    @Test func `unknown photos, sources and sizes are rejected`() async throws {
         let (daemon, _, ada, _) = try await start()
         let photos = try await ada.page("", cursor: "", count: 1).photos
         let id = try #require(photos.first?["id"]?.string)
@@ -119,7 +119,7 @@ struct BadInputTests {
         try await daemon.stop()
     }
 
-    @Test func `logins that cannot begin`() async throws {
+    @Test func `invalid logins are rejected`() async throws {
         let (daemon, client, ada, _) = try await start()
         let manager = client.service.manager
         await expectError(ServiceError.notFound.name) { _ = try await manager.login("flickr", [:]) }
@@ -147,12 +147,12 @@ struct BadInputTests {
         let logins = try await client.service.objects().filter {
             $0.value[InterfaceName.login.text] != nil
         }
-        // Those of ada and bob
+        // Only the logins of ada and bob exist.
         #expect(logins.count == 2)
         try await daemon.stop()
     }
 
-    @Test func `what a provider cannot do`() async throws {
+    @Test func `unsupported operations are rejected`() async throws {
         let (daemon, client, ada, _) = try await start()
         for photo in ["x", "", "local_bob/x", "/", "local_x/y"] {
             await expectError(ServiceError.notFound.name) {

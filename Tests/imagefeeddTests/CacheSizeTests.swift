@@ -8,16 +8,16 @@ import Testing
 
 @testable import Engine
 
-/// What a large cache costs, next to a small one.
+/// Tests of the effect of the size of the feed cache on start-up, memory and pages.
 ///
-/// `dist/benchmark --cache` tries a hundred thousand photos, with the daemon as it is installed.
+/// `dist/benchmark --cache` runs them with a hundred thousand photos and the installed daemon.
 @Suite(.privateBus, .timeLimit(.minutes(5))) @MainActor
 struct CacheSizeTests {
     private static let accounts = 20
     private static let photos =
         getenv("IMAGEFEED_CACHED_PHOTOS").flatMap { Int(String(cString: $0)) } ?? 10_000
     private static let rounds = 7
-    /// How much more than with ten photos; other tests run beside this one.
+    /// The largest ratio to the value with ten photos; other tests run at the same time.
     private static let limit = RunningDaemon.isInstalled ? 1.2 : 2
     private static let pageLimit = RunningDaemon.isInstalled ? 1.5 : 2.5
 
@@ -26,7 +26,7 @@ struct CacheSizeTests {
         var memory: [Int] = []
     }
 
-    @Test func `pages, the start and memory do not depend on how much is cached`() async throws {
+    @Test func `pages, start-up and memory do not depend on the size of the cache`() async throws {
         try await addAccounts()
         try fill("small", total: 10)
         try fill("large", total: Self.photos)
@@ -49,7 +49,7 @@ struct CacheSizeTests {
         #expect(last < first * Self.pageLimit && first < last * Self.pageLimit)
     }
 
-    // MARK: What there is
+    // MARK: Set-up
 
     private static func account(_ number: Int) -> AccountID {
         AccountID(stored: "unsplash_u\(number)")
@@ -73,7 +73,7 @@ struct CacheSizeTests {
         store.close()
     }
 
-    /// Makes a cache with so many photos of all accounts.
+    /// Creates a cache with the given number of photos in all accounts together.
     private func fill(_ name: String, total: Int) throws {
         let folder = try PrivateBus.current.directory.appending("caches")
         mkdir(folder, 0o700)
@@ -115,9 +115,9 @@ struct CacheSizeTests {
         }
     }
 
-    // MARK: What it costs
+    // MARK: Measurements
 
-    /// Starts the daemon with a cache, and asks for a page.
+    /// Starts the daemon with a cache and requests a page.
     private func measure(_ name: String, _ figures: inout Figures) async throws {
         try use(name)
         let daemon = try await RunningDaemon()
@@ -137,40 +137,40 @@ struct CacheSizeTests {
         }
     }
 
-    /// Puts a cache where the daemon looks for it, or takes it away.
+    /// Moves a cache to the folder that the daemon uses, or moves it back.
     private func use(_ name: String?) throws {
         let directory = try PrivateBus.current.directory
-        let place = directory.appending("home/.cache/imagefeed")
+        let cacheFolder = directory.appending("home/.cache/imagefeed")
         guard let name else {
             let mark = try #require(Self.used)
-            #expect(rename(place, directory.appending("caches/\(mark)")) == 0)
+            #expect(rename(cacheFolder, directory.appending("caches/\(mark)")) == 0)
             return Self.used = nil
         }
-        rmdir(place)
-        #expect(rename(directory.appending("caches/\(name)"), place) == 0)
+        rmdir(cacheFolder)
+        #expect(rename(directory.appending("caches/\(name)"), cacheFolder) == 0)
         Self.used = name
     }
     private static var used: String?
 
-    /// How long the first and the last page take, half of the times. None is one that the daemon has kept.
+    /// Returns the median times of the first and the last page. No page is a prepared reply.
     private func pages() async throws -> (first: Duration, last: Duration) {
         try use("large")
         let daemon = try await RunningDaemon()
         let account = try account
         let length = Self.photos / Self.accounts
-        var (cursor, seen) = ("", 0)
-        while seen < length - 60 {
+        var (cursor, count) = ("", 0)
+        while count < length - 60 {
             let page = try await account.page(
-                "", cursor: cursor, count: UInt32(min(100, length - 60 - seen)))
-            seen += page.photos.count
+                "", cursor: cursor, count: UInt32(min(100, length - 60 - count)))
+            count += page.photos.count
             cursor = page.next
         }
         var (first, last): ([Duration], [Duration]) = ([], [])
         for count in [UInt32](20...60) + [UInt32](20...60) {
-            for (isFirst, place) in [(true, ""), (false, cursor)] {
-                let start = ContinuousClock.now
-                let page = try await account.page("", cursor: place, count: count)
-                let time = ContinuousClock.now - start
+            for (isFirst, start) in [(true, ""), (false, cursor)] {
+                let begin = ContinuousClock.now
+                let page = try await account.page("", cursor: start, count: count)
+                let time = ContinuousClock.now - begin
                 #expect(page.photos.count == Int(count))
                 if isFirst { first.append(time) } else { last.append(time) }
             }
@@ -180,7 +180,8 @@ struct CacheSizeTests {
         return (first.median, last.median)
     }
 
-    /// The anonymous memory of a process, in KiB. Only root can read `smaps_rollup` of a process that is not dumpable.
+    /// Returns the anonymous memory of a process in KiB. Only root can read `smaps_rollup` of a process that is not
+    /// dumpable.
     private func privateMemory(of process: Int32) throws -> Int {
         let path = "/proc/\(process)/status"
         let text = String(

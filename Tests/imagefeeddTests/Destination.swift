@@ -4,13 +4,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Opens a file for nothing but its path; hidden by the macros that Swift's Glibc module is read with.
+/// The flag to open a file as a path only; hidden by the feature macros of Swift's Glibc module.
 let O_PATH: Int32 = 0o10_000_000
 
-/// What a client has photos written into.
+/// Files into which clients download photos.
 @MainActor
 enum Destination {
-    /// A file of the running test.
+    /// Opens a file of the running test.
     static func file(
         _ name: String = "photo", _ flags: Int32 = O_RDWR | O_CREAT
     ) throws -> FileDescriptor {
@@ -23,12 +23,12 @@ enum Destination {
         return FileDescriptor(owning: descriptor)
     }
 
-    /// What is in the file of the running test.
+    /// Returns the content of a file of the running test.
     static func content(_ name: String = "photo") throws -> [UInt8] {
         try read(file(name, O_RDONLY))
     }
 
-    /// Reads to the end.
+    /// Reads to the end of the file.
     nonisolated static func read(_ descriptor: FileDescriptor) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -41,7 +41,7 @@ enum Destination {
     }
 }
 
-/// A pipe, or a pair of sockets, that is soon full as long as nobody reads.
+/// A pipe or a socket pair that is read only on request, so that it fills up.
 @MainActor
 final class SlowPipe {
     private var writer: FileDescriptor?
@@ -56,7 +56,7 @@ final class SlowPipe {
         (reader, writer) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
     }
 
-    /// Lends the end to write to, and closes it then: whoever has got it has the last one.
+    /// Passes the write end to `body` and then closes it, so that the receiver has the last descriptor.
     func handOver<Result>(
         _ body: (FileDescriptor) async throws -> Result
     ) async throws -> Result {
@@ -67,7 +67,7 @@ final class SlowPipe {
 
     func stopReading() { reader = nil }
 
-    /// Reads to the end, in a thread that may wait.
+    /// Reads to the end of the file on another thread.
     func read() async throws -> [UInt8] {
         guard let reader else { return [] }
         let result = Observed<[UInt8]?>(nil)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Disks that only the daemon sees.
+/// Mounts that are visible only to the daemon.
 @MainActor
 enum Disk {
     static let cache = "home/.cache/imagefeed"
@@ -12,7 +12,7 @@ enum Disk {
         geteuid() == 0 && access("/usr/bin/unshare", X_OK) == 0
     }
 
-    /// Starts a program after `script`, which sees the folder as `$0`.
+    /// Returns a launcher that runs `script` before the program. `$0` in the script is the folder.
     private static func launcher(_ folder: String, _ script: String) throws -> [String] {
         let path = try PrivateBus.current.directory.appending(folder)
         return [
@@ -21,12 +21,12 @@ enum Disk {
         ]
     }
 
-    /// An empty one, of so much room.
+    /// Mounts an empty disk of the given size.
     static func small(_ folder: String, kibibytes: Int) throws -> [String] {
         try launcher(folder, "mount -t tmpfs -o size=\(kibibytes)k none \"$0\"")
     }
 
-    /// One with what is in the folder, and no room for more.
+    /// Mounts a full disk with the current contents of the folder.
     static func full(_ folder: String) throws -> [String] {
         try launcher(
             folder,

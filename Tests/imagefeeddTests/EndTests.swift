@@ -5,12 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The end of the daemon while something that it uses does not respond.
+/// Tests of the exit of the daemon while the bus does not respond.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct EndTests {
     private static let limit = Duration.seconds(2)
 
-    /// Ends a process with `SIGTERM`, and expects it to end in time with success.
+    /// Ends a process with `SIGTERM`, and expects that it exits in time with status 0.
     private func expectEnd(_ process: ChildProcess) async throws {
         let start = ContinuousClock.now
         process.terminate()
@@ -18,14 +18,14 @@ struct EndTests {
         #expect(ContinuousClock.now - start < Self.limit)
     }
 
-    /// The processor time of a process in clock ticks.
+    /// Returns the processor time of a process in clock ticks.
     private func processorTime(_ process: ChildProcess) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process.id)/stat", encoding: .utf8)
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
         return fields.count > 13 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
     }
 
-    @Test func `a bus that reads nothing does not delay the end`() async throws {
+    @Test func `a bus that does not read does not delay the exit`() async throws {
         try Pictures.add((0..<30).map { "\($0)" })
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -38,11 +38,11 @@ struct EndTests {
         let calls = (0..<400).map { _ in
             Task.immediate { _ = try? await account.page("", cursor: "", count: 30) }
         }
-        // The bus has handled the calls when it has answered this.
+        // The bus has handled the calls when it replies to this one.
         _ = try await client.connection.owner(of: ServiceName.bus)
         bus.kill(SIGSTOP)
         daemon.process.kill(SIGCONT)
-        // Until it has replied to all that fits into the socket, and waits; nothing reports that.
+        // Wait until the daemon has filled the socket with replies and is blocked; no event reports that.
         var (last, same) = (before, 0)
         for _ in 0..<500 where same < 20 {
             try await Task.sleep(for: .milliseconds(10))
@@ -55,12 +55,12 @@ struct EndTests {
         for call in calls { await call.value }
     }
 
-    @Test func `a bus that does not respond at the start does not delay the end`() async throws {
+    @Test func `a bus that does not respond at the start does not delay the exit`() async throws {
         let bus = try PrivateBus.current.daemon
         bus.kill(SIGSTOP)
         defer { bus.kill(SIGCONT) }
         let process = try RunningDaemon.start()
-        // Until the signals have handlers; nothing reports that.
+        // Wait until the signals have handlers; no event reports that.
         let mask: UInt64 = 1 << UInt64(SIGINT - 1) | 1 << UInt64(SIGTERM - 1)
         while process.isRunning {
             let status = try String(contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)

@@ -4,14 +4,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The examples do what they say, where the programs that they need are installed.
+/// Tests of the examples in `dist/examples`, if the programs that they need are installed.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct ExampleTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "dist/examples").path
 
-    /// Starts an example beside a daemon with a user.
+    /// Starts an example with the environment of the daemon.
     private func start(
         _ command: [String], _ settings: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -40,12 +40,12 @@ struct ExampleTests {
 
     @Test(
         .enabled(if: hasFastDBus, "python3-dbus-fast is not installed"))
-    func `the client in Python shows photos as they come`() async throws {
+    func `the Python client shows new photos`() async throws {
         try await showsPhotos(["/usr/bin/python3", "\(Self.folder)/client.py"])
     }
 
     @Test(.enabled(if: isInstalled("gjs"), "gjs is not installed"))
-    func `the client in JavaScript shows photos as they come`() async throws {
+    func `the JavaScript client shows new photos`() async throws {
         try await showsPhotos(["gjs", "-m", "\(Self.folder)/client.js"])
     }
 
@@ -62,7 +62,7 @@ struct ExampleTests {
         }
     }
 
-    @Test func `the module for Waybar follows the feed, and a shortcut takes its photo`()
+    @Test func `the Waybar module follows the feed and a shortcut likes its photo`()
         async throws
     {
         try await withUser { _ in
@@ -75,7 +75,7 @@ struct ExampleTests {
                 output.text.contains(#""A &amp; B""#) || output.isComplete ? true : nil
             }
             #expect(module.standardOutput.value.text.contains(#""A &amp; B""#))
-            // The shortcut says what it has done.
+            // The shortcut prints the result.
             let (exit, output, _) = try await start(["like-photo"]).result()
             #expect(exit == .code(0))
             #expect(output.contains("liked"), "\(output)")
@@ -83,7 +83,7 @@ struct ExampleTests {
         }
     }
 
-    @Test func `without an account the module says what to do`() async throws {
+    @Test func `the Waybar module without an account shows the next step`() async throws {
         let daemon = try await RunningDaemon()
         let module = try start(["waybar-photo"])
         let line = try await module.firstLine()
@@ -103,10 +103,10 @@ struct ExampleTests {
     }
 }
 
-/// The desktop's portal, as far as it sets wallpapers.
+/// A simulated desktop portal that can set wallpapers.
 @MainActor
 private final class FakeWallpaperPortal {
-    /// The sizes of the files that were handed in, in bytes.
+    /// The sizes of the received files in bytes.
     let images = Observed<[Int]>([])
     private let connection: BusConnection
     private let tree: ObjectTree

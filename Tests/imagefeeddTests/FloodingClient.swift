@@ -2,8 +2,8 @@ import DBus
 import Glibc
 import Testing
 
-/// A client that sends calls and never reads an answer. Speaks to the bus itself, since a good
-/// client cannot do that.
+/// A client that sends calls and never reads replies. It implements the D-Bus protocol itself, because libdbus always
+/// reads.
 struct FloodingClient: ~Copyable {
     private let socket: Int32
 
@@ -25,9 +25,9 @@ struct FloodingClient: ~Copyable {
         try #require(status == 0)
         let user = "\(getuid())".utf8.map { String($0, radix: 16) }.joined()
         try write(Array("\0AUTH EXTERNAL \(user)\r\n".utf8))
-        var answer = [UInt8](repeating: 0, count: 256)
-        let count = read(socket, &answer, answer.count)
-        try #require(count > 2 && answer[..<2].elementsEqual("OK".utf8))
+        var reply = [UInt8](repeating: 0, count: 256)
+        let count = read(socket, &reply, reply.count)
+        try #require(count > 2 && reply[..<2].elementsEqual("OK".utf8))
         try write(Array("BEGIN\r\n".utf8))
         let bus: (ObjectPath, BusName) = ("/org/freedesktop/DBus", .bus)
         try write(Self.call(1, bus.1, bus.0, "org.freedesktop.DBus", "Hello", "", []))
@@ -35,18 +35,18 @@ struct FloodingClient: ~Copyable {
 
     deinit { close(socket) }
 
-    /// How many bytes of answers lie there, up to 64 KiB.
+    /// The number of unread bytes of replies, up to 64 KiB.
     var unreadBytes: Int {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         return recv(
             socket, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
     }
 
-    /// Asks for the first page of all photos, `count` times.
+    /// Requests the first page of all photos `count` times.
     func flood(_ count: Int, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName)
         throws
     {
-        // The source, an empty cursor, and the length of the page
+        // The source, an empty cursor, and the number of photos
         let body: [UInt8] =
             [3, 0, 0, 0] + Array("all\0".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 30, 0, 0, 0]
         for number in 0..<count {
@@ -55,7 +55,7 @@ struct FloodingClient: ~Copyable {
         }
     }
 
-    /// A method call. Source: D-Bus specification, "Message Format".
+    /// Returns a method call. Source: D-Bus specification, "Message Format".
     private static func call(
         _ serial: UInt32, _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName,
         _ member: MemberName, _ signature: String, _ body: [UInt8]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Calls that use up memory, descriptors or time. Other clients are served meanwhile.
+/// Tests of calls that use much memory, many descriptors or much time. Other clients must still be served.
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct HostileClientTests {
     // MARK: Images
@@ -25,7 +25,7 @@ struct HostileClientTests {
                 Destination.open(
                     PrivateBus.current.directory.appending("\(Pictures.home)/a.png"), O_RDONLY))
                 == Array(Pictures.png))
-        // Each caller has a position of its own.
+        // Each caller has its own file position.
         let first = try await ada.openImage(id, size: size)
         let second = try await ada.openImage(id, size: size)
         let bytes = try Destination.read(first)
@@ -42,8 +42,9 @@ struct HostileClientTests {
         try await world.daemon.stop()
     }
 
-    /// Expects that nothing can be written through the descriptor of an image, nor through one that is made
-    /// of it, and that the file stays as it is.
+    /// Expects that nothing can be written through the descriptor of an image or through a descriptor that is derived
+    /// from
+    /// it, and that the file does not change.
     private func expectReadOnly(
         _ account: AccountClient, _ photo: String, _ size: String
     ) async throws {
@@ -66,7 +67,7 @@ struct HostileClientTests {
 
     // MARK: Descriptors and secrets
 
-    @Test func `twelve hundred calls that leave their pipe open end nothing`() async throws {
+    @Test func `1200 calls with open pipes do not end the daemon`() async throws {
         try PrivateBus.current.directory.write(
             "[Provider unsplash]\nClientId=x\n", to: "home/.config/imagefeed/imagefeed.conf")
         let daemon = try await RunningDaemon()
@@ -81,7 +82,7 @@ struct HostileClientTests {
                     .configure([.clientSecret: held])
             }
         }
-        // Those beyond the limit are refused at once, before any of the others ends.
+        // The calls beyond the limit are rejected immediately, before any of the others ends.
         for call in calls.dropFirst(8) {
             await expectError(.limitsExceeded) { try await call.value }
         }
@@ -98,7 +99,7 @@ struct HostileClientTests {
         try await daemon.stop()
     }
 
-    @Test func `a password that does not come keeps no other login waiting`() async throws {
+    @Test func `a password that is not sent does not block other logins`() async throws {
         let daemon = try await RunningDaemon()
         let (hostile, neighbour) = (try TestClient(), try TestClient())
         var ends: [Int32] = [0, 0]
@@ -144,7 +145,7 @@ struct HostileClientTests {
         try await daemon.stop()
     }
 
-    @Test func `descriptors that no method takes are closed`() async throws {
+    @Test func `unexpected descriptors are closed`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let file = Variant.fileDescriptor(try Destination.file("unwanted"))
@@ -165,7 +166,7 @@ struct HostileClientTests {
 
     // MARK: Memory
 
-    @Test func `an unknown option takes no memory beside its message`() async throws {
+    @Test func `an unknown option is not decoded`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let bytes = [UInt8](repeating: 0, count: 8 << 20)
@@ -182,7 +183,7 @@ struct HostileClientTests {
                 "org.freedesktop.DBus.Properties", "Set", InterfaceName.manager.text, "Online",
                 AnyVariant(bytes))
         }
-        // Decoded, it was 330 MiB.
+        // Decoding took 330 MiB.
         #expect(try peakMebibytes(of: daemon) - before < 80)
         try await daemon.stop()
     }
@@ -197,7 +198,7 @@ struct HostileClientTests {
             >> 10
     }
 
-    @Test func `a long argument is refused`() async throws {
+    @Test func `a long argument is rejected`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let ada = try await client.logIn("ada")
@@ -213,7 +214,7 @@ struct HostileClientTests {
         try await daemon.stop()
     }
 
-    @Test func `a flood of failed logins leaves few objects`() async throws {
+    @Test func `many failed logins leave few objects`() async throws {
         let daemon = try await RunningDaemon()
         let (hostile, neighbour) = (try TestClient(), try TestClient())
         var started = 0
@@ -229,7 +230,7 @@ struct HostileClientTests {
                 #expect(reply.name == .limitsExceeded)
             }
         }
-        // A number of calls at once, and two in a second.
+        // A burst of calls, and then two per second.
         #expect(128..<900 ~= started)
         try await neighbour.logIn("bob")
         let logins = try await neighbour.service.objects().values.filter {

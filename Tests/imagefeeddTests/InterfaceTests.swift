@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The documented interfaces are those that the daemon tells of.
+/// Tests that the documented interfaces equal the introspection data of the daemon.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct InterfaceTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "dist/interfaces")
 
-    @Test func `the documents tell what the daemon tells`() async throws {
+    @Test func `the documented interfaces equal those of the daemon`() async throws {
         let world = try await UnsplashWorld()
         let (daemon, client) = (world.daemon, world.client)
         let (started, url) = try await world.startLogin()
@@ -46,7 +46,7 @@ struct InterfaceTests {
         try await daemon.stop()
     }
 
-    @Test func `the tree can be walked from the top`() async throws {
+    @Test func `all objects are found by introspection from the root`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
@@ -64,7 +64,7 @@ struct InterfaceTests {
     }
 }
 
-/// Reads introspection data: each interface as a sorted list of what its members are.
+/// A parser of introspection data. The result is a sorted list of member descriptions per interface.
 private final class InterfaceParser: NSObject, XMLParserDelegate {
     private var interfaces: [String: [String]] = [:]
     private var children: [String] = []

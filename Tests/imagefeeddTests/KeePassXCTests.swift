@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The daemon with a real KeePassXC that has its default settings.
+/// Tests of the daemon with a real KeePassXC in its default settings.
 ///
-/// It asks for access to each item, once for each connection to the bus (`ConfirmAccessItem`), and shows a dialog for
-/// a search while its database is locked (`UnlockBeforeSearch`).
+/// It prompts for access to each item, once per bus connection (`ConfirmAccessItem`), and shows a dialog for a search
+/// while its database is locked (`UnlockBeforeSearch`).
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct KeePassXCTests {
     private func waitForState(_ world: some ProviderWorld, _ user: String, _ state: String)
@@ -41,7 +41,7 @@ struct KeePassXCTests {
         #expect(world.unsplash.requests("POST /oauth/token").count == renewals + 1)
         #expect(try await keyring.dialogs == [])
 
-        // The access ends with the connection. Only the user's refresh asks for it again.
+        // The access ends with the connection. Only a refresh by the user prompts for it again.
         try await world.daemon.stop()
         try await world.start()
         try await waitForState(world, "ada", "locked")
@@ -65,7 +65,7 @@ struct KeePassXCTests {
         try await keyring.stop()
     }
 
-    @Test func `a Mastodon login needs no access to what it stores`() async throws {
+    @Test func `a Mastodon login does not prompt for access to its items`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
         let world = try await MastodonWorld(.mastodon)
         let ada = try await world.logIn("ada")

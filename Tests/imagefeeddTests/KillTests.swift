@@ -7,17 +7,17 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The daemon is killed at random moments while it likes, walks and downloads, and nothing is lost. A watcher stays
-/// on the bus, and daemons start on a second bus with the same folders.
+/// Kills the daemon at random moments while it likes, walks and downloads, and tests that nothing is lost. A watching
+/// client stays on the bus, and daemons start on a second bus with the same folders.
 ///
-/// `dist/soak` does it a thousand times, with the daemon as it is installed.
+/// `dist/soak` runs a thousand kills with the installed daemon.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(60))) @MainActor
 struct KillTests {
     private static let kills = getenv("IMAGEFEED_KILLS").flatMap { Int(String(cString: $0)) } ?? 20
-    /// How soon the daemon as it is installed answers, half of the times.
+    /// The largest median start-up time of the installed daemon.
     private static let startLimit = Duration.milliseconds(50)
 
-    @Test func `what is killed at any moment loses nothing`() async throws {
+    @Test func `a kill at any moment loses no confirmed state`() async throws {
         let world = try await UnsplashWorld(photoCount: 240)
         world.unsplash.settings.requestsPerHour = 10_000_000
         let ada = try await world.logIn("ada")
@@ -26,15 +26,15 @@ struct KillTests {
         let secondBus = try await SecondBusUnderKills(ada.path)
         var starts: [Duration] = []
         for kill in 1...Self.kills {
-            load.makeTrouble()
+            load.injectFaults()
             let work = load.start()
             try await secondBus.start()
-            // A random moment is what this is about.
+            // The random delay is the purpose of this test.
             try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000)))
             load.isEnding = true
             try await world.daemon.kill()
             for worker in work { await worker.value }
-            load.endTrouble()
+            load.removeFaults()
             try await secondBus.end()
             if kill % 10 == 0 || kill == Self.kills { try await checkFiles() }
             try await world.start()
@@ -57,7 +57,7 @@ struct KillTests {
         if RunningDaemon.isInstalled { #expect(median <= Self.startLimit) }
     }
 
-    /// No half image under a final name, and databases that are sound.
+    /// Expects complete images and intact databases.
     private func checkFiles() async throws {
         let directory = try PrivateBus.current.directory
         let images = "home/.cache/imagefeed/images/unsplash_ada"
@@ -68,7 +68,7 @@ struct KillTests {
             try checkImage("downloads/\(name)")
         }
         for path in ["home/.local/share/imagefeed/accounts", "home/.cache/imagefeed/feeds"] {
-            // A copy: looking into one that is not closed would repair it.
+            // A copy, because opening a database that was not closed would repair it.
             for suffix in ["", "-wal"] {
                 let source = directory.appending("\(path).sqlite\(suffix)")
                 guard access(source, F_OK) == 0 else { continue }
@@ -96,7 +96,7 @@ struct KillTests {
     }
 }
 
-/// The names of what is in a folder; none where there is no folder.
+/// Returns the names in a folder; empty if the folder does not exist.
 private func names(in folder: String) throws -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

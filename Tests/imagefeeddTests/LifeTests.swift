@@ -5,16 +5,16 @@ import Glibc
 import TestSupport
 import Testing
 
-/// How the daemon starts and ends.
+/// Tests of the start and the exit of the daemon.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct LifeTests {
-    @Test func `a bus that is gone ends it with success`() async throws {
+    @Test func `the loss of the bus ends the daemon with status 0`() async throws {
         let daemon = try await RunningDaemon()
         try await PrivateBus.current.stop()
         #expect(try await daemon.process.exitStatus() == .code(0))
     }
 
-    @Test func `another one takes over if it is told to`() async throws {
+    @Test func `a second daemon takes over only with the option --replace`() async throws {
         try Pictures.add(["a"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -29,7 +29,7 @@ struct LifeTests {
         try await third.stop()
     }
 
-    @Test func `without a bus it says so`() async throws {
+    @Test func `the daemon reports a missing bus`() async throws {
         try await PrivateBus.current.stop()
         let result = try await RunningDaemon.start().result()
         #expect(result.exit == .code(69))
@@ -37,7 +37,7 @@ struct LifeTests {
         #expect(result.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `the bus starts it, and it shows all accounts at once`() async throws {
+    @Test func `a daemon that the bus starts shows all accounts in its first reply`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let paths = [try await client.logIn("ada").path, try await client.logIn("bob").path]
@@ -56,16 +56,16 @@ struct LifeTests {
         }
         let id: UInt32 = try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
             .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
-        let gone = Observed(false)
+        let hasExited = Observed(false)
         let watch = try await client.connection.watchOwner(of: ServiceName.bus) { owner in
-            gone.update { $0 = owner == nil }
+            hasExited.update { $0 = owner == nil }
         }
         Glibc.kill(Int32(id), SIGTERM)
-        try await gone.wait { $0 ? true : nil }
+        try await hasExited.wait { $0 ? true : nil }
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `another folder in the configuration is taken on SIGHUP`() async throws {
+    @Test func `SIGHUP applies a new pictures folder`() async throws {
         try Pictures.add(["a"])
         try Pictures.add("b.png", folder: "home/Other")
         let daemon = try await RunningDaemon()
@@ -83,7 +83,7 @@ struct LifeTests {
         try await daemon.stop()
     }
 
-    @Test func `the same folder in the configuration disturbs nobody on SIGHUP`() async throws {
+    @Test func `SIGHUP with the same pictures folder changes nothing`() async throws {
         try Pictures.add(["a"])
         let daemon = try await RunningDaemon(["--log-level", "info"])
         let client = try TestClient()
@@ -99,7 +99,7 @@ struct LifeTests {
         try await daemon.process.standardError.wait { output in
             output.text.contains("The configuration was read again") ? true : nil
         }
-        // What was told before the answer has come before it.
+        // Signals before the reply have arrived before it.
         #expect(try await account.properties(.account)["State"] == .string("ready"))
         let changed = try changes.messages.value.map { message in
             let change: (String, [String: Variant], [String]) = try message.read()
@@ -110,7 +110,7 @@ struct LifeTests {
         try await daemon.stop()
     }
 
-    @Test func `a bad line of the configuration is reported with its number`() async throws {
+    @Test func `an invalid line of the configuration is reported with its number`() async throws {
         let directory = try PrivateBus.current.directory
         try Pictures.add("b.png", folder: "home/Other")
         let path = try directory.write(
@@ -125,7 +125,7 @@ struct LifeTests {
         try await daemon.stop()
     }
 
-    @Test func `accounts of a newer version are left alone`() async throws {
+    @Test func `accounts of a newer version are not changed`() async throws {
         let path = try PrivateBus.current.directory.write(
             "", to: "home/.local/share/imagefeed/accounts.sqlite")
         try Self.emptyDatabase(version: 99).write(to: URL(filePath: path))
@@ -139,11 +139,11 @@ struct LifeTests {
     private static func emptyDatabase(version: UInt8) -> Data {
         var bytes = Array("SQLite format 3\0".utf8) + [2, 0, 1, 1, 0, 64, 32, 32]
         bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
-        // The file's change counter, its pages, the schema's format, and the encoding
+        // The change counter of the file, its number of pages, the format of the schema, and the encoding
         for (offset, value) in [(27, 1), (31, 1), (47, 4), (59, 1), (63, version), (95, 1)] {
             bytes[offset] = UInt8(value)
         }
-        // A leaf of a table, with no cells
+        // A leaf page of a table without cells
         bytes[100] = 13
         bytes[105] = 2
         return Data(bytes)

@@ -6,25 +6,25 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Likes, pages and downloads, whose daemon may be killed at any moment; and what has to be true afterwards.
+/// A load of likes, pages and downloads on a daemon that may be killed at any moment, and checks of the results.
 @MainActor
 final class LoadUnderKills {
-    /// Whether errors are to be expected: the daemon is being killed.
+    /// True while the daemon is being killed, so that errors are expected.
     var isEnding = false
     private let world: UnsplashWorld
     private let account: AccountClient
-    /// Photos that are liked and unliked; others are walked past.
+    /// The photos that are liked and unliked. Walks include other photos.
     private let photos: [String]
-    /// What was confirmed to whoever asked: that it is liked, or not, or will be. Of calls that were not
-    /// answered nobody knows.
-    private var wishes: [String: Bool] = [:]
+    /// The confirmed state of each photo: liked or not, now or later. The state after a call without a reply is
+    /// unknown.
+    private var confirmedStates: [String: Bool] = [:]
     private var busy: Set<String> = []
     private var events: [Event] = []
-    private var counts = (likes: 0, unanswered: 0, pages: 0, downloads: 0, commands: 0)
+    private var counts = (likes: 0, pending: 0, pages: 0, downloads: 0, commands: 0)
 
-    /// What a client saw of a like, among the requests to the service.
+    /// An event of a client, with the number of requests to the service at that time.
     private enum Event {
-        case asked(String, number: Int)
+        case called(String, number: Int)
         case done(String, isLiked: Bool, number: Int)
     }
 
@@ -32,28 +32,28 @@ final class LoadUnderKills {
         self.world = world
         self.account = account
         photos = Array(try await world.ids(account, count: 60))
-        for photo in photos { wishes[photo] = false }
+        for photo in photos { confirmedStates[photo] = false }
         #expect(mkdir(try PrivateBus.current.directory.appending("downloads"), 0o700) == 0)
     }
 
-    /// The state of each photo that is liked and unliked, as it was confirmed.
-    var states: [String: Bool] { wishes }
+    /// The confirmed state of each photo.
+    var states: [String: Bool] { confirmedStates }
 
     var report: String {
         """
-        \(counts.likes) likes and \(counts.unanswered) without an answer, \(counts.pages) pages, \
+        \(counts.likes) likes and \(counts.pending) without a reply, \(counts.pages) pages, \
         \(counts.downloads) downloads and \(counts.commands) by command, \(world.unsplash.requestCount) requests
         """
     }
 
-    // MARK: The service
+    // MARK: Service
 
     private static let patterns: [RequestPattern] = [
         "POST /photos/*/like", "DELETE /photos/*/like", "GET /photos", "GET /*photo-*",
     ]
 
-    /// Lets some of the next requests fail.
-    func makeTrouble() {
+    /// Makes some of the next requests fail.
+    func injectFaults() {
         isEnding = false
         let faults: [Fault] = [
             .answerLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
@@ -63,24 +63,24 @@ final class LoadUnderKills {
         }
     }
 
-    func endTrouble() {
+    func removeFaults() {
         for pattern in Self.patterns { world.unsplash.recover(pattern) }
     }
 
-    // MARK: The load
+    // MARK: Load
 
     func start() -> [Task<Void, Never>] {
         [work(like), work(like), work(like), work(walk), work(download)]
             + (Int.random(in: 0..<4) == 0 ? [Task { await downloadByCommand() }] : [])
     }
 
-    /// Does something again and again until the daemon is gone.
+    /// Repeats `body` until the daemon exits.
     private func work(_ body: @escaping () async throws -> Void) -> Task<Void, Never> {
         Task {
             while !isEnding {
                 do {
                     try await body()
-                } catch BusError.reply(let reply) where Self.mayBe(reply) {
+                } catch BusError.reply(let reply) where Self.isExpected(reply) {
                     continue
                 } catch {
                     if !isEnding { Issue.record(error) }
@@ -90,7 +90,7 @@ final class LoadUnderKills {
         }
     }
 
-    private static func mayBe(_ reply: ErrorReply) -> Bool {
+    private static func isExpected(_ reply: ErrorReply) -> Bool {
         [ServiceError.serviceFailed, .staleCursor, .offline, .notFound].map(\.name)
             .contains(reply.name)
     }
@@ -100,12 +100,12 @@ final class LoadUnderKills {
         busy.insert(photo)
         defer { busy.remove(photo) }
         let isWanted = Bool.random()
-        wishes[photo] = nil
-        counts.unanswered += 1
-        events.append(.asked(photo, number: world.unsplash.requestCount))
+        confirmedStates[photo] = nil
+        counts.pending += 1
+        events.append(.called(photo, number: world.unsplash.requestCount))
         let outcome = try await isWanted ? account.like(photo) : account.unlike(photo)
-        wishes[photo] = isWanted
-        counts.unanswered -= 1
+        confirmedStates[photo] = isWanted
+        counts.pending -= 1
         counts.likes += 1
         if outcome == "done" {
             events.append(.done(photo, isLiked: isWanted, number: world.unsplash.requestCount))
@@ -123,7 +123,7 @@ final class LoadUnderKills {
             cursor = page.next
             if cursor.isEmpty { break }
         }
-        // What is liked meanwhile moves to the top.
+        // A photo that is liked during the walk moves to the top.
         if source != "likes" { #expect(found.count == Set(found).count) }
         if Bool.random() { _ = try await account.refresh(source) }
     }
@@ -151,9 +151,9 @@ final class LoadUnderKills {
         }
     }
 
-    // MARK: What has to be true
+    // MARK: Checks
 
-    /// What was confirmed is still so: it is liked, or on its way.
+    /// Expects that every confirmed state is still shown: the photo is liked or has a pending like.
     func compare() async throws {
         var (photos, cursor): ([[String: Variant]], String) = ([], "")
         repeat {
@@ -172,38 +172,41 @@ final class LoadUnderKills {
                 Issue.record("\(photo) is not shown")
                 continue
             }
-            if let wish = wishes[photo] { #expect(state == wish, "\(photo) was lost") }
-            // Of calls without an answer it is known by now.
-            wishes[photo] = state
+            if let confirmed = confirmedStates[photo] {
+                #expect(state == confirmed, "\(photo) was lost")
+            }
+            // The shown state also settles the calls without a reply.
+            confirmedStates[photo] = state
         }
     }
 
-    /// The service has what is shown here, and was told of nothing that it had confirmed before.
+    /// Expects that the service has the confirmed states and received no request for a like that it had confirmed
+    /// before.
     func checkService() {
         let liked = Set(world.unsplash.likes(of: "ada"))
-        for photo in photos { #expect(liked.contains(photo) == wishes[photo], "\(photo)") }
+        for photo in photos { #expect(liked.contains(photo) == confirmedStates[photo], "\(photo)") }
         let requests = world.unsplash.requests("/photos/*/like")
-        var settled: [String: (method: String, number: Int)] = [:]
+        var confirmed: [String: (method: String, number: Int)] = [:]
         var next = events.makeIterator()
         var event = next.next()
         for request in requests {
             while let current = event, Self.number(current) <= request.number {
                 switch current {
-                case .asked(let photo, _): settled[photo] = nil
+                case .called(let photo, _): confirmed[photo] = nil
                 case .done(let photo, let isLiked, let number):
-                    settled[photo] = (isLiked ? "POST" : "DELETE", number)
+                    confirmed[photo] = (isLiked ? "POST" : "DELETE", number)
                 }
                 event = next.next()
             }
             let photo =
                 request.target.split(separator: "/").dropFirst().first.map(String.init) ?? ""
-            #expect(settled[photo] == nil, "\(request.method) \(photo) after it was done")
+            #expect(confirmed[photo] == nil, "\(request.method) \(photo) after it was done")
         }
     }
 
     private static func number(_ event: Event) -> Int {
         switch event {
-        case .asked(_, let number), .done(_, _, let number): number
+        case .called(_, let number), .done(_, _, let number): number
         }
     }
 }

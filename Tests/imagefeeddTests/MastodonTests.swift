@@ -7,22 +7,22 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What is particular to servers that users name.
+/// Tests of accounts at servers that the user names.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct MastodonTests {
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {
         let world = try await MastodonWorld(.mastodon)
-        let door = world.server.hold("GET /.well-known/oauth-authorization-server")
+        let gate = world.server.hold("GET /.well-known/oauth-authorization-server")
         let path = try await world.client.service.manager.login("mastodon", world.loginOptions)
         let login = world.client.service.login(path)
         try await world.server.waitForRequests("GET /.well-known/oauth-authorization-server")
         try await login.cancel()
         #expect(try await login.properties()["State"] == .string("cancelled"))
-        door.release()
+        gate.release()
         try await world.daemon.stop()
     }
 
-    @Test func `accounts of many servers live beside each other, and a dead one slows nobody`()
+    @Test func `accounts of several servers work independently of an unresponsive server`()
         async throws
     {
         let unsplash = try SimulatedUnsplash.start(photoCount: 40)
@@ -65,7 +65,7 @@ struct MastodonTests {
             ])
         #expect(try await world.property(others[0], "Server") == .string("pixels.test"))
         #expect(try await world.property(others[0], "Username") == .string("ada"))
-        // Two at one server: it knows one application.
+        // Two accounts at one server share one client registration.
         #expect(world.server.registrations == 1)
         let feeds =
             [world.server.photos(), world.server.photos()] + world.others.map { $0.photos() }
@@ -73,7 +73,7 @@ struct MastodonTests {
             #expect(try await world.walk(account) == feed)
         }
 
-        // One does not answer any more, another is not there.
+        // One server does not respond any more, another one is stopped.
         world.others[0].fail("*", .silence)
         world.others[1].stop()
         let pixels = others[0]
@@ -99,7 +99,7 @@ struct MastodonTests {
     }
 
     @Test(arguments: Software.all)
-    func `the application makes itself known as each server wants it`(
+    func `the client registration matches the requirements of each server`(
         software: Software
     ) async throws {
         let world = try await MastodonWorld(software)
@@ -122,11 +122,11 @@ struct MastodonTests {
                     == "read:accounts read:statuses read:favourites write:favourites")
             #expect(request.fields["redirect_uris"]?.hasPrefix("http://127.0.0.1/callback") == true)
         }
-        // A page for people is never asked for by accident.
+        // No API request accepts an HTML page.
         for request in world.server.requests(on: .server) where request.path.hasPrefix("/api/") {
             #expect(request["Accept"] == "application/json")
         }
-        // Once is enough, until the server has forgotten it.
+        // One registration is sufficient until the server forgets it.
         let isForOneLogin = software.revocation == .application
         try await world.logIn("bob")
         #expect(world.server.registrations == (isForOneLogin ? 2 : 1))
@@ -162,14 +162,14 @@ struct MastodonTests {
     }
 
     @Test(arguments: [UnsplashWorld.Place.daemon, .plugin])
-    func `the last account of a server takes its tokens and the registration along`(
+    func `removing the last account of a server removes its tokens and the client registration`(
         place: UnsplashWorld.Place
     ) async throws {
         let world = try await MastodonWorld(.mastodon, place: place)
         world.server.settings.reusesTokens = false
         world.server.settings.tokenLifetimeSeconds = 7200
         let ada = try await world.logIn("ada")
-        // The server has another application for the second user, and still knows the first.
+        // The second user gets another client registration, and the server still knows the first.
         let keyring = try PrivateKeyring.current.connect()
         let item = ["server": "\(world.provider)@photos.test"]
         try await keyring.delete(try #require(try await keyring.search(item).0.first))
@@ -194,7 +194,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a token that has ended is renewed, once`() async throws {
+    @Test func `an expired token is renewed once`() async throws {
         let world = try await MastodonWorld(.pixelfed)
         world.server.settings.tokenLifetimeSeconds = 7200
         let ada = try await world.logIn("ada")
@@ -215,7 +215,7 @@ struct MastodonTests {
     }
 
     @Test(arguments: [Software.pixelfed, .akkoma])
-    func `a refused refresh token needs a login`(software: Software) async throws {
+    func `a rejected refresh token requires a login`(software: Software) async throws {
         let world = try await MastodonWorld(software)
         let ada = try await world.logIn("ada")
         _ = try await world.ids(ada)
@@ -236,7 +236,7 @@ struct MastodonTests {
         world.server.settings.handles = domain
         let isNamed = ![.none, .loop, .localNetwork].contains(domain)
         for server in ["@ada@handles.test", "handles.test"] {
-            // A document of WebFinger is one of a user.
+            // WebFinger documents exist only for users.
             guard isNamed, domain != .webFinger || server.contains("@") else {
                 let path = try await world.client.service.manager.login(
                     "mastodon", [.server: .string(server)])
@@ -253,7 +253,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a rate limit of the instance document is one of the account`() async throws {
+    @Test func `a rate limit of the instance document applies to the account`() async throws {
         let world = try await MastodonWorld(.mastodon)
         let limit = Fault.reply(
             Reply(429, json: ["error": "Too many requests"], headers: [("Retry-After", "600")]))
@@ -274,7 +274,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a server that hides its instance document shows all servers nevertheless`()
+    @Test func `the public source works without the instance document`()
         async throws
     {
         let world = try await MastodonWorld(.mastodon)
@@ -288,7 +288,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `what is no server is said at once`() async throws {
+    @Test func `an invalid server name is rejected immediately`() async throws {
         let world = try await MastodonWorld(.mastodon)
         for name in ["", "localhost", "127.0.0.1", "http://photos.test", "a b", "photos.test:80"] {
             await expectError(.invalidArgs) {
@@ -306,7 +306,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a discovery that takes too long fails the login, and registers no client`()
+    @Test func `a discovery that takes too long fails the login without registering a client`()
         async throws
     {
         let world = try await MastodonWorld(.mastodon)
@@ -331,7 +331,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a server that is something else is told apart`() async throws {
+    @Test func `a server with other software is rejected`() async throws {
         let world = try await MastodonWorld(.mastodon)
         for fault in [Fault.json("{}"), .htmlPage, .json(#"{"version":"1"}"#)] {
             world.server.fail("GET /api/*/instance", fault)
@@ -349,12 +349,12 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `an unfavourite that the server puts off stays undone here`() async throws {
+    @Test func `an unlike that the server applies later stays effective`() async throws {
         let world = try await MastodonWorld(.mastodon)
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         #expect(try await ada.like(ids[0]) == "done")
-        #expect(try await Set(world.ids(ada, "likes")) == world.likedTogether(ids[0]))
+        #expect(try await Set(world.ids(ada, "likes")) == world.likeGroup(ids[0]))
         world.server.settings.putsUnfavouritesOff = true
         #expect(try await ada.unlike(ids[0]) == "done")
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
@@ -366,7 +366,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `every source is what it says`() async throws {
+    @Test func `every source has its photos`() async throws {
         let world = try await MastodonWorld(.pixelfed)
         let ada = try await world.logIn("ada")
         let statuses = world.server.statuses
@@ -382,7 +382,7 @@ struct MastodonTests {
         #expect(try await world.walk(ada, "tag:photography") == own)
         #expect(try await world.walk(ada, "tag:nothing") == [])
         await expectError(ServiceError.notFound.name) { _ = try await world.ids(ada, "user:no") }
-        // More likes than a page has, whose places are told wrongly.
+        // More likes than a page contains, with cursors that the server reports incorrectly.
         for status in statuses.prefix(60) where status.boosts == nil {
             world.server.setLike(status.id, of: "ada")
         }
@@ -392,7 +392,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `warnings are kept to, and the setting counts at once`() async throws {
+    @Test func `sensitive photos are hidden and the setting applies immediately`() async throws {
         let world = try await MastodonWorld(.mastodon)
         let ada = try await world.logIn("ada")
         let hidden = world.server.photos()
@@ -415,7 +415,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a feed that is still put together is not taken for an empty one`() async throws {
+    @Test func `a feed that the server is still building is not treated as empty`() async throws {
         let world = try await MastodonWorld(.mastodon)
         world.server.settings.isBuildingHome = true
         let ada = try await world.logIn("ada")
@@ -429,7 +429,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a limit ends when the server said, in whatever language`() async throws {
+    @Test func `the end of a rate limit is read in any language`() async throws {
         let world = try await MastodonWorld(.mastodon)
         world.server.settings.isJapanese = true
         let ada = try await world.logIn("ada")
@@ -437,10 +437,10 @@ struct MastodonTests {
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         let properties = try await ada.properties(.account)
         let retry = try #require(properties["RetryAt"]?.int64)
-        // Windows of five minutes.
+        // The server counts in windows of five minutes.
         #expect((retry - 1) % 300 == 0)
         #expect(properties["RateLimit"] == .structure([.uint32(0), .uint32(300), .int64(retry)]))
-        // The other account has its own.
+        // The other account has its own limit.
         let bob = try await world.logIn("bob")
         _ = try await bob.refresh("")
         try await world.daemon.stop()
@@ -451,7 +451,7 @@ struct MastodonTests {
         (422, "Validation failed: Favourite is invalid", "ServiceFailed"),
         (403, "This action is outside the authorized scopes", "local"),
     ])
-    func `a like that the server refuses is not sent again`(
+    func `a refused like is not sent again`(
         status: Int, text: String, result: String
     ) async throws {
         let world = try await MastodonWorld(.mastodon)
@@ -475,7 +475,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    // MARK: Feeds that change
+    // MARK: Changing feeds
 
     @Test func `a boost of an old photo among many new ones loses nothing`() async throws {
         let world = try await MastodonWorld(.mastodon)
@@ -487,13 +487,13 @@ struct MastodonTests {
         for _ in 0..<30 { world.server.publish() }
         world.server.boost(old.id)
         for _ in 0..<30 { world.server.publish() }
-        // Of one page: the rest is in a gap.
+        // The photos of one page: the rest is in a gap.
         let new = try await ada.refresh("")
         #expect(new == 39)
         let feed = world.feed
         #expect(feed.count == before.count + 60)
         #expect(try await world.walk(ada) == feed)
-        // The daemon is replaced, and still knows all.
+        // A new daemon has the complete feed.
         try await world.daemon.stop()
         world.daemon = try await RunningDaemon(MastodonWorld.arguments)
         try await world.wait(ada, "ready")
@@ -501,13 +501,13 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a photo that is boosted during a walk is shown by it once`() async throws {
+    @Test func `a photo that is boosted during a walk is shown once`() async throws {
         let world = try await MastodonWorld(.mastodon)
         let ada = try await world.logIn("ada")
         let feed = world.feed
         let (photos, next) = try await ada.page("", cursor: "", count: 20)
         var found = photos.compactMap { $0["id"]?.string }
-        // One that was shown, one that is cached below, one that was never fetched.
+        // A shown photo, a cached photo below, and a photo that was never fetched.
         for photo in [feed[3], feed[24], feed[feed.count - 2]] {
             world.server.boost(String(photo.prefix { $0 != "." }))
         }
@@ -523,7 +523,7 @@ struct MastodonTests {
         try await world.daemon.stop()
     }
 
-    @Test func `what the server no longer shows leaves the feed, and what arrives late comes in`()
+    @Test func `a refresh removes deleted photos and inserts late ones`()
         async throws
     {
         let world = try await MastodonWorld(.mastodon)

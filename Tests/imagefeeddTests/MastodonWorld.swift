@@ -5,10 +5,10 @@ import MastodonSimulator
 import TestSupport
 import Testing
 
-/// The daemon beside simulated servers of the Fediverse, and beside a real keyring.
+/// The daemon with simulated Mastodon servers and a real keyring.
 @MainActor
 final class MastodonWorld: BrowserWorld {
-    /// The server that logins go to unless they say otherwise.
+    /// The server of a login without the option `server`.
     let server: SimulatedMastodon
     let others: [SimulatedMastodon]
     let client: TestClient
@@ -17,11 +17,11 @@ final class MastodonWorld: BrowserWorld {
     let provider: String
 
     /// - Parameters:
-    ///   - software: What the server runs.
-    ///   - others: Servers beside it, by their names.
-    ///   - place: Where the provider runs.
-    ///   - more: Lines for the configuration, of this provider and others.
-    /// - Throws: What could not be started.
+    ///   - software: The software of the server.
+    ///   - others: Additional servers, with their names.
+    ///   - place: The process of the provider.
+    ///   - more: Additional lines for the configuration, of this provider and others.
+    /// - Throws: The error of a program that cannot be started.
     init(
         _ software: Software, others: [(name: String, software: Software)] = [],
         place: UnsplashWorld.Place = .daemon, more: String = ""
@@ -57,7 +57,7 @@ final class MastodonWorld: BrowserWorld {
         client = try TestClient()
     }
 
-    /// What a user would have, and where pictures are here.
+    /// Returns the manifest, with the simulated servers as media hosts.
     private static func manifest(_ servers: [SimulatedMastodon]) -> String {
         """
         [Provider]
@@ -82,15 +82,15 @@ final class MastodonWorld: BrowserWorld {
     var strangerURL: String { server.strangerURL }
     var loginOptions: [LoginOption: Variant] { [.server: .string(server.name)] }
     func accountID(_ user: String) -> String { "\(provider)_\(user)_40photos_2etest" }
-    /// A code can be shown only where several redirect addresses are registered: at Mastodon.
+    /// True if a code can be shown. This requires several registered redirect URIs, as at Mastodon.
     var showsCodes: Bool { software.redirects == .anyPort }
-    var refusesCodes: Bool { software.codeRefusal != .crash }
+    var rejectsCodes: Bool { software.codeRefusal != .crash }
     /// Refresh tokens are revoked, too.
     var requestsPerRevocation: Int {
         if software.revocation == .none { return 0 }
         return server.settings.tokenLifetimeSeconds == nil ? 1 : 2
     }
-    var givesNewTokens: Bool { !server.settings.reusesTokens }
+    var issuesNewTokens: Bool { !server.settings.reusesTokens }
 
     var feed: [String] { server.photos() }
     func publish() -> String { server.publish().photos[0] }
@@ -103,7 +103,7 @@ final class MastodonWorld: BrowserWorld {
             })
     }
 
-    func likedTogether(_ photo: String) -> Set<String> {
+    func likeGroup(_ photo: String) -> Set<String> {
         Set(server.statuses.first { $0.id == Self.status(photo) }?.photos ?? [])
     }
 
@@ -115,8 +115,8 @@ final class MastodonWorld: BrowserWorld {
         }
     }
 
-    func pattern(_ what: Asked) -> RequestPattern {
-        switch what {
+    func pattern(_ endpoint: Endpoint) -> RequestPattern {
+        switch endpoint {
         case .feed: "GET /api/v1/timelines/home"
         case .like: "POST /api/v1/statuses/*/favourite"
         case .user: "GET /api/v1/accounts/verify_credentials"
@@ -127,7 +127,7 @@ final class MastodonWorld: BrowserWorld {
     }
 
     func exhaust() {
-        // Where nothing is counted, nothing is left all the same.
+        // A server that does not count requests also has none left.
         if !software.countsRequests { server.fail("/api/*/*/*", .htmlStatus(429)) }
         if !software.countsRequests { server.fail("/api/*/*", .htmlStatus(429)) }
         server.leaveRequests(0)

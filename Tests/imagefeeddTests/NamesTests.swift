@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Only a provider's own files refer to its service by name.
+/// Tests that only the files of a provider name its service.
 struct NamesTests {
     @Test(arguments: [("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
-    func `a provider takes its folder and a line of registration`(
+    func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String
     ) throws {
         let sources = URL(filePath: #filePath).deletingLastPathComponent()
@@ -13,7 +13,7 @@ struct NamesTests {
             "Providers/\(folder)/", "Development/\(folder)Simulator/",
             "Development/\(folder.lowercased())-simulator/",
             "Development/\(folder.lowercased())-plugin/",
-            // The fuzzer names every parser.
+            // The fuzzer uses every parser.
             "Development/Fuzzer/",
         ]
         var found: Set<String> = []

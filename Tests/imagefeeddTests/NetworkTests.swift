@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What the daemon makes of NetworkManager and logind, which are on the session's bus here.
+/// Tests of the reactions to NetworkManager and logind, which are on the session bus here.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct NetworkTests {
-    /// Less than the pause before an account tries again by itself.
+    /// A time limit that is shorter than the delay before an automatic retry.
     private static let soon = Duration.seconds(3)
 
     init() throws {
@@ -18,7 +18,7 @@ struct NetworkTests {
             withDestinationPath: directory.appending("bus"))
     }
 
-    /// An account whose service is away, and that has a like to send.
+    /// Returns an account whose service is unavailable and that has a pending like.
     private func goOffline(_ world: UnsplashWorld) async throws -> AccountClient {
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -29,7 +29,7 @@ struct NetworkTests {
         return ada
     }
 
-    @Test func `when NetworkManager says that the network is back all goes on at once`()
+    @Test func `all accounts continue immediately when NetworkManager reports the network`()
         async throws
     {
         let manager = try await FakeNetworkManager(state: 20)
@@ -41,13 +41,13 @@ struct NetworkTests {
         try world.unsplash.resume()
         let start = ContinuousClock.now
         manager.state = 70
-        // On a machine without any network the kernel's word stands.
+        // On a machine without any network, the daemon uses the kernel's information.
         guard hasAddress else { return }
         try await world.client.wait(ServiceName.root, .manager, "Online", .bool(true))
         try await world.wait(ada, "ready")
         try await world.unsplash.waitForRequests("POST /photos/*/like")
         #expect(ContinuousClock.now - start < Self.soon)
-        // It goes, and the kernel is believed again.
+        // The service leaves the bus, and the daemon uses the kernel's information again.
         manager.state = 20
         try await world.client.wait(ServiceName.root, .manager, "Online", .bool(false))
         try await manager.stop()
@@ -55,7 +55,7 @@ struct NetworkTests {
         try await world.daemon.stop()
     }
 
-    @Test func `when the machine wakes up all goes on at once`() async throws {
+    @Test func `all accounts continue immediately after resume`() async throws {
         let logind = try PrivateBus.current.connect()
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let world = try await UnsplashWorld()
@@ -81,14 +81,14 @@ struct NetworkTests {
     }
 
     @Test(arguments: Event.allCases)
-    func `connections of another network are not used any more`(event: Event) async throws {
+    func `connections of the previous network are not reused`(event: Event) async throws {
         let logind = try PrivateBus.current.connect()
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let manager = try await FakeNetworkManager()
         manager.primaryConnection = "/org/freedesktop/NetworkManager/ActiveConnection/1"
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
-        // The API is behind a relay from now on.
+        // From now on, the API is reached through a relay.
         let api = try #require(
             UInt16(world.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
         let relay = try LoopbackRelay(to: api)
@@ -159,7 +159,7 @@ struct NetworkTests {
     }
 
     @Test(arguments: ["https_proxy", "ALL_PROXY"])
-    func `the password of a malformed proxy address appears nowhere`(variable: String) async throws
+    func `the password in a malformed proxy address is not disclosed`(variable: String) async throws
     {
         let recording = try await BusRecording()
         let daemon = try await RunningDaemon(
@@ -177,7 +177,7 @@ struct NetworkTests {
         #expect(try await files(holding: ["pa#ss"]).isEmpty)
     }
 
-    @Test func `photos of one's own need nobody on the system bus`() async throws {
+    @Test func `local accounts do not connect to the system bus`() async throws {
         _ = try await FakeNetworkManager(state: 20)
         let daemon = try await RunningDaemon()
         let client = try TestClient()

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What the user is told of on a desktop with dunst.
+/// Tests of the notifications on a desktop with dunst.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct NotificationTests {
-    /// Likes photos of which nobody can be asked whether they are liked yet, and expects that to fail.
+    /// Toggles likes whose current state cannot be fetched, and expects that to fail.
     private func failLikes(
         _ count: Int, _ world: UnsplashWorld, _ account: AccountClient
     ) async throws -> [String] {
@@ -25,7 +25,7 @@ struct NotificationTests {
         return ids
     }
 
-    @Test func `a like that failed is shown, and a click sends it`() async throws {
+    @Test func `a failed like has a notification whose action sends it`() async throws {
         let desktop = try await NotifiedDesktop()
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
@@ -41,7 +41,7 @@ struct NotificationTests {
         try await world.daemon.stop()
     }
 
-    @Test func `ten likes that failed are one notification`() async throws {
+    @Test func `ten failed likes share one notification`() async throws {
         let desktop = try await NotifiedDesktop()
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
@@ -49,7 +49,7 @@ struct NotificationTests {
         let ids = try await failLikes(10, world, ada)
         try await desktop.showing(1)
         #expect(try await desktop.count == 1)
-        // It says how many once they are all there.
+        // The notification contains the number once all likes have failed.
         while try await !recording.text().contains("10 likes could not be sent for ada") {}
         #expect(try await desktop.count == 1)
         try world.unsplash.resume()
@@ -61,7 +61,7 @@ struct NotificationTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a token that was revoked is one notification, that leads to the browser`()
+    @Test func `a revoked token has one notification whose action opens the browser`()
         async throws
     {
         let desktop = try await NotifiedDesktop()
@@ -84,7 +84,7 @@ struct NotificationTests {
         try await world.daemon.stop()
     }
 
-    @Test func `what is healed is taken away, and so is all at the end`() async throws {
+    @Test func `notifications are withdrawn when resolved and at exit`() async throws {
         let desktop = try await NotifiedDesktop()
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
@@ -98,7 +98,7 @@ struct NotificationTests {
         try await desktop.showing(0)
     }
 
-    @Test func `who wants no notifications has none`() async throws {
+    @Test func `notifications can be disabled`() async throws {
         let desktop = try await NotifiedDesktop()
         try PrivateBus.current.directory.write(
             "[Daemon]\nNotifications=false\n", to: "etc/imagefeed/imagefeed.conf")

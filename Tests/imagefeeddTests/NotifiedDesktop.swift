@@ -2,7 +2,7 @@ import DBus
 import TestSupport
 import Testing
 
-/// A screen that nobody looks at, with dunst on it, on the bus of the running test.
+/// A virtual screen with dunst on the bus of the running test.
 @MainActor
 final class NotifiedDesktop {
     private let screen: ChildProcess
@@ -31,7 +31,7 @@ final class NotifiedDesktop {
             client, "org.freedesktop.Notifications", "/org/freedesktop/Notifications")
     }
 
-    /// How many notifications there are, on the screen and waiting for a place on it.
+    /// The number of notifications, on the screen and in the queue.
     var count: Int {
         get async throws {
             let properties = try await status.properties("org.dunstproject.cmd0")
@@ -41,15 +41,15 @@ final class NotifiedDesktop {
         }
     }
 
-    /// Waits until so many are on the screen.
+    /// Waits until the given number of notifications is on the screen.
     func showing(_ count: Int) async throws {
-        // It tells nobody when that changes. It is asked as often as it answers, until the test's time is over.
+        // dunst has no signal for this change; read the property repeatedly until the time limit of the test.
         while try await status.property("org.dunstproject.cmd0", "displayedLength")
             != .uint32(UInt32(count))
         {}
     }
 
-    /// Does what `dunstctl` does.
+    /// Runs `dunstctl`.
     func control(_ command: String...) async throws {
         let (exit, _, error) = try await ChildProcess(
             "/usr/bin/dunstctl", command, environment: try PrivateBus.current.environment
@@ -58,7 +58,7 @@ final class NotifiedDesktop {
     }
 }
 
-/// A desktop portal that opens nothing, and tells what it was to open.
+/// A simulated desktop portal that records the addresses to open.
 @MainActor
 final class FakePortal {
     let opened = Observed<[String]>()

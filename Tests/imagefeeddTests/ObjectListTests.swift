@@ -4,15 +4,15 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The reply to `GetManagedObjects`, which is kept until something changes.
+/// Tests of the prepared reply to `GetManagedObjects`.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct ObjectListTests {
-    /// Expects the list of objects to have the same values as the objects.
+    /// Expects that the list of objects has the same values as the objects.
     private func check(
         _ client: TestClient, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         var difference: String?
-        // A value may change between the calls, but not each time.
+        // A value may change between the calls, but not in all attempts.
         for _ in 0..<10 {
             difference = try await findDifference(client)
             if difference == nil { return }
@@ -31,7 +31,7 @@ struct ObjectListTests {
         return nil
     }
 
-    @Test func `the list of objects agrees with the objects after each change`() async throws {
+    @Test func `the list of objects equals the objects after each change`() async throws {
         try Pictures.add(["a", "b"])
         let world = try await UnsplashWorld()
         let client = world.client

@@ -5,10 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// More changes than the kernel keeps for the daemon.
-@Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { keptEvents <= 100_000 }) @MainActor
+/// Tests with more file system events than the kernel queues for the daemon.
+@Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { maximumQueuedEvents <= 100_000 }) @MainActor
 struct OverflowTests {
-    @Test func `what the kernel has lost track of shows all the same`() async throws {
+    @Test func `all changes are found after an overflow of kernel events`() async throws {
         try Pictures.add(["a", "sub/b"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -28,7 +28,7 @@ struct OverflowTests {
         _ = try await updates.messages.elements(1)
         _ = try await removed.messages.elements(1)
         #expect(try await client.titles(account) == ["d", "c", "b"])
-        // The new folder is watched, too.
+        // The new folder is also watched.
         try Pictures.add("new/e.png", age: -3)
         _ = try await updates.messages.wait { messages in
             messages.contains { message in
@@ -40,15 +40,15 @@ struct OverflowTests {
     }
 }
 
-/// How many events the kernel keeps. Source: inotify(7).
-private let keptEvents =
+/// The largest number of queued events. Source: inotify(7).
+private let maximumQueuedEvents =
     (try? String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8))
     .flatMap { Int($0.prefix { $0.isNumber }) } ?? .max
 
-/// Makes more events than are kept. None of them says that a photo has changed, and it is not for the
-/// number of changes that the daemon looks at everything.
+/// Causes more events than the kernel queues. No event reports a change of a photo, and there are too few changes for
+/// the daemon's own limit.
 @concurrent
 private func overflow(_ files: [String]) async {
-    // In turns: equal events that follow each other are one.
-    for _ in 0...keptEvents / 2 { for file in files { chmod(file, 0o600) } }
+    // Alternating, because the kernel merges equal consecutive events.
+    for _ in 0...maximumQueuedEvents / 2 { for file in files { chmod(file, 0o600) } }
 }

@@ -5,12 +5,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Local users with passwords, from the command line to the disk.
+/// Tests of local users with passwords, from the command line to the disk.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct PasswordTests {
     private static let password = "correct horse battery staple"
 
-    @Test func `a password lets its user in, and shows nowhere`() async throws {
+    @Test func `a password logs its user in and is not disclosed`() async throws {
         let recording = try await BusRecording()
         var daemon = try await RunningDaemon(["--log-level", "debug"])
         let login = ["login", "local", "--username", "ada", "--password-file", "-"]
@@ -41,7 +41,7 @@ struct PasswordTests {
         #expect(try await files(holding: [Self.password]) == [])
         try await daemon.stop()
         #expect(try await files(holding: [Self.password]) == [])
-        // The hash is for the user alone, and goes with its user.
+        // Only the user can read the hash, and it is deleted with its local user.
         let holders = try await files(holding: ["$y$"])
         #expect(!holders.isEmpty)
         for file in holders {
@@ -56,7 +56,7 @@ struct PasswordTests {
         try await daemon.stop()
     }
 
-    @Test func `a descriptor with too much, or with nothing, is no password`() async throws {
+    @Test func `a password that is too long or empty is rejected`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         func logIn(_ bytes: Int) async throws {
@@ -79,7 +79,7 @@ struct PasswordTests {
     }
 
     @Test(arguments: ["x", "x\u{1}y", " x", String(repeating: "x", count: 65)])
-    func `names are kept exactly, or refused`(odd: String) async throws {
+    func `user names are stored exactly or rejected`(odd: String) async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let names = ["Ада", "李", "a'b\"c", String(repeating: "👩‍👩‍👧‍👦", count: 64), "../x", odd]

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Folders whose names are not UTF-8, and the limits of the unit.
+/// Tests of folders whose names are not UTF-8, and of the limits of the unit.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct PathTests {
     private func shell(_ script: String) async throws {
@@ -20,7 +20,7 @@ struct PathTests {
         "printf '[Provider local]\\nDirectory=%s\\n' \"$HOME/caf$e\" >.config/imagefeed/imagefeed.conf",
         "printf '[Provider local]\\nDirectory=~/%s\\n' \"caf$e\" >.config/imagefeed/imagefeed.conf",
     ])
-    func `a pictures folder may have any name`(setup: String) async throws {
+    func `the name of a pictures folder can be invalid UTF-8`(setup: String) async throws {
         try Pictures.add("Dunes.png", folder: "home/here")
         try await shell("mkdir -p .config/imagefeed; mv here \"caf$e\"; \(setup)")
         let daemon = try await RunningDaemon()
@@ -29,14 +29,14 @@ struct PathTests {
         try await client.waitUntilReady(ada)
         let photo = try #require(try await ada.page("", cursor: "", count: 9).photos.first)
         #expect(photo["title"] == .string("Dunes"))
-        // A link in the cache, since paths on D-Bus are UTF-8.
+        // The path is a link in the cache, because paths on D-Bus are UTF-8.
         let image = try await ada.imagePath(try #require(photo["id"]?.string), size: "full")
         #expect(FileManager.default.contents(atPath: image) == Pictures.png)
         try await daemon.stop()
     }
 
     @Test(arguments: ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"])
-    func `a folder of the daemon that is not UTF-8 is refused`(variable: String) async throws {
+    func `a folder of the daemon that is not UTF-8 is rejected`(variable: String) async throws {
         let folder = try PrivateBus.current.directory.appending("folders")
         let result = try await ChildProcess(
             "/bin/sh",
@@ -53,7 +53,7 @@ struct PathTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
-    @Test func `a shared folder that is not UTF-8 is left out`() async throws {
+    @Test func `a shared folder that is not UTF-8 is ignored`() async throws {
         let directory = try PrivateBus.current.directory
         try Pictures.add("Dunes.png", folder: "other")
         try directory.write(
@@ -71,7 +71,7 @@ struct PathTests {
     }
 
     @Test func `a daemon that systemd started reports limits that are not in force`() async throws {
-        // The variable is proof only with the number of the process itself.
+        // The variable is valid only with the ID of the process itself.
         let daemon = try await RunningDaemon(launcher: [
             "/bin/sh", "-c", "SYSTEMD_EXEC_PID=$$ exec \"$0\" \"$@\"",
         ])

@@ -5,10 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the user is not allowed to read.
+/// Tests of files and folders that the user may not read.
 @Suite(.privateBus, .timeLimit(.minutes(1)), .enabled { try await Refusal.isPossible }) @MainActor
 struct PermissionTests {
-    /// Changes what the user may do with a file, and waits until the feed is told.
+    /// Changes the mode of a file and waits for the signal of the feed.
     private func setMode(
         _ mode: mode_t, _ name: String, telling signals: Signals
     ) async throws {
@@ -18,7 +18,7 @@ struct PermissionTests {
     }
 
     @Test(arguments: ["b.png", "sub"])
-    func `what could not be read shows when it can`(name: String) async throws {
+    func `files appear when they become readable`(name: String) async throws {
         try Pictures.add("a.png")
         try Pictures.add("b.png", age: 1)
         try Pictures.add("sub/c.png", age: 2)
@@ -34,7 +34,7 @@ struct PermissionTests {
         try await daemon.stop()
     }
 
-    @Test func `a folder that cannot be read any more keeps its photos`() async throws {
+    @Test func `photos of a folder that becomes unreadable remain`() async throws {
         try Pictures.add("a.png")
         try Pictures.add("sub/b.png", age: 1)
         let daemon = try await RunningDaemon(launcher: Refusal.launcher)
@@ -57,9 +57,9 @@ struct PermissionTests {
     }
 }
 
-/// How programs are refused what the mode of a file refuses, also if the user is root.
+/// A launcher that makes file modes effective even for root.
 enum Refusal {
-    /// What starts such a program.
+    /// The program that starts the daemon without the capabilities to ignore file modes.
     static let launcher =
         getuid() != 0
         ? [] : ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner,-chown"]

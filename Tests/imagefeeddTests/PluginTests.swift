@@ -5,10 +5,10 @@ import LoopbackHTTP
 import TestSupport
 import Testing
 
-/// Plugins, as a user has them.
+/// Tests of installed plugins.
 @Suite(.privateBus, .timeLimit(.minutes(3))) @MainActor
 struct PluginTests {
-    @Test func `a feed of photos comes through a plugin in Python`() async throws {
+    @Test func `a Python plugin provides a photo feed`() async throws {
         let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
@@ -46,14 +46,14 @@ struct PluginTests {
             #expect(try Destination.content(saved) == Array(Pictures.png))
         }
         #expect(images.count == 2)
-        // What is cached of one account goes with it.
+        // The cached data of an account are deleted with it.
         try await accounts[0].logout()
         #expect(images.filter { access($0, F_OK) == 0 }.count == 1)
         try await daemon.stop()
     }
 
     @Test(arguments: ["", "Title=short\n"])
-    func `plugins come and go while the daemon runs, and accounts stay`(
+    func `plugins can be installed and removed while accounts remain`(
         settings: String
     ) async throws {
         var world = try PluginContext()
@@ -74,7 +74,7 @@ struct PluginTests {
         #expect(reason?.contains("Photo feeds") == true)
         #expect(try await world.client.titles(account) == ["Second & last", "First"])
         try await daemon.stop()
-        // Neither does it forget them while it does not run.
+        // The accounts also survive a restart.
         let next = try await RunningDaemon()
         try await world.client.wait(account.path, .account, "State", .string("failed"))
         #expect(try await account.properties(.feed)["DefaultSource"] == .string("feed"))
@@ -90,7 +90,9 @@ struct PluginTests {
         try await next.stop()
     }
 
-    @Test func `a bad manifest is listed with its reason, and harms nothing`() async throws {
+    @Test func `an invalid manifest is listed with its reason and does not affect others`()
+        async throws
+    {
         let world = try PluginContext()
         try world.installRSS()
         try PrivateBus.current.directory.write(
@@ -110,7 +112,7 @@ struct PluginTests {
         try await daemon.stop()
     }
 
-    @Test func `a plugin that crashes takes neither the daemon nor other accounts along`()
+    @Test func `a crash of a plugin affects only its own accounts`()
         async throws
     {
         try Pictures.add(["a"])
@@ -131,7 +133,7 @@ struct PluginTests {
         try await daemon.stop()
     }
 
-    @Test func `a manifest that changes again and again costs nothing`() async throws {
+    @Test func `repeated changes of a manifest leak no descriptors`() async throws {
         let world = try PluginContext()
         try world.installRSS()
         let daemon = try await RunningDaemon()
@@ -145,7 +147,7 @@ struct PluginTests {
             _ = try await account.refresh("")
             if round == 1 { known = try daemon.descriptors() }
         }
-        // The process before the last takes its time to end.
+        // The second-last process takes some time to end.
         var left = try daemon.descriptors()
         for _ in 0..<100 where left.count > known.count {
             try await Task.sleep(for: .milliseconds(50))
@@ -155,7 +157,7 @@ struct PluginTests {
         try await daemon.stop()
     }
 
-    @Test func `a plugin that fails five times is told of once, and left alone until it changes`()
+    @Test func `a plugin that fails five times is reported once and disabled until it changes`()
         async throws
     {
         let desktop = try await NotifiedDesktop()
@@ -170,7 +172,7 @@ struct PluginTests {
         try world.installManifest()
         try await world.waitForProvider(added)
         let rss = world.client.service.provider(ServiceName.providers.appending("rss"))
-        // From the second time on it is not started at once, but after 1, 5 and 25 seconds.
+        // From the second failure on, it is started after 1, 5 and 25 seconds.
         while try await rss.properties()["State"] == .string("ready") {
             await expectError(ServiceError.serviceFailed.name) {
                 _ = try await account.refresh("")
@@ -198,12 +200,12 @@ struct PluginTests {
     }
 }
 
-/// A feed on loopback, and a folder for plugins.
+/// A feed on loopback and a folder for plugins.
 @MainActor
 struct PluginContext {
     let server: LoopbackServer
     let client: TestClient
-    /// Further lines of the configuration of the example.
+    /// Additional lines of the configuration of the example.
     var settings = ""
 
     init() throws {
@@ -238,14 +240,14 @@ struct PluginContext {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "dist/examples/rss")
 
-    /// Lets manifests name hosts on loopback.
+    /// Allows manifests to name hosts on loopback.
     func configure() throws {
         try PrivateBus.current.directory.write(
             "[Provider rss]\nAllowLoopback=true\n\(settings)",
             to: "home/.config/imagefeed/imagefeed.conf")
     }
 
-    /// Puts the example where a user would, with a host on loopback.
+    /// Installs the example, with a host on loopback.
     func installRSS() throws {
         try configure()
         let program = try String(
@@ -272,13 +274,13 @@ struct PluginContext {
             atPath: PrivateBus.current.directory.appending("\(Self.folder)/rss.provider"))
     }
 
-    /// What comes or goes on the bus from now on.
+    /// Subscribes to a signal of the object manager.
     func signals(_ member: MemberName) async throws -> Signals {
         try await Signals(
             client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager", member)
     }
 
-    /// Waits until such a signal tells of the example.
+    /// Waits until such a signal is about the example.
     func waitForProvider(_ signals: Signals) async throws {
         let path = ServiceName.providers.appending("rss")
         try await signals.messages.wait { messages in

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Messages repeat at most 100 characters of what a caller gave.
+/// Tests that messages repeat at most 100 characters of a caller's text.
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct QuotingTests {
-    /// An argument that has no word in common with a message.
+    /// An argument that has no text in common with a message.
     nonisolated private static let long = String(repeating: "qz", count: 1500)
 
-    /// Expects each call to fail with a message that repeats little of ``long``.
+    /// Expects that each call fails with a message that repeats little of ``long``.
     private func expectShort(
         sourceLocation: SourceLocation = #_sourceLocation,
         _ calls: [(name: String, call: () async throws -> Void)]
@@ -31,7 +31,7 @@ struct QuotingTests {
         }
     }
 
-    /// The calls of an account that take a text.
+    /// Returns the calls of an account that take a text.
     private func calls(
         _ proxy: BusProxy, _ photo: String, likes: Bool
     ) -> [(name: String, call: () async throws -> Void)] {

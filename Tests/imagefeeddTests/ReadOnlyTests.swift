@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Folders of the daemon that cannot be written: what can be read is served, and calls that write report the reason.
+/// Tests with read-only folders: the data can be read, and calls that write report the reason.
 @Suite(
     .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
     .enabled(if: Disk.canMount, "mounting takes root"))
 @MainActor
 struct ReadOnlyTests {
-    /// Expects a call to fail because a file cannot be written.
+    /// Expects that a call fails because a file cannot be written.
     private func expectReadOnly(
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async {
@@ -91,7 +91,7 @@ struct ReadOnlyTests {
         try await world.start(launcher: Refusal.launcher)
         #expect(try await world.ids(ada, count: 20) == ids)
         await expectReadOnly { _ = try await ada.like(ids[0]) }
-        // SQLite gives the files beside it the same mode.
+        // SQLite gives its other files the same mode.
         for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
         #expect(try await ada.like(ids[0]) == "done")
         try await ada.setLabel("A")

@@ -5,14 +5,16 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What the README tells people to paste works when they do.
+/// Tests that the examples in the README work.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct ReadmeTests {
     private static let file = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "README.md")
 
-    @Test func `Unsplash is set up from Python, and used with busctl`() async throws {
+    @Test func `the README examples configure Unsplash from Python and use it with busctl`()
+        async throws
+    {
         let unsplash = try SimulatedUnsplash.start()
         let port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
@@ -45,7 +47,7 @@ struct ReadmeTests {
         let (exit, output, error) = try await script.result()
         #expect(exit == .code(0), "\(error)")
         let lines = output.split(separator: "\n").map(String.init)
-        // The address, ten photos, what became of the like, the file.
+        // The address, ten photos, the outcome of the like, and the file.
         try #require(lines.count == 13, "\(output)")
         let ids = lines[1...10].compactMap { $0.split(separator: "\t").first.map(String.init) }
         #expect(Set(ids).count == 10, "\(output)")
@@ -58,7 +60,7 @@ struct ReadmeTests {
         try await daemon.stop()
     }
 
-    /// The one block of a language that has a text in it.
+    /// Returns the only code block in a language that contains a text.
     private static func block(_ language: String, with text: String) throws -> String {
         let readme = try String(contentsOf: file, encoding: .utf8)
         let blocks = readme.components(separatedBy: "\n```\(language)\n").dropFirst()

@@ -4,26 +4,26 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built daemon on the bus of the running test, with a home of its own.
+/// The built daemon on the bus of the running test, with its own home directory.
 ///
-/// Killed with the last reference.
+/// It is killed when the last reference is released.
 @MainActor
 final class RunningDaemon {
     static let path =
         getenv("IMAGEFEED_DAEMON").map { String(cString: $0) } ?? BuiltProducts.path("imagefeedd")
-    /// Whether it is the daemon as it is installed, and not the one that was built along with the tests.
+    /// True if this is the installed daemon instead of the one that was built with the tests.
     static var isInstalled: Bool { getenv("IMAGEFEED_DAEMON") != nil }
 
     let process: ChildProcess
-    /// From the start of the process to its first answer.
+    /// The time from the start of the process to its first reply.
     let startUp: Duration
 
-    /// Starts it, and waits until it serves.
+    /// Starts the daemon and waits until it replies.
     ///
     /// - Parameters:
-    ///   - arguments: What follows its name.
-    ///   - launcher: A program, with its arguments, that starts the daemon in its own place.
-    /// - Throws: What it could not be started for.
+    ///   - arguments: The arguments of the daemon.
+    ///   - launcher: A program with arguments that replaces itself with the daemon.
+    /// - Throws: The error of a daemon that does not start.
     init(_ arguments: [String] = [], launcher: [String] = []) async throws {
         let client = try PrivateBus.current.connect()
         let owner = Observed<BusName?>(try await client.owner(of: ServiceName.bus))
@@ -42,7 +42,7 @@ final class RunningDaemon {
         startUp = ContinuousClock.now - start
     }
 
-    /// Starts it without waiting for anything.
+    /// Starts the daemon without waiting.
     static func start(_ arguments: [String] = []) throws -> ChildProcess {
         try ChildProcess(path, arguments, environment: try environment())
     }
@@ -50,13 +50,13 @@ final class RunningDaemon {
     static func environment() throws -> [String: String] {
         var environment = try PrivateBus.current.environment
         environment["XDG_CONFIG_DIRS"] = try PrivateBus.current.directory.appending("etc")
-        // The bus of the machine that tests run on is nobody's business, unless a test brings one.
+        // The tests do not use the system bus of the machine; a test can provide one.
         environment["DBUS_SYSTEM_BUS_ADDRESS"] =
             try "unix:path=\(PrivateBus.current.directory.appending("system-bus"))"
         return environment
     }
 
-    /// What it has open.
+    /// Returns the paths of the open files of the daemon.
     func descriptors() throws -> [String] {
         let folder = "/proc/\(process.id)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).compactMap {
@@ -64,13 +64,13 @@ final class RunningDaemon {
         }
     }
 
-    /// Ends it as the session's end does.
+    /// Ends the daemon with `SIGTERM`, as at the end of a session.
     func stop() async throws {
         process.terminate()
         #expect(try await process.exitStatus() == .code(0))
     }
 
-    /// Ends it without a warning.
+    /// Kills the daemon.
     func kill() async throws {
         process.kill(SIGKILL)
         #expect(try await process.exitStatus() == .signal(SIGKILL))
@@ -82,10 +82,10 @@ final class RunningDaemon {
 enum Pictures {
     static let home = "home/Pictures"
 
-    /// Puts a picture there, taken `age` seconds before others.
+    /// Adds a picture that is `age` seconds older than the default.
     static func add(_ name: String, age: Double = 0, folder: String = home) throws {
         let directory = try PrivateBus.current.directory
-        // Elsewhere first: it comes with its date, in one step.
+        // Created in another folder and moved, so that it appears with its date in one step.
         let new = try directory.write("", to: "tmp/new")
         try FileManager.default.removeItem(atPath: new)
         try png.write(to: URL(filePath: new))
@@ -99,7 +99,7 @@ enum Pictures {
         try FileManager.default.moveItem(atPath: new, toPath: file)
     }
 
-    /// Puts several there: `1` is the newest.
+    /// Adds several pictures, the newest first.
     static func add(_ names: [String]) throws {
         for (age, name) in names.enumerated() { try add("\(name).png", age: Double(age)) }
     }
@@ -109,7 +109,7 @@ enum Pictures {
             atPath: PrivateBus.current.directory.appending("\(home)/\(name)"))
     }
 
-    /// One grey pixel.
+    /// A PNG with one grey pixel.
     static let png =
         Data(
             base64Encoded: """
@@ -118,7 +118,7 @@ enum Pictures {
                 """) ?? Data()
 }
 
-/// What is done to the daemon over the bus.
+/// A client of the daemon.
 @MainActor
 struct TestClient {
     let connection: BusConnection
@@ -131,7 +131,7 @@ struct TestClient {
 
     func proxy(_ path: ObjectPath) -> BusProxy { BusProxy(connection, ServiceName.bus, path) }
 
-    /// Logs a user in, and waits for the account.
+    /// Logs a local user in and waits for the account.
     @discardableResult
     func logIn(_ name: String, registers: Bool = true) async throws -> AccountClient {
         var options: [LoginOption: Variant] = [.username: .string(name)]
@@ -140,7 +140,7 @@ struct TestClient {
         return service.account(try await service.login(login).wait())
     }
 
-    /// The photos of a page, by title.
+    /// Returns the titles of the photos of a page.
     func titles(
         _ account: AccountClient, source: String = "", count: UInt32 = 100
     ) async throws -> [String] {
@@ -171,7 +171,7 @@ struct TestClient {
     }
 }
 
-/// The signals of one kind that have come so far.
+/// The received signals of one kind.
 @MainActor
 struct Signals {
     let messages = Observed<[BusMessage]>()
@@ -187,7 +187,7 @@ struct Signals {
     }
 }
 
-/// The error that a call is answered with.
+/// Returns the error reply that `body` throws; nil, with an issue, if there is none.
 @MainActor
 func errorReply(
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
@@ -203,7 +203,7 @@ func errorReply(
     return nil
 }
 
-/// Expects a call to be answered with an error and one sentence.
+/// Expects that a call fails with an error name and a message of one sentence.
 @MainActor
 func expectError(
     _ name: ErrorName, sourceLocation: SourceLocation = #_sourceLocation,

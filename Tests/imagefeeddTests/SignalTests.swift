@@ -4,10 +4,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the daemon tells by itself.
+/// Tests of the signals of the daemon.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct SignalTests {
-    @Test func `a new photo is told of, and a page asked again has it`() async throws {
+    @Test func `a new photo is announced and in the next page`() async throws {
         try Pictures.add("b.png", age: 10)
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -23,7 +23,7 @@ struct SignalTests {
         try await daemon.stop()
     }
 
-    @Test func `a photo that is gone is told of, and is in no page`() async throws {
+    @Test func `a removed photo is announced and in no page`() async throws {
         try Pictures.add(["a", "b"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -40,7 +40,7 @@ struct SignalTests {
         try await daemon.stop()
     }
 
-    @Test func `a walk holds while files come and go`() async throws {
+    @Test func `a walk is complete while files are added and removed`() async throws {
         let names = (10..<40).map { "\($0)" }
         try Pictures.add(names)
         let daemon = try await RunningDaemon()
@@ -49,15 +49,15 @@ struct SignalTests {
         try await client.waitUntilReady(account)
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
-        var seen: [String] = []
+        var found: [String] = []
         var cursor = ""
         for step in 1...10 {
             let page = try await account.page("all", cursor: cursor, count: 3)
-            seen += page.photos.compactMap { $0["title"]?.string }
+            found += page.photos.compactMap { $0["title"]?.string }
             cursor = page.next
-            // One comes at the top; the one goes that the cursor stands at.
+            // One photo is added at the top, and the photo at the cursor is removed.
             try Pictures.add("new\(step).png", age: -Double(step))
-            let last = try #require(seen.last)
+            let last = try #require(found.last)
             try Pictures.remove("\(last).png")
             try await updates.messages.wait { messages in
                 let new = messages.compactMap { message -> UInt32? in
@@ -71,12 +71,12 @@ struct SignalTests {
                 return ids.joined().count >= step ? true : nil
             }
         }
-        #expect(seen == names)
+        #expect(found == names)
         #expect(cursor.isEmpty)
         try await daemon.stop()
     }
 
-    @Test func `changed properties are told of, equal ones are not`() async throws {
+    @Test func `changed properties are announced and equal ones are not`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
@@ -95,19 +95,19 @@ struct SignalTests {
             }
             return labels.last == "B" ? messages : nil
         }
-        let told: [(String, [String: Variant], [String])] = try messages.map { try $0.read() }
-        // The avatar is drawn in the background and announced when it is there.
-        let others = told.filter { $0.0 != InterfaceName.profile.text }
+        let changed: [(String, [String: Variant], [String])] = try messages.map { try $0.read() }
+        // The avatar is drawn in the background and announced when it is ready.
+        let others = changed.filter { $0.0 != InterfaceName.profile.text }
         for change in others {
             #expect(change.0 == InterfaceName.account.text)
             #expect(Array(change.1.keys) == ["Label"])
         }
         #expect(others.count == 2)
-        #expect(told.filter { $0.0 == InterfaceName.profile.text }.count <= 1)
+        #expect(changed.filter { $0.0 == InterfaceName.profile.text }.count <= 1)
         try await daemon.stop()
     }
 
-    @Test func `an account that is logged in never says otherwise`() async throws {
+    @Test func `a logged-in account never has the state logged-out`() async throws {
         try Pictures.add(["a"])
         var daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -136,7 +136,7 @@ struct SignalTests {
         try await daemon.stop()
     }
 
-    @Test func `a client that floods and never reads harms nobody`() async throws {
+    @Test func `a client that never reads does not block others`() async throws {
         try Pictures.add((0..<30).map { "\($0)" })
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -145,23 +145,23 @@ struct SignalTests {
         let flood = try FloodingClient(PrivateBus.current.address)
         try flood.flood(5000, ServiceName.bus, account.path, .feed)
         for _ in 0..<20 { #expect(try await client.titles(account).count == 30) }
-        // It was answered, too: more than one page.
+        // The client also got replies: more than one page.
         while flood.unreadBytes < 10_000 { _ = try await client.titles(account) }
         try await daemon.stop()
         _ = consume flood
     }
 
-    @Test func `clients that die in the middle of a call harm nobody`() async throws {
+    @Test func `clients that disconnect during a call do not affect others`() async throws {
         try Pictures.add(["a"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
         for _ in 0..<50 {
-            let dying = try TestClient()
+            let caller = try TestClient()
             let call = Task.immediate {
-                try await dying.service.account(account.path).refresh("all")
+                try await caller.service.account(account.path).refresh("all")
             }
-            dying.connection.flush()
+            caller.connection.flush()
             call.cancel()
             _ = await call.result
             try FloodingClient(PrivateBus.current.address)

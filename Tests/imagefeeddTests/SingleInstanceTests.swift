@@ -4,14 +4,14 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Daemons of one user on two session buses.
+/// Tests with daemons of one user on two session buses.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct SingleInstanceTests {
     private let other: PrivateBus
 
     init() async throws { other = try await PrivateBus() }
 
-    /// The environment of a daemon on the other bus, with the folders of the running test.
+    /// Returns the environment of a daemon on the other bus, with the folders of the running test.
     private func environment(_ changes: [String: String] = [:]) throws -> [String: String] {
         var environment = try RunningDaemon.environment()
         environment["DBUS_SESSION_BUS_ADDRESS"] = other.address
@@ -24,7 +24,7 @@ struct SingleInstanceTests {
         try ChildProcess(RunningDaemon.path, arguments, environment: environment(changes))
     }
 
-    /// Waits until a daemon owns the name on the other bus, and serves.
+    /// Waits until a daemon owns the name on the other bus and replies.
     private func waitForService() async throws -> (BusConnection, ServiceClient) {
         let connection = try other.connect()
         let owner = Observed<BusName?>(nil)
@@ -53,7 +53,7 @@ struct SingleInstanceTests {
         try await daemon.stop()
     }
 
-    @Test func `activation of a second daemon fails at once`() async throws {
+    @Test func `the activation of a second daemon fails immediately`() async throws {
         let daemon = try await RunningDaemon()
         let variables = try environment().map { "\($0.key)=\($0.value)" }
         try other.addService(
@@ -67,7 +67,7 @@ struct SingleInstanceTests {
         #expect(reply?.name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
         #expect(ContinuousClock.now - start < .seconds(5))
         try await daemon.stop()
-        // Now it can run.
+        // The data folder is free now.
         _ = try await ServiceClient(client).objects()
         let id: UInt32 = try await BusProxy(client, .bus, "/org/freedesktop/DBus")
             .call("org.freedesktop.DBus", "GetConnectionUnixProcessID", ServiceName.bus.text)
@@ -89,7 +89,7 @@ struct SingleInstanceTests {
         #expect(try await second.exitStatus() == .code(0))
     }
 
-    @Test func `--replace does not end a daemon that another data folder belongs to`()
+    @Test func `--replace does not end a daemon with another data folder`()
         async throws
     {
         let daemon = try await RunningDaemon()

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A library that the daemon is started with, and that makes file system calls of the daemon slow, hang or fail.
+/// A preloaded library that makes file system calls of the daemon slow, hang or fail.
 @MainActor
 struct SlowDisk {
-    /// What happens to calls with paths that contain a text.
+    /// The fault of calls with paths that contain a text.
     enum Fault {
         case delay(microseconds: Int, String)
         case hang(String)
@@ -29,7 +29,7 @@ struct SlowDisk {
         launcher = ["/usr/bin/env", "LD_PRELOAD=\(library)", "SLOW_DISK_CONTROL=\(control)"]
     }
 
-    /// Replaces the faults.
+    /// Sets the faults and removes the previous ones.
     func set(_ faults: [Fault]) throws {
         let lines = faults.map { fault in
             switch fault {
@@ -38,7 +38,7 @@ struct SlowDisk {
             case .fail(let code, let text): "f \(code) \(text)\n"
             }
         }
-        // In one step: the library may read it at any time.
+        // Atomically, because the library may read the file at any time.
         try Data(lines.joined().utf8).write(to: URL(filePath: "\(control).new"))
         rename("\(control).new", control)
     }

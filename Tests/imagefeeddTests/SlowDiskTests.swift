@@ -4,12 +4,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The daemon with a pictures folder on a disk that hangs or fails.
+/// Tests with a pictures folder on a disk that hangs or fails.
 @Suite(.privateBus, .timeLimit(.minutes(2))) @MainActor
 struct SlowDiskTests {
-    /// Logs Ada in, who likes photo `1`, and ends the daemon.
+    /// Runs a daemon that scans the pictures, logs ada in and likes photo `1`, and ends it.
     ///
-    /// - Returns: Her account.
+    /// - Returns: The path of the account.
     private func scan(_ names: [String]) async throws -> ObjectPath {
         try Pictures.add(names)
         let daemon = try await RunningDaemon()
@@ -23,7 +23,7 @@ struct SlowDiskTests {
         return ada.path
     }
 
-    @Test func `calls are answered from the index while the first scan hangs`() async throws {
+    @Test func `calls are served from the index while the first scan hangs`() async throws {
         let path = try await scan(["1", "2", "Sea/3", "Sea/4"])
         let disk = try await SlowDisk()
         try disk.set([.hang(Pictures.home)])
@@ -40,7 +40,7 @@ struct SlowDiskTests {
             _ = try await ada.photo("0123456789abcdef")
         }
         #expect(try await ada.sources().count == 3)
-        // Nor does a new user wait.
+        // A new user does not wait, either.
         _ = try await client.logIn("bob")
         let updates = try await Signals(
             client.connection, ada.path, .feed, "Updated")
@@ -82,7 +82,7 @@ struct SlowDiskTests {
     }
 
     @Test(arguments: [EIO, EHOSTDOWN])
-    func `a folder that fails keeps its photos and likes`(code: Int32) async throws {
+    func `photos and likes of a failing folder remain`(code: Int32) async throws {
         let path = try await scan(["Sea/1", "Sea/2", "3"])
         let disk = try await SlowDisk()
         try disk.set([.fail(code, "/Sea")])

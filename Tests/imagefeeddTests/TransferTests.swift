@@ -5,11 +5,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Downloads of photos on this computer, into whatever a client opens.
+/// Tests of downloads of local photos into files, pipes and sockets of a client.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct TransferTests {
-    /// A daemon with one photo of so many bytes.
-    private struct World {
+    /// A daemon with one photo of the given size.
+    private struct Fixture {
         let daemon: RunningDaemon
         let client: TestClient
         let account: AccountClient
@@ -31,7 +31,7 @@ struct TransferTests {
             photo = try #require(photos.first?["id"]?.string)
         }
 
-        /// Starts a download into a pipe that nobody reads yet.
+        /// Starts a download into a pipe that is not read yet.
         @MainActor func startSlowly(
             flags: Int32 = 0, isSocket: Bool = false, by caller: TestClient? = nil
         ) async throws -> (transfer: TransferClient, pipe: SlowPipe) {
@@ -45,63 +45,63 @@ struct TransferTests {
         }
     }
 
-    @Test func `a photo is written where the caller's file stands`() async throws {
-        let world = try await World(size: 1_000_000)
+    @Test func `a photo is written at the position of the caller's file`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
         let file = try Destination.file()
         #expect(write(file.rawValue, "before", 6) == 6)
         let added = try await Signals(
-            world.client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
+            fixture.client.connection, ServiceName.root, "org.freedesktop.DBus.ObjectManager",
             "InterfacesAdded")
-        let path = try await world.account.download(world.photo, to: file)
+        let path = try await fixture.account.download(fixture.photo, to: file)
         #expect(ServiceName.transfers.appending("1") == path)
-        let transfer = world.client.service.transfer(path)
+        let transfer = fixture.client.service.transfer(path)
         try await transfer.wait()
         try await transfer.wait()
-        #expect(try Destination.content() == Array("before".utf8) + world.bytes)
+        #expect(try Destination.content() == Array("before".utf8) + fixture.bytes)
         let properties = try await transfer.properties()
         #expect(properties["State"] == .string("done"))
         #expect(properties["Received"] == .uint64(1_000_000))
         #expect(properties["Total"] == .uint64(1_000_000))
         #expect(properties["Error"] == .structure([.string(""), .string("")]))
-        // Its end is its end.
+        // Cancelling a finished transfer has no effect.
         try await transfer.cancel()
         #expect(try await transfer.properties()["State"] == .string("done"))
         let shown: (ObjectPath, [String: [String: Variant]]) =
             try await added.messages.elements(1)[0].read()
         #expect(shown.0 == path)
         #expect(shown.1[InterfaceName.transfer.text]?["State"] == .string("running"))
-        #expect(try await world.client.service.objects()[path] != nil)
-        try await world.daemon.stop()
+        #expect(try await fixture.client.service.objects()[path] != nil)
+        try await fixture.daemon.stop()
     }
 
-    @Test func `what cannot be written to is refused at once`() async throws {
-        let world = try await World()
+    @Test func `a destination that cannot be written is rejected immediately`() async throws {
+        let fixture = try await Fixture()
         _ = try Destination.file()
         for flags in [O_RDONLY, O_PATH] {
             let file = try Destination.file("photo", flags)
             await expectError(.invalidArgs) {
-                _ = try await world.account.download(world.photo, to: file)
+                _ = try await fixture.account.download(fixture.photo, to: file)
             }
         }
         let folder = try Destination.open("/", O_RDONLY)
         await expectError(.invalidArgs) {
-            _ = try await world.account.download(world.photo, to: folder)
+            _ = try await fixture.account.download(fixture.photo, to: folder)
         }
         let file = try Destination.file()
         await expectError(ServiceError.notFound.name) {
-            _ = try await world.account.download("nothing", to: file)
+            _ = try await fixture.account.download("nothing", to: file)
         }
-        let paths = try await world.client.service.objects().keys
+        let paths = try await fixture.client.service.objects().keys
         #expect(paths.allSatisfy { !$0.text.contains("transfers") })
         #expect(try Destination.content().isEmpty)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `a full disk is told`() async throws {
-        let world = try await World()
+    @Test func `a full disk is reported`() async throws {
+        let fixture = try await Fixture()
         let full = try Destination.open("/dev/full", O_WRONLY)
-        let path = try await world.account.download(world.photo, to: full)
-        let transfer = world.client.service.transfer(path)
+        let path = try await fixture.account.download(fixture.photo, to: full)
+        let transfer = fixture.client.service.transfer(path)
         for _ in 0..<2 {
             await expectError(ServiceError.storageFull.name) { try await transfer.wait() }
         }
@@ -112,68 +112,68 @@ struct TransferTests {
             return
         }
         #expect(error.first == .string(ServiceError.storageFull.name.text))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `a slow reader gets all of it`() async throws {
-        let world = try await World(size: 1_000_000)
-        let (transfer, pipe) = try await world.startSlowly()
-        // The daemon goes on with other things.
-        #expect(try await world.client.titles(world.account) == ["a"])
+    @Test func `a slow reader gets the complete photo`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
+        let (transfer, pipe) = try await fixture.startSlowly()
+        // The daemon handles other calls meanwhile.
+        #expect(try await fixture.client.titles(fixture.account) == ["a"])
         #expect(try await transfer.properties()["State"] == .string("running"))
-        #expect(try await pipe.read() == world.bytes)
+        #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
         #expect(try await transfer.properties()["Received"] == .uint64(1_000_000))
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `one who does not wait for the pipe gets all of it, too`() async throws {
-        let world = try await World(size: 1_000_000)
-        let (transfer, pipe) = try await world.startSlowly(flags: O_NONBLOCK)
-        #expect(try await pipe.read() == world.bytes)
+    @Test func `a non-blocking pipe gets the complete photo`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
+        let (transfer, pipe) = try await fixture.startSlowly(flags: O_NONBLOCK)
+        #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `a socket gets all of it`() async throws {
-        let world = try await World(size: 1_000_000)
-        let (transfer, pipe) = try await world.startSlowly(isSocket: true)
-        #expect(try await pipe.read() == world.bytes)
+    @Test func `a socket gets the complete photo`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
+        let (transfer, pipe) = try await fixture.startSlowly(isSocket: true)
+        #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `a reader that goes ends it`() async throws {
-        let world = try await World(size: 1_000_000)
+    @Test func `a transfer fails when its reader closes the pipe`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
         for isSocket in [false, true] {
-            let (transfer, pipe) = try await world.startSlowly(isSocket: isSocket)
+            let (transfer, pipe) = try await fixture.startSlowly(isSocket: isSocket)
             pipe.stopReading()
             await expectError(.ioError) { try await transfer.wait() }
             #expect(try await transfer.properties()["State"] == .string("failed"))
         }
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `the caller may go`() async throws {
-        let world = try await World(size: 1_000_000)
+    @Test func `a transfer continues when its caller disconnects`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
         var caller: TestClient? = try TestClient()
         let name = try #require(caller?.connection.uniqueName)
-        let (transfer, pipe) = try await world.startSlowly(by: caller)
-        let isThere = Observed(true)
-        let watch = try await world.client.connection.watchOwner(of: name) { owner in
-            isThere.update { $0 = owner != nil }
+        let (transfer, pipe) = try await fixture.startSlowly(by: caller)
+        let isConnected = Observed(true)
+        let watch = try await fixture.client.connection.watchOwner(of: name) { owner in
+            isConnected.update { $0 = owner != nil }
         }
         caller = nil
-        try await isThere.wait { $0 ? nil : true }
+        try await isConnected.wait { $0 ? nil : true }
         withExtendedLifetime(watch) {}
-        #expect(try await pipe.read() == world.bytes)
+        #expect(try await pipe.read() == fixture.bytes)
         try await transfer.wait()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `it can be cancelled, and lets the pipe go`() async throws {
-        let world = try await World(size: 1_000_000)
-        let (transfer, pipe) = try await world.startSlowly()
+    @Test func `cancelling a transfer closes the pipe`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
+        let (transfer, pipe) = try await fixture.startSlowly()
         async let waiting: ErrorReply? = errorReply { try await transfer.wait() }
         try await transfer.cancel()
         #expect(await waiting?.name == ServiceError.cancelled.name)
@@ -181,48 +181,48 @@ struct TransferTests {
         #expect(try await pipe.read().count <= 65536)
         await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
         try await transfer.cancel()
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `logging out cancels it`() async throws {
-        let world = try await World(size: 1_000_000)
-        let (transfer, pipe) = try await world.startSlowly()
-        try await world.account.logout()
+    @Test func `logging out cancels transfers`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
+        let (transfer, pipe) = try await fixture.startSlowly()
+        try await fixture.account.logout()
         await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
         #expect(try await pipe.read().count <= 65536)
-        try await world.daemon.stop()
+        try await fixture.daemon.stop()
     }
 
-    @Test func `eight go on at a time, and end with the daemon`() async throws {
-        let world = try await World(size: 1_000_000)
+    @Test func `eight transfers can run at a time and end with the daemon`() async throws {
+        let fixture = try await Fixture(size: 1_000_000)
         var running: [(transfer: TransferClient, pipe: SlowPipe)] = []
-        for _ in 0..<8 { running.append(try await world.startSlowly()) }
+        for _ in 0..<8 { running.append(try await fixture.startSlowly()) }
         let file = try Destination.file()
         await expectError(.limitsExceeded) {
-            _ = try await world.account.download(world.photo, to: file)
+            _ = try await fixture.account.download(fixture.photo, to: file)
         }
         try await running[3].transfer.cancel()
-        let path = try await world.account.download(world.photo, to: file)
-        try await world.client.service.transfer(path).wait()
-        #expect(try Destination.content() == world.bytes)
-        // Although nobody reads.
-        try await world.daemon.stop()
+        let path = try await fixture.account.download(fixture.photo, to: file)
+        try await fixture.client.service.transfer(path).wait()
+        #expect(try Destination.content() == fixture.bytes)
+        // The end of the daemon does not wait for the readers.
+        try await fixture.daemon.stop()
         withExtendedLifetime(running) {}
     }
 
     @Test func `the command line saves a photo`() async throws {
-        let world = try await World(size: 1_000_000)
+        let fixture = try await Fixture(size: 1_000_000)
         let folder = try PrivateBus.current.directory.appending("downloads")
         #expect(mkdir(folder, 0o700) == 0)
-        let result = try await control("download", world.photo, "-o", "\(folder)/mine.png")
+        let result = try await control("download", fixture.photo, "-o", "\(folder)/mine.png")
         #expect(result.exit == .code(0))
         #expect(result.error == "")
         #expect(result.output == "\(folder)/mine.png\n")
-        #expect(try Destination.content("downloads/mine.png") == world.bytes)
-        let refused = try await control("download", world.photo, "-o", "\(folder)/mine.png")
+        #expect(try Destination.content("downloads/mine.png") == fixture.bytes)
+        let refused = try await control("download", fixture.photo, "-o", "\(folder)/mine.png")
         #expect(refused.exit == .code(1))
-        let named = try await control("download", world.photo, "-o", folder)
-        #expect(named.output == "\(folder)/\(world.photo).png\n")
-        try await world.daemon.stop()
+        let named = try await control("download", fixture.photo, "-o", folder)
+        #expect(named.output == "\(folder)/\(fixture.photo).png\n")
+        try await fixture.daemon.stop()
     }
 }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Accounts of one service beside each other, and their end.
+/// Tests of several accounts of one service, of tokens and of logouts.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashAccountTests {
-    @Test func `a token that has ended is renewed once, and kept`() async throws {
+    @Test func `an expired token is renewed once and stored`() async throws {
         let world = try await UnsplashWorld()
         world.unsplash.settings.tokenLifetimeSeconds = 7200
         let ada = try await world.logIn("ada")
@@ -43,13 +43,13 @@ struct UnsplashAccountTests {
         try await world.client.wait(ada.path, .account, "Username", .string("eve"))
         #expect(try await world.property(ada, "Label") == .string("eve"))
         #expect(try await world.logIn("eve").path == ada.path)
-        // Another rename, which only the login shows.
+        // A second rename, which is visible only in the login.
         world.unsplash.renameUser("eve", to: "zoe")
         try await ada.logout()
         #expect(try await world.logIn("zoe", [.account: .objectPath(ada.path)]).path == ada.path)
         #expect(try await world.property(ada, "Username") == .string("zoe"))
         #expect(try await world.accounts() == ["unsplash_ada"])
-        // The former name belongs to another user now.
+        // Another user takes the former name.
         world.unsplash.addUser("ada")
         let other = try await world.logIn("ada")
         #expect(try await world.accounts() == ["unsplash_ada", "unsplash_ada_2"])
@@ -61,7 +61,7 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
-    @Test func `one login of an account leaves one token, and its removal none`() async throws {
+    @Test func `repeated logins leave one token and the removal none`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         _ = try await world.logIn("ada")
@@ -108,12 +108,12 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
-    @Test func `an account that is removed is forgotten`() async throws {
+    @Test func `a removed account leaves no data`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let bob = try await world.logIn("bob")
         let both = try await world.ids(bob)
-        // Far enough down that the other one has never seen them.
+        // Photos that only the first account has fetched.
         let missing = Array(try await world.ids(ada, count: 100).suffix(20))
         #expect(try await !files(holding: missing).isEmpty)
         try await ada.remove()
@@ -129,7 +129,7 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
-    @Test func `logging out needs no service`() async throws {
+    @Test func `logging out does not require the service`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -142,12 +142,12 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a token that is renewed during the logout is given back`() async throws {
+    @Test func `a token that is renewed during the logout is revoked`() async throws {
         let world = try await UnsplashWorld()
         world.unsplash.settings.tokenLifetimeSeconds = 7200
         let ada = try await world.logIn("ada")
         world.unsplash.advanceClock(seconds: 7300)
-        // The service has made the token, and takes its time to say so.
+        // The service has issued the token, and its response is slow.
         let pause = Duration.milliseconds(10)
         world.unsplash.fail("POST /oauth/token", .drip(bytes: 1, pause: pause), times: 1)
         async let failure = errorReply { _ = try await ada.refresh("") }
@@ -161,15 +161,15 @@ struct UnsplashAccountTests {
         try await world.daemon.stop()
     }
 
-    @Test func `what comes in after the logout is not kept`() async throws {
+    @Test func `a response after the logout is not stored`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first?.id)
-        let door = world.unsplash.hold("GET /photos")
+        let gate = world.unsplash.hold("GET /photos")
         async let page = errorReply { _ = try await world.ids(ada) }
         try await world.unsplash.waitForRequests("GET /photos")
         try await ada.logout()
-        door.release()
+        gate.release()
         #expect(await page != nil)
         #expect(try await files(holding: [photo]) == [])
         try await world.daemon.stop()

@@ -6,13 +6,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The cache when its disk is full, or cannot be written, or is taken away.
+/// Tests of a cache on a disk that is full, cannot be written, or is removed.
 @Suite(
     .privateBus, .privateKeyring, .timeLimit(.minutes(1)),
     .enabled(if: Disk.canMount, "mounting takes root"))
 @MainActor
 struct UnsplashDiskTests {
-    @Test func `a disk that becomes full is told, and what is known is read`() async throws {
+    @Test func `a full disk is reported and cached data can be read`() async throws {
         let world = try await UnsplashWorld(photoCount: 2_000)
         try await world.daemon.stop()
         try await world.start(launcher: Disk.small(Disk.cache, kibibytes: 600))
@@ -25,7 +25,7 @@ struct UnsplashDiskTests {
         #expect(reply?.name == ServiceError.storageFull.name)
         #expect(reply?.message.contains("full") == true)
         #expect(try await world.ids(ada, count: 20) == first)
-        // Likes lie on another disk.
+        // Likes are stored on another disk.
         #expect(try await ada.like(first[0]) == "done")
         #expect(try await ada.photo(first[0])["liked"] == .bool(true))
         #expect(try await ada.unlike(first[0]) == "done")
@@ -36,13 +36,13 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
-    @Test func `likes are refused, and not lost, on a disk that is full`() async throws {
+    @Test func `likes are rejected on a full disk`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada, count: 20)
         try await world.daemon.stop()
         try await world.start(launcher: Disk.full(Disk.data))
-        // Accounts and feeds are there.
+        // Accounts and feeds can be read.
         #expect(try await world.ids(ada, count: 20) == ids)
         await expectError(ServiceError.storageFull.name) { _ = try await ada.like(ids[0]) }
         #expect(try await world.property(ada, "Label") == .string("ada"))
@@ -51,7 +51,7 @@ struct UnsplashDiskTests {
     }
 
     @Test(arguments: [false, true])
-    func `a cache that cannot be written is read, and what comes is kept in memory`(
+    func `a cache that cannot be written is read and new data stay in memory`(
         isFull: Bool
     ) async throws {
         let world = try await UnsplashWorld()
@@ -74,7 +74,7 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a cache that is deleted meanwhile is made again`() async throws {
+    @Test func `a deleted cache is created again`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada, count: 20)
@@ -86,7 +86,7 @@ struct UnsplashDiskTests {
         try await world.client.wait(ada.path, .profile, "Avatar", .string(""))
         #expect(try await ada.like(ids[1]) == "done")
         #expect(try await world.ids(ada, count: 20) == ids)
-        // Its address, and with it its name, may be another one.
+        // The address of the image may have changed, and with it its name.
         let new = try await ada.imagePath(ids[0], size: "thumb")
         #expect(access(path, R_OK) != 0 || new == path)
         #expect(access(new, R_OK) == 0)
@@ -95,7 +95,7 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a cache of garbage is set aside with a line in the log`() async throws {
+    @Test func `a damaged cache is replaced and reported in the log`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada, count: 20)
@@ -110,7 +110,7 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
-    @Test func `accounts of garbage are kept aside, and one logs in again`() async throws {
+    @Test func `a damaged account database is renamed and a new login works`() async throws {
         let world = try await UnsplashWorld()
         let path = try await world.logIn("ada").path
         try await world.daemon.stop()
@@ -124,7 +124,7 @@ struct UnsplashDiskTests {
         try await world.daemon.stop()
     }
 
-    @Test func `without a network from the start, all that was seen is there`() async throws {
+    @Test func `cached data are available after a start without a network`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -139,7 +139,7 @@ struct UnsplashDiskTests {
         let shown = try await ada.properties(.profile)
         for name in ["Name", "Username", "Bio", "Avatar"] { #expect(shown[name] == profile[name]) }
         for id in ids.prefix(10) { #expect(try await ada.like(id) == "queued") }
-        // Taken back before anything went out, or after: either way it is not liked in the end.
+        // The like is undone before or after it is sent; in both cases, it is not liked in the end.
         _ = try await ada.unlike(ids[3])
         try await world.daemon.kill()
         try await world.start()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Downloads from Unsplash, which counts them.
+/// Tests of downloads from Unsplash, which counts them.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashDownloadTests {
     private func start(
@@ -15,7 +15,9 @@ struct UnsplashDownloadTests {
         return world.client.service.transfer(path)
     }
 
-    @Test func `a photo comes in the best quality, and each download is counted`() async throws {
+    @Test func `a photo is downloaded in the best quality and each download is counted`()
+        async throws
+    {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
@@ -30,7 +32,7 @@ struct UnsplashDownloadTests {
         #expect(properties["State"] == .string("done"))
         #expect(properties["Received"] == .uint64(UInt64(bytes.count)))
         #expect(properties["Total"] == .uint64(UInt64(bytes.count)))
-        // Looking at it is none.
+        // Viewing a photo is not counted as a download.
         #expect(world.unsplash.downloads(of: photo.id) == 1)
         try await start(photo.id, world, account, "again").wait()
         let counts = try await world.unsplash.waitForAnswers(count, count: 2)
@@ -49,7 +51,7 @@ struct UnsplashDownloadTests {
         (.htmlStatus(503), .serviceFailed), (.truncated, .serviceFailed),
         (.reset, .serviceFailed),
     ])
-    func `what is no photo is not written`(fault: Fault, error: ServiceError) async throws {
+    func `an invalid response is not written`(fault: Fault, error: ServiceError) async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
@@ -67,7 +69,7 @@ struct UnsplashDownloadTests {
         #expect(world.unsplash.downloads(of: photo.id) == 1)
     }
 
-    @Test func `a download whose connection drops goes on where it was`() async throws {
+    @Test func `a download continues after a lost connection`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
@@ -86,7 +88,7 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a download that cannot be counted is one still`() async throws {
+    @Test func `a download succeeds although counting it fails`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
@@ -99,7 +101,7 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
-    @Test func `its progress is told, ten times a second at most`() async throws {
+    @Test func `progress is announced at most ten times per second`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
@@ -113,17 +115,17 @@ struct UnsplashDownloadTests {
         let transfer = try await self.start(photo.id, world, account)
         try await transfer.wait()
         let total = try #require(try await transfer.properties()["Total"])
-        let told = try await changes.messages.wait { messages in
-            let told: [[String: Variant]] = messages.compactMap { message in
+        let changed = try await changes.messages.wait { messages in
+            let changed: [[String: Variant]] = messages.compactMap { message in
                 let change: (String, [String: Variant], [String])? = try? message.read()
                 return change?.1
             }
-            return told.last?["State"] == .string("done") ? told : nil
+            return changed.last?["State"] == .string("done") ? changed : nil
         }
         let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
-        // Its beginning and its end do not wait.
-        #expect(told.count <= tenths + 2)
-        #expect(told.contains { $0["Received"].map { $0 != total } ?? false })
+        // The start and the end are announced immediately.
+        #expect(changed.count <= tenths + 2)
+        #expect(changed.contains { $0["Received"].map { $0 != total } ?? false })
         try await world.daemon.stop()
     }
 
@@ -139,36 +141,36 @@ struct UnsplashDownloadTests {
             world.client.connection, ServiceName.transfers.appending("1"),
             "org.freedesktop.DBus.Properties", "PropertiesChanged")
         try await self.start(photo.id, world, account).wait()
-        let told = try await changes.messages.wait { messages in
-            let told: [[String: Variant]] = messages.compactMap { message in
+        let changed = try await changes.messages.wait { messages in
+            let changed: [[String: Variant]] = messages.compactMap { message in
                 let change: (String, [String: Variant], [String])? = try? message.read()
                 return change?.1
             }
-            return told.last?["State"] == .string("done") ? told : nil
+            return changed.last?["State"] == .string("done") ? changed : nil
         }
-        let received = told.compactMap { change -> UInt64? in
+        let received = changed.compactMap { change -> UInt64? in
             guard case .uint64(let bytes)? = change["Received"] else { return nil }
             return bytes
         }
         let total = try #require(received.last)
         #expect(received == received.sorted())
         #expect(received.count { 1..<total ~= $0 } >= 4, "\(received)")
-        #expect(told.first?["Total"] == .uint64(total))
+        #expect(changed.first?["Total"] == .uint64(total))
         try await world.daemon.stop()
     }
 
-    @Test func `it can be cancelled while it is fetched`() async throws {
+    @Test func `a download can be cancelled while it is fetched`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
         let images = RequestPattern(photo.imagePath)
-        let hold = world.unsplash.hold(images)
+        let gate = world.unsplash.hold(images)
         let transfer = try await start(photo.id, world, account)
         try await world.unsplash.waitForRequests(images)
         try await transfer.cancel()
         await expectError(ServiceError.cancelled.name) { try await transfer.wait() }
-        hold.release()
-        // Nothing stands in the way of the next one.
+        gate.release()
+        // The next download is not blocked.
         try await start(photo.id, world, account, "next").wait()
         #expect(try Destination.content().isEmpty)
         #expect(try Destination.content("next").count > 0)
@@ -181,7 +183,7 @@ struct UnsplashDownloadTests {
         let world = try await UnsplashWorld()
         _ = try await world.logIn("ada")
         let photo = try #require(world.unsplash.feed.first)
-        // 150 kB/s.
+        // A rate of 150 kB/s.
         world.unsplash.fail(
             RequestPattern(photo.imagePath), .drip(bytes: 3000, pause: .milliseconds(20)))
         let program = BuiltProducts.path("imagefeedctl")
@@ -197,7 +199,7 @@ struct UnsplashDownloadTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a photo that is not there is told at once`() async throws {
+    @Test func `downloading an unknown photo fails immediately`() async throws {
         let world = try await UnsplashWorld()
         let account = try await world.logIn("ada")
         let file = try Destination.file()
@@ -234,7 +236,7 @@ struct UnsplashDownloadTests {
     }
 }
 
-/// Runs the built `imagefeedctl` to its end.
+/// Runs the built `imagefeedctl` and returns its result.
 @MainActor
 func control(
     _ arguments: String...

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What becomes of accounts whose keyring is locked or goes away.
+/// Tests of accounts whose keyring is locked or stops.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashKeyringTests {
     @Test(arguments: ["locked", "killed"])
-    func `a token that cannot be kept is given back`(trouble: String) async throws {
+    func `a token that cannot be stored is revoked`(trouble: String) async throws {
         let world = try await UnsplashWorld()
-        let door = world.unsplash.hold("GET /me")
+        let gate = world.unsplash.hold("GET /me")
         let (login, url) = try await world.startLogin()
         async let failure = errorReply { _ = try await login.wait() }
         async let redirect = world.unsplash.approve(url, as: "ada")
@@ -21,7 +21,7 @@ struct UnsplashKeyringTests {
         } else {
             try await PrivateKeyring.current.stop()
         }
-        door.release()
+        gate.release()
         let expected: ServiceError =
             trouble == "locked" ? .secretStoreLocked : .secretStoreUnavailable
         #expect(await failure?.name == expected.name)
@@ -36,7 +36,7 @@ struct UnsplashKeyringTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a keyring that is replaced serves on`() async throws {
+    @Test func `a replaced keyring is used`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let bus = try PrivateBus.current
@@ -50,10 +50,12 @@ struct UnsplashKeyringTests {
     }
 }
 
-/// A session without a keyring.
+/// Tests in a session without a keyring.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashWithoutKeyringTests {
-    @Test func `without a keyring a login says what to install, and spends no code`() async throws {
+    @Test func `a login without a keyring recommends an installation and does not use the code`()
+        async throws
+    {
         let world = try await UnsplashWorld(setup: .clientID)
         let (login, url) = try await world.startLogin()
         async let failure = errorReply { _ = try await login.wait() }

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Likes at a service that makes it hard.
+/// Tests of likes at a service with refusals, caches and errors.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashLikeTests {
     @Test(arguments: [
         LikeSupport.refused(status: 403), .refused(status: 410), .refused(status: 404), .absent,
     ])
-    func `where there are no likes they are kept here`(likes: LikeSupport) async throws {
+    func `likes are stored locally if the service has none`(likes: LikeSupport) async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -31,7 +31,7 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a list from a cache does not undo a like`() async throws {
+    @Test func `a stale list of the service does not undo a like`() async throws {
         let world = try await UnsplashWorld()
         world.unsplash.settings.answersAreCached = true
         let ada = try await world.logIn("ada")
@@ -50,14 +50,14 @@ struct UnsplashLikeTests {
     }
 
     @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no"), .htmlPage])
-    func `a like that met trouble is sent again`(fault: Fault) async throws {
+    func `a like is sent again after an error`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         world.unsplash.fail("POST /photos/*/like", fault, times: 1)
-        // A connection that breaks off before the answer may just be an old one: it is tried again at once.
+        // A connection that is closed before the response may be an old one, so the request is repeated immediately.
         #expect(try await ["queued", "done"].contains(ada.like(ids[0])))
-        // The rest works meanwhile.
+        // Other requests succeed meanwhile.
         _ = try await ada.refresh("")
         try await world.unsplash.waitForRequests("POST /photos/*/like", count: 2)
         try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
@@ -77,7 +77,7 @@ struct UnsplashLikeTests {
         let pattern = RequestPattern("POST /photos/\(ids[0])/like")
         world.unsplash.fail(pattern, .status(status, error: "Photo cannot be liked"))
         try world.unsplash.resume()
-        // A request of the user, so that nothing waits for the next retry.
+        // A refresh by the user, so that nothing waits for the next retry.
         try await ada.refresh()
         let failure = try await failures.messages.elements(1)[0]
         let (photo, isWanted, error, message): (String, Bool, String, String) =
@@ -89,7 +89,7 @@ struct UnsplashLikeTests {
         let entry = try await ada.photo(ids[0])
         #expect(entry["liked"] == .bool(false) && entry["pending"] == .bool(false))
         #expect(world.unsplash.likes(of: "ada") == [ids[1]])
-        // Nothing sends it again.
+        // It is not sent again.
         _ = try await ada.refresh("")
         try await world.daemon.kill()
         try await world.start()
@@ -98,7 +98,7 @@ struct UnsplashLikeTests {
         #expect(world.unsplash.requests(pattern).count == 1)
         #expect(failures.messages.value.count == 1)
         #expect(try await world.property(ada, "State") == .string("ready"))
-        // A call in progress has the error.
+        // For a call in progress, the error is its reply.
         await expectError(ServiceError.serviceFailed.name) { _ = try await ada.like(ids[0]) }
         try await world.daemon.stop()
     }

@@ -5,14 +5,14 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The ways through a login in the browser, and out of it.
+/// Tests of the browser login.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
         try await login.properties()["State"]?.string
     }
 
-    @Test func `where the port is taken the code is pasted`() async throws {
+    @Test func `a login uses a pasted code if the redirect port is in use`() async throws {
         let world = try await UnsplashWorld()
         let server = try LoopbackServer(port: world.port) { _ in LoopbackResponse(text: "") }
         let (login, url) = try await world.startLogin()

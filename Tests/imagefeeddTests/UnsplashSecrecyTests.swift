@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Tokens, codes and client secrets are for the service and the keyring alone.
+/// Tests that tokens, codes and client secrets are sent only to the service and the keyring.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashSecrecyTests {
-    @Test func `no secret shows anywhere`() async throws {
+    @Test func `no secret is disclosed`() async throws {
         let recording = try await BusRecording()
         let world = try await UnsplashWorld()
         let unsplash = world.unsplash
@@ -16,7 +16,7 @@ struct UnsplashSecrecyTests {
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         _ = try await ada.like(ids[0])
-        // A token is renewed, a login fails, an account needs a login, requests fail in several ways.
+        // Renew a token, let a login fail, let an account require a login, and let requests fail in several ways.
         unsplash.advanceClock(seconds: 7300)
         _ = try await ada.refresh("")
         unsplash.fail("GET /photos", .htmlPage, times: 1)

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// What a user of Unsplash does at a terminal, from the first configuration to the end.
+/// Tests of the command line with Unsplash, from the configuration to the logout.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UnsplashTerminalTests {
-    @Test func `all is done at a terminal, and nothing of it stays`() async throws {
+    @Test func `a session at the terminal works and its logout leaves no data`() async throws {
         let world = try await UnsplashWorld(photoCount: 150, setup: .addresses)
         let unsplash = world.unsplash
         #expect(try await Terminal.run("login", "unsplash", "--no-browser").exit == .code(78))
@@ -47,7 +47,7 @@ struct UnsplashTerminalTests {
         let image = try await Terminal.run("image", photo, "--size", "thumb")
         #expect(image.exit == .code(0), "\(image.error)")
 
-        // The search finds what is there, so that it means something when it finds nothing.
+        // The search finds the data now, so finding nothing after the logout is significant.
         let ids = photos.map { String($0.dropFirst("unsplash_ada/".count)) }
         #expect(try await !files(holding: ids).isEmpty)
         let logout = try await Terminal.run("logout", "--yes")

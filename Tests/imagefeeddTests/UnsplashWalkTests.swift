@@ -5,14 +5,16 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Somebody who walks through a feed that changes meanwhile.
+/// Tests of walks through a feed that changes meanwhile.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(5))) @MainActor
 struct UnsplashWalkTests {
     private static func isShown(_ photo: SimulatedPhoto) -> Bool {
         photo.kind == .photo && !photo.isPlus
     }
 
-    @Test func `three thousand photos while five hundred arrive and fifty vanish`() async throws {
+    @Test func `a walk through 3000 photos is complete while 500 are added and 50 deleted`()
+        async throws
+    {
         let world = try await UnsplashWorld(photoCount: 3_000)
         world.unsplash.settings.requestsPerHour = 100_000
         let ada = try await world.logIn("ada")
@@ -28,7 +30,7 @@ struct UnsplashWalkTests {
                 world.unsplash.publish()
                 arrivals += 1
             }
-            // From everywhere: what was shown, and what was not.
+            // Delete photos from all parts: shown ones and others.
             let step = vanished.count * 2_357 % before.count
             for index in [step, (step + 1_499) % before.count] where vanished.count < 50 {
                 guard vanished.insert(before[index].id).inserted else { continue }
@@ -44,7 +46,7 @@ struct UnsplashWalkTests {
         try await world.daemon.stop()
     }
 
-    @Test func `a walk that goes on after many have arrived asks for few pages`() async throws {
+    @Test func `a walk that continues after many new photos requests few pages`() async throws {
         let world = try await UnsplashWorld(photoCount: 200)
         let ada = try await world.logIn("ada")
         let before = world.unsplash.feed.filter(Self.isShown).map(\.id)

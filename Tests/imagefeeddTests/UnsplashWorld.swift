@@ -5,38 +5,38 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// The daemon beside a simulated Unsplash, and beside a real keyring if the test has one.
+/// The daemon with a simulated Unsplash, and a real keyring if the test has one.
 @MainActor
 final class UnsplashWorld: BrowserWorld {
-    /// How much the daemon knows when the test begins.
+    /// The part of the configuration that is set when the test begins.
     enum Setup {
-        /// Where the service is, as a developer's configuration has it.
+        /// The addresses of the service.
         case addresses
-        /// The id of the client as well.
+        /// Also the client ID.
         case clientID
-        /// The secret as well: users can log in.
+        /// Also the client secret: users can log in.
         case complete
     }
 
-    /// Where the provider runs.
+    /// The process of the provider.
     enum Place {
         case daemon
-        /// A program of its own.
+        /// A separate program.
         case plugin
     }
 
     let unsplash: SimulatedUnsplash
-    /// Of the redirect address.
+    /// The port of the redirect address.
     let port: UInt16
     let client: TestClient
     var daemon: RunningDaemon
 
     /// - Parameters:
-    ///   - photoCount: How many photos the service has.
-    ///   - setup: What the daemon knows.
-    ///   - place: Where the provider runs.
-    ///   - launcher: A program, with its arguments, that starts the daemon in its own place.
-    /// - Throws: What could not be started.
+    ///   - photoCount: The number of photos of the service.
+    ///   - setup: The part of the configuration that is set.
+    ///   - place: The process of the provider.
+    ///   - launcher: A program with arguments that replaces itself with the daemon.
+    /// - Throws: The error of a program that cannot be started.
     init(
         photoCount: Int = 100, setup: Setup = .complete, place: Place = .daemon,
         launcher: [String] = []
@@ -44,7 +44,7 @@ final class UnsplashWorld: BrowserWorld {
         provider = place == .daemon ? "unsplash" : "splash"
         let unsplash = try SimulatedUnsplash.start(photoCount: photoCount)
         self.unsplash = unsplash
-        // Tests run beside each other, and each needs the port that its application has registered.
+        // Tests run in parallel, and each needs the port that its application has registered.
         port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
         for user in ["ada", "bob"] { unsplash.addUser(user) }
@@ -67,7 +67,7 @@ final class UnsplashWorld: BrowserWorld {
         if setup == .complete { try await configure() }
     }
 
-    /// Hands the client secret over, as `imagefeedctl configure` does.
+    /// Passes the client secret to the daemon, as `imagefeedctl configure` does.
     private func configure() async throws {
         let secret = try #require(
             FileDescriptor.pipe(holding: Array(unsplash.clientSecret.utf8), 43))
@@ -85,7 +85,7 @@ final class UnsplashWorld: BrowserWorld {
     var showsCodes: Bool { true }
     // The refresh token and the access token.
     var requestsPerRevocation: Int { 2 }
-    var givesNewTokens: Bool { true }
+    var issuesNewTokens: Bool { true }
 
     var feed: [String] { unsplash.feed.filter { !$0.isPlus && $0.kind == .photo }.map(\.id) }
 
@@ -102,8 +102,8 @@ final class UnsplashWorld: BrowserWorld {
 
     var requestsOfAPI: [RecordedRequest] { unsplash.requests(on: .api) }
 
-    func pattern(_ what: Asked) -> RequestPattern {
-        switch what {
+    func pattern(_ endpoint: Endpoint) -> RequestPattern {
+        switch endpoint {
         case .feed: "GET /photos"
         case .like: "POST /photos/*/like"
         case .user: "GET /me"
@@ -119,7 +119,7 @@ final class UnsplashWorld: BrowserWorld {
     var clientSecrets: [String] { [unsplash.clientSecret] }
 }
 
-/// What a user does at a terminal.
+/// The command line `imagefeedctl`.
 @MainActor
 enum Terminal {
     static func start(_ arguments: [String], input: String = "") throws -> ChildProcess {
@@ -128,7 +128,7 @@ enum Terminal {
             environment: try PrivateBus.current.environment, input: input)
     }
 
-    /// Runs `imagefeedctl` to its end.
+    /// Runs `imagefeedctl` and returns its result.
     static func run(
         _ arguments: String..., input: String = ""
     ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
@@ -136,7 +136,7 @@ enum Terminal {
     }
 }
 
-/// The files below the home of the running test in which one of the texts stands.
+/// Returns the files below the home directory of the running test that contain one of the texts.
 @MainActor
 func files(holding texts: [String]) async throws -> [String] {
     let directory = try PrivateBus.current.directory
@@ -151,7 +151,7 @@ func files(holding texts: [String]) async throws -> [String] {
     return output.split(separator: "\n").map(String.init)
 }
 
-/// All that goes over the bus of the running test, as text.
+/// A recording of all messages on the bus of the running test, as text.
 @MainActor
 struct BusRecording {
     private let monitor: ChildProcess
@@ -165,7 +165,7 @@ struct BusRecording {
         _ = try await monitor.firstLine()
     }
 
-    /// What there was until now.
+    /// Returns the messages until now.
     func text() async throws -> String {
         let end: BusName = "org.imagefeed.EndOfRecording"
         _ = try await client.owner(of: end)

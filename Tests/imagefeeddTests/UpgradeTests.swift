@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// A new version in the place of an old one.
+/// Tests of the upgrade from an older version.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct UpgradeTests {
     private static let versions = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "OlderVersions")
 
-    /// Makes the databases of an older version, as SQLite would dump them, in the home of the running test.
+    /// Creates the databases of an older version from SQL dumps, in the home directory of the running test.
     private func install(_ version: String, photo: String) async throws {
         let directory = try PrivateBus.current.directory
         let script = """
@@ -32,10 +32,10 @@ struct UpgradeTests {
     }
 
     @Test(arguments: ["0.1.0"])
-    func `what an older version has left is there`(version: String) async throws {
+    func `the data of an older version are used`(version: String) async throws {
         try Pictures.add(["Dune"])
         let world = try await UnsplashWorld()
-        // The token is in the keyring, where all versions look for it.
+        // The token is in the keyring, where all versions find it.
         let ada = try await world.logIn("ada")
         let photo = try await world.ids(ada)[2]
         try await world.daemon.kill()
@@ -53,7 +53,7 @@ struct UpgradeTests {
         }
         let manager = try await client.service.manager.properties()
         #expect(manager["DefaultAccount"] == .objectPath(ada.path))
-        // The like that was on its way arrives.
+        // The pending like is delivered.
         try await world.unsplash.waitForRequests("POST /photos/*/like")
         try await client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         #expect(world.unsplash.likes(of: "ada") == [photo])

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a user does, from the first login on.
+/// Tests of a local user's calls, from the first login on.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct UserTests {
     @Test func `a new user sees the photos, newest first`() async throws {
@@ -40,7 +40,7 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `an image comes as a path and as a descriptor`() async throws {
+    @Test func `an image is available as a path and as a descriptor`() async throws {
         try Pictures.add(["a"])
         let daemon = try await RunningDaemon()
         let account = try await TestClient().logIn("ada")
@@ -63,14 +63,14 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `what the user has chosen is kept`() async throws {
+    @Test func `the settings of the user survive a restart`() async throws {
         try Pictures.add(["a", "sub/b"])
         var daemon = try await RunningDaemon()
         let client = try TestClient()
         let account = try await client.logIn("ada")
         let other = try await client.logIn("bob")
         #expect(try await account.properties(.account)["Label"] == .string("ada"))
-        // At once, of one account: neither is lost.
+        // Two concurrent changes of one account must both be stored.
         async let label: Void = account.setLabel("Ada's")
         async let source: Void = account.setDefaultSource("album:sub")
         _ = try await (label, source)
@@ -85,7 +85,7 @@ struct UserTests {
             #expect(try await client.titles(account) == ["b"])
             let manager = try await client.service.manager.properties()
             #expect(manager["DefaultAccount"] == .objectPath(other.path))
-            // Ids and cursors hold, too.
+            // IDs and cursors remain valid, too.
             let again = try await account.page("all", cursor: "", count: 1).photos
             #expect(again.map { $0["id"] } == photos.map { $0["id"] })
             let rest = try await account.page("all", cursor: next, count: 1)
@@ -94,7 +94,7 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `after logging out the account stays, without its feed`() async throws {
+    @Test func `logging out removes the feed and not the account`() async throws {
         try Pictures.add(["a"])
         let daemon = try await RunningDaemon()
         let client = try TestClient()
@@ -117,7 +117,7 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `logins that cannot be say why`() async throws {
+    @Test func `impossible logins report the reason`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         await expectError(ServiceError.noSuchUser.name) {
@@ -140,7 +140,7 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `a login object tells how it went`() async throws {
+    @Test func `a login object reports its result`() async throws {
         let daemon = try await RunningDaemon()
         let client = try TestClient()
         let path = try await client.service.manager.login("local", [.username: .string("ada")])
@@ -162,7 +162,9 @@ struct UserTests {
         try await daemon.stop()
     }
 
-    @Test func `the default account is the first one, and then the earliest`() async throws {
+    @Test func `the default account is the first and after its logout the earliest remaining one`()
+        async throws
+    {
         var daemon = try await RunningDaemon()
         let client = try TestClient()
         let manager = client.service.manager

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// A client that reads a page once and then only listens.
+/// Tests of a client that reads a page once and then only listens.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct WatchTests {
     private func setInterval(_ value: String, _ world: UnsplashWorld) throws {
@@ -19,7 +19,8 @@ struct WatchTests {
         world.daemon.process.kill(SIGHUP)
     }
 
-    @Test func `it gets new photos within the interval, also after a change of the interval`()
+    @Test
+    func `a listening client gets new photos within the refresh interval, also after it changes`()
         async throws
     {
         let world = try await UnsplashWorld()
@@ -27,7 +28,7 @@ struct WatchTests {
         let listener = try TestClient()
         _ = try await listener.service.account(ada.path).page("", cursor: "", count: 30)
         let updates = try await Signals(listener.connection, ada.path, .feed, "Updated")
-        // At the default interval it would get this long after the end of the test.
+        // With the default interval, the update would come long after the end of the test.
         _ = world.publish()
         try setInterval("1s", world)
         try await updates.messages.wait { $0.isEmpty ? nil : true }

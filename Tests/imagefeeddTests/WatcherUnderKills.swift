@@ -5,13 +5,14 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// A client that stays on the bus while the daemon is killed: it reads the first page when a daemon appears or a
-/// feed is updated, and applies the signals about likes in between.
+/// A client that stays on the bus while the daemon is killed. It reads the first page when a daemon appears or a feed
+/// is
+/// updated, and applies the signals about likes in between.
 @MainActor
 final class WatcherUnderKills {
     private let connection: BusConnection
     private let account: ObjectPath
-    /// The state of the like of each photo, as this client knows it.
+    /// The state of the like of each photo, according to this client.
     private var likes: [String: Bool] = [:]
     private var isReading = false
     private var isOutdated = false
@@ -56,7 +57,7 @@ final class WatcherUnderKills {
             })
     }
 
-    /// Reads the first page, and again if it is outdated by then.
+    /// Reads the first page, and again if it is outdated after that.
     private func read() {
         isOutdated = true
         guard !isReading else { return }
@@ -69,7 +70,7 @@ final class WatcherUnderKills {
                     let call = try BusMessage(
                         .methodCall(ServiceName.bus, account, .feed, "GetPage"), "", "",
                         100 as UInt32)
-                    // On arrival: a signal that follows the reply is newer than the reply.
+                    // In `onArrival`, because a signal that follows the reply is newer than the reply.
                     _ = try await connection.call(call) { [unowned self] in take($0) }
                 } catch {
                     // The daemon was killed, or has not started yet.
@@ -92,10 +93,10 @@ final class WatcherUnderKills {
         }
     }
 
-    /// Expects this client to know the state of these photos without another read.
+    /// Expects that this client knows the state of these photos without another read.
     func check(_ expected: [String: Bool]) async throws {
         try await idle.wait { $0 ? true : nil }
-        // A reply of the bus comes after all signals that were sent before.
+        // A reply of the bus arrives after all signals that were sent before.
         _ = try await connection.owner(of: ServiceName.bus)
         for (photo, isLiked) in expected {
             #expect(likes[photo] == isLiked, "the watcher of \(photo)")
@@ -103,7 +104,7 @@ final class WatcherUnderKills {
     }
 }
 
-/// Daemons that start on a second bus with the folders of the first one, which is killed meanwhile.
+/// Daemons that start on a second bus with the folders of the first daemon, which is killed meanwhile.
 @MainActor
 final class SecondBusUnderKills {
     private let bus: PrivateBus
@@ -113,7 +114,7 @@ final class SecondBusUnderKills {
     private let account: ObjectPath
     private var process: ChildProcess?
     private var isReplacing = false
-    private var counts = (refused: 0, taken: 0)
+    private var counts = (refused: 0, takenOver: 0)
 
     init(_ account: ObjectPath) async throws {
         self.account = account
@@ -125,10 +126,11 @@ final class SecondBusUnderKills {
     }
 
     var report: String {
-        "on a second bus \(counts.refused) daemons refused and \(counts.taken) in place of a killed one"
+        "on a second bus \(counts.refused) daemons refused and \(counts.takenOver) in place of a killed one"
     }
 
-    /// Starts a daemon. In one of four cases it waits for the data folder, and in one it is refused now.
+    /// Starts a daemon. In one of four cases it waits for the data folder, and in another one it is refused
+    /// immediately.
     func start() async throws {
         var environment = try RunningDaemon.environment()
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
@@ -140,7 +142,7 @@ final class SecondBusUnderKills {
         if number == 1 { #expect(try await process.exitStatus() == .code(1)) }
     }
 
-    /// After the end of the first daemon: expects the second one to have been refused, or to serve, and ends it.
+    /// Expects, after the end of the first daemon, that the second one was refused or serves, and ends it.
     func end() async throws {
         guard let process else { return }
         let outcome = Observed<ChildProcess.Exit?>(nil)
@@ -159,7 +161,7 @@ final class SecondBusUnderKills {
             process.kill(Bool.random() ? SIGKILL : SIGTERM)
             try await exit.value
             try await owner.wait { $0 == nil ? true : nil }
-            counts.taken += 1
+            counts.takenOver += 1
         } else {
             let (exit, _, error) = try await process.result()
             #expect(exit == .code(1))

@@ -5,7 +5,7 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The ways through a login in the browser, and out of it, at every provider that has one.
+/// Tests of the browser login at every provider that has one.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AcceptanceLoginTests {
     private func state(_ login: LoginClient) async throws -> String? {
@@ -13,14 +13,16 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `what the browser ended on can be pasted`(provider: TestedProvider) async throws {
+    func `the code or the final address of the browser can be pasted`(provider: TestedProvider)
+        async throws
+    {
         let world = try await provider.browserWorld()
         for paste in world.showsCodes ? ["code", "address"] : ["address"] {
             let (login, url) = try await world.startLogin([.manual: .bool(true)])
-            // Nobody listens: the browser ends on an address, or on a page with the code.
+            // Without a redirect listener, the browser ends at an address or at a page with the code.
             let redirect = try await world.service.approve(url, as: "ada", followingRedirect: false)
             let code = try #require(redirect["code"])
-            // What is no code leaves the login as it is.
+            // Invalid codes do not change the login.
             for text in ["", " ", "https://example.org/", "?code=a&state=another", "two words"] {
                 await expectError(.invalidArgs) { try await login.submitCode(text) }
             }
@@ -33,14 +35,14 @@ struct AcceptanceLoginTests {
         }
         let (wrong, _) = try await world.startLogin([.manual: .bool(true)])
         try await wrong.submitCode("abcdefgh")
-        let failure = world.refusesCodes ? ServiceError.loginFailed : ServiceError.serviceFailed
+        let failure = world.rejectsCodes ? ServiceError.loginFailed : ServiceError.serviceFailed
         await expectError(failure.name) { _ = try await wrong.wait() }
         #expect(try await state(wrong) == "failed")
         try await world.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `logins are told apart, and end as their users want`(
+    func `concurrent logins are independent and can be denied or cancelled`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.browserWorld()
@@ -65,7 +67,7 @@ struct AcceptanceLoginTests {
         let redirect = try await world.service.approve(secondURL, as: "bob")
         #expect(try await bob == ServiceName.accounts.appending(world.accountID("bob")))
         #expect(try await state(first) == "waiting")
-        // Neither a redirect that comes again nor a forged one changes anything.
+        // A repeated or forged redirect has no effect.
         let base = redirect.address.prefix { $0 != "?" }
         #expect(try await LoopbackClient.send("GET", redirect.address).status == 200)
         for query in ["?code=x", "?code=x&state=y", "?error=access_denied&state=y"] {
@@ -82,25 +84,25 @@ struct AcceptanceLoginTests {
     ]
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a service that fails fails the login, and nothing is left of it`(
+    func `a failure of the service fails the login without leaving data`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.browserWorld()
-        // From here on nothing is new between the two.
+        // After the first login, the client registration exists.
         try await world.logIn("bob")
-        for what in [Asked.token, .user] {
+        for endpoint in [Endpoint.token, .user] {
             for fault in Self.faults {
                 let (login, url) = try await world.startLogin()
                 let before = world.service.requests(world.pattern(.revocation)).count
-                world.service.fail(world.pattern(what), fault)
+                world.service.fail(world.pattern(endpoint), fault)
                 async let failure = errorReply { _ = try await login.wait() }
                 async let redirect = world.service.approve(url, as: "ada")
                 let reply = try #require(await failure)
                 #expect(reply.name == ServiceError.serviceFailed.name, "\(reply.message)")
                 #expect(reply.message.hasSuffix("."), "\(reply.message)")
                 #expect(try await redirect.answer?.status == 200)
-                world.service.recover(world.pattern(what))
-                guard what == .user, world.requestsPerRevocation > 0 else { continue }
+                world.service.recover(world.pattern(endpoint))
+                guard endpoint == .user, world.requestsPerRevocation > 0 else { continue }
                 let revoked = try await world.service.waitForAnswers(
                     world.pattern(.revocation), count: before + world.requestsPerRevocation)
                 for token in revoked.compactMap({ $0.fields["token"] }) {
@@ -114,16 +116,16 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a login that is cancelled late gives its token back`(
+    func `a login that is cancelled late revokes its token`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.browserWorld()
-        let door = world.service.hold(world.pattern(.user))
+        let gate = world.service.hold(world.pattern(.user))
         let (login, url) = try await world.startLogin()
         async let redirect = world.service.approve(url, as: "ada")
         try await world.service.waitForRequests(world.pattern(.user))
         try await login.cancel()
-        door.release()
+        gate.release()
         if world.requestsPerRevocation > 0 {
             try await world.service.waitForAnswers(
                 world.pattern(.revocation), count: world.requestsPerRevocation)
@@ -136,7 +138,7 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `no secret shows anywhere, and none goes elsewhere`(
+    func `no secret is disclosed or sent to another server`(
         provider: TestedProvider
     ) async throws {
         let recording = try await BusRecording()
@@ -144,7 +146,7 @@ struct AcceptanceLoginTests {
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         _ = try await ada.like(ids[0])
-        // Requests fail, are led elsewhere, and are refused; a login fails.
+        // Let requests fail, redirect and refuse them, and let a login fail.
         let elsewhere = Fault.redirect(307, to: world.strangerURL + "/photos")
         for fault in [Fault.htmlPage, elsewhere] {
             world.service.fail(world.pattern(.feed), fault, times: 1)

@@ -6,11 +6,11 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// What every provider has to do, from login to logout.
+/// Tests of the common behaviour of all providers, from login to logout.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct AcceptanceTests {
     @Test(arguments: TestedProvider.allCases)
-    func `a user logs in, walks through it all, and logs out without a trace`(
+    func `a user can log in, walk through the feed, log out and log in again`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.world()
@@ -18,18 +18,18 @@ struct AcceptanceTests {
         #expect(ada.path == ServiceName.accounts.appending(world.accountID("ada")))
         #expect(try await world.accounts() == [world.accountID("ada")])
         #expect(try await world.property(ada, "State") == .string("ready"))
-        // All of it, in the order of the service, however large the pages are.
+        // The complete feed in the order of the service, with any page size.
         let feed = try await world.feed
         #expect(feed.count > 30)
         #expect(try await world.walk(ada, count: 7) == feed)
         #expect(try await world.walk(ada, count: 100) == feed)
-        // What arrives meanwhile disturbs nobody who walks.
+        // New photos do not change a walk in progress.
         var arrived: [String] = []
-        let seen = try await world.walk(ada, count: 20) {
+        let found = try await world.walk(ada, count: 20) {
             arrived.insert(try await world.publish(), at: 0)
             if arrived.count == 1 { _ = try await ada.refresh("") }
         }
-        #expect(seen.filter { !arrived.contains($0) } == feed)
+        #expect(found.filter { !arrived.contains($0) } == feed)
         _ = try await ada.refresh("")
         #expect(Array(try await world.ids(ada).prefix(arrived.count)) == arrived)
 
@@ -43,8 +43,8 @@ struct AcceptanceTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetwork)
-    func `what was asked once is kept, and nothing is left of it after the logout`(
+    @Test(arguments: TestedProvider.remote)
+    func `fetched pages are cached and deleted by the logout`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.serviceWorld()
@@ -63,7 +63,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a logout gives the token back`(provider: TestedProvider) async throws {
+    func `a logout revokes the token`(provider: TestedProvider) async throws {
         let world = try await provider.browserWorld()
         let ada = try await world.logIn("ada")
         let token = try #require(world.tokens.first)
@@ -78,7 +78,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.allCases)
-    func `photos, images and the profile are what the service has`(
+    func `photos, images and the profile are those of the service`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.world()
@@ -117,7 +117,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `photos have authors, users have faces, and nobody is shown who looks`(
+    func `photos have authors, users have avatars, and image requests contain no token`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.browserWorld()
@@ -137,7 +137,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withLikes)
-    func `likes are done, and taken back`(provider: TestedProvider) async throws {
+    func `photos can be liked and unliked`(provider: TestedProvider) async throws {
         let world = try await provider.world()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -146,9 +146,9 @@ struct AcceptanceTests {
         let photo = try await ada.photo(ids[2])
         #expect(photo["liked"] == .bool(true))
         #expect(photo["likes"]?.uint32 == before.map { $0 + 1 })
-        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[2]))
-        #expect(Set(try await world.ids(ada, "likes")) == world.likedTogether(ids[2]))
-        // Once is enough.
+        #expect(try await world.likes(of: "ada") == world.likeGroup(ids[2]))
+        #expect(Set(try await world.ids(ada, "likes")) == world.likeGroup(ids[2]))
+        // A second like has no effect.
         #expect(try await ada.like(ids[2]) == "done")
         _ = try await ada.refresh("")
         _ = try await ada.refresh("likes")
@@ -158,17 +158,17 @@ struct AcceptanceTests {
         #expect(try await world.likes(of: "ada").isEmpty)
         #expect(try await world.ids(ada, "likes") == [])
         #expect(try await ada.photo(ids[2])["likes"]?.uint32 == before)
-        // One of a photo that is gone cannot be. What the service has as one is gone as one.
-        let gone = try #require(ids.last { world.likedTogether($0).count > 1 } ?? ids.last)
-        let group = world.likedTogether(gone)
+        // A deleted photo cannot be liked. The photos of a like group are deleted together.
+        let gone = try #require(ids.last { world.likeGroup($0).count > 1 } ?? ids.last)
+        let group = world.likeGroup(gone)
         try await world.delete(gone)
         await expectError(ServiceError.notFound.name) { _ = try await ada.like(gone) }
         #expect(try await group.isDisjoint(with: world.ids(ada, count: 100)))
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.ofNetworkWithLikes)
-    func `likes are sent once, and kept until they can be`(
+    @Test(arguments: TestedProvider.remoteWithLikes)
+    func `likes are sent once and queued until they can be sent`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.serviceWorld()
@@ -178,13 +178,13 @@ struct AcceptanceTests {
         #expect(world.service.requests(world.pattern(.like)).count == 1)
         _ = try await ada.unlike(ids[2])
 
-        // One whose answer is lost is sent again.
+        // A like whose response is lost is sent again.
         world.service.fail(world.pattern(.like), .answerLost, times: 1)
         #expect(try await ["queued", "done"].contains(ada.like(ids[3])))
         try await world.waitForLikes(ada)
-        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[3]))
+        #expect(try await world.likes(of: "ada") == world.likeGroup(ids[3]))
 
-        // One without a network outlives the daemon.
+        // A pending like without a network survives the daemon.
         let sent = world.service.requests(world.pattern(.like)).count
         world.service.stop()
         #expect(try await ada.like(ids[0]) == "queued")
@@ -197,10 +197,10 @@ struct AcceptanceTests {
         try await world.waitForLikes(ada)
         #expect(
             try await world.likes(of: "ada")
-                == world.likedTogether(ids[0]).union(world.likedTogether(ids[3])))
+                == world.likeGroup(ids[0]).union(world.likeGroup(ids[3])))
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
 
-        // So does one that the service does not want yet.
+        // A like is also queued during a rate limit.
         world.exhaust()
         await expectError(ServiceError.rateLimited.name) { _ = try await ada.refresh("") }
         let count = world.requestCount
@@ -212,7 +212,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.allCases)
-    func `two accounts live beside each other, and each ends by itself`(
+    func `two accounts are independent`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.world()
@@ -233,24 +233,24 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withLikes)
-    func `two accounts have each their own likes`(provider: TestedProvider) async throws {
+    func `two accounts have separate likes`(provider: TestedProvider) async throws {
         let world = try await provider.world()
         let ada = try await world.logIn("ada")
         let bob = try await world.logIn("bob")
         let ids = try await world.ids(ada)
         #expect(try await ada.like(ids[0]) == "done")
         #expect(try await bob.like(ids[4]) == "done")
-        #expect(Set(try await world.ids(ada, "likes")) == world.likedTogether(ids[0]))
-        #expect(Set(try await world.ids(bob, "likes")) == world.likedTogether(ids[4]))
+        #expect(Set(try await world.ids(ada, "likes")) == world.likeGroup(ids[0]))
+        #expect(Set(try await world.ids(bob, "likes")) == world.likeGroup(ids[4]))
         #expect(try await bob.photo(ids[0])["liked"] == .bool(false))
         try await ada.logout()
         #expect(try await bob.like(ids[6]) == "done")
-        #expect(try await world.likes(of: "bob").isSuperset(of: world.likedTogether(ids[6])))
+        #expect(try await world.likes(of: "bob").isSuperset(of: world.likeGroup(ids[6])))
         try await world.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `two accounts have each their own token, which another login renews`(
+    func `two accounts have separate tokens and a login replaces its own`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.browserWorld()
@@ -262,7 +262,7 @@ struct AcceptanceTests {
         let before = world.tokens
         #expect(try await world.logIn("ada").path == ada.path)
         _ = try await ada.refresh("")
-        if world.givesNewTokens { #expect(world.tokens.count == before.count + 1) }
+        if world.issuesNewTokens { #expect(world.tokens.count == before.count + 1) }
         let keyring = try PrivateKeyring.current.connect()
         #expect(
             try await keyring.search(["account": world.accountID("ada")]).0.count == 1)
@@ -273,7 +273,8 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a refused token needs a login, of the same user`(provider: TestedProvider) async throws {
+    func `a rejected token requires a login of the same user`(provider: TestedProvider) async throws
+    {
         let world = try await provider.browserWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -282,7 +283,7 @@ struct AcceptanceTests {
         #expect(try await world.property(ada, "State") == .string("needs-login"))
         #expect(try await world.property(ada, "StateReason")?.string?.isEmpty == false)
         #expect(try await world.ids(ada) == ids)
-        // It does not ask on and on with a token that is refused.
+        // A rejected token is not used again.
         let count = world.requestCount
         await expectError(ServiceError.needsLogin.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == "queued")
@@ -309,15 +310,15 @@ struct AcceptanceTests {
         #expect(try await command.exitStatus() == .code(0))
         try await world.wait(ada, "ready")
         _ = try await ada.refresh("")
-        // What was wished meanwhile is sent.
+        // The pending like is sent.
         try await world.waitForLikes(ada)
-        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[0]))
+        #expect(try await world.likes(of: "ada") == world.likeGroup(ids[0]))
         #expect(try await world.accounts() == [world.accountID("ada")])
         try await world.daemon.stop()
     }
 
     @Test(arguments: TestedProvider.withKey)
-    func `a refused key needs another, and no key shows anywhere`(
+    func `a rejected key requires another one and no key is disclosed`(
         provider: TestedProvider
     ) async throws {
         let recording = try await BusRecording()
@@ -334,7 +335,7 @@ struct AcceptanceTests {
         #expect(try await world.logIn("ada").path == ada.path)
         try await world.wait(ada, "ready")
         try await world.waitForLikes(ada)
-        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[0]))
+        #expect(try await world.likes(of: "ada") == world.likeGroup(ids[0]))
 
         #expect(world.tokens.count == 2)
         let (bus, log) = (

@@ -4,7 +4,7 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The daemon with the example in Python, beside feeds of photos on loopback.
+/// The daemon with the Python example and simulated photo feeds on loopback.
 @MainActor
 final class FeedWorld: ServiceWorld {
     let provider = "rss"
@@ -24,7 +24,7 @@ final class FeedWorld: ServiceWorld {
         client = try TestClient()
     }
 
-    /// A feed is known by its address.
+    /// Returns the address of a feed, which is its user name.
     func username(_ user: String) -> String { "\(feeds.url)/\(user).xml" }
 
     func accountID(_ user: String) -> String { HostedProvider.accountID("rss", username(user)) }
@@ -45,11 +45,11 @@ final class FeedWorld: ServiceWorld {
     func likes(of user: String) -> Set<String> { [] }
 
     var requestsOfAPI: [RecordedRequest] { feeds.requests("GET /*.xml") }
-    /// There is no other.
+    /// The default source, because a feed has no other.
     var otherSource: String { "feed" }
 
-    func pattern(_ what: Asked) -> RequestPattern {
-        switch what {
+    func pattern(_ endpoint: Endpoint) -> RequestPattern {
+        switch endpoint {
         case .images: "GET /photos/*"
         case .feed, .like, .user, .token, .revocation: "GET /*.xml"
         }
@@ -58,7 +58,7 @@ final class FeedWorld: ServiceWorld {
     func exhaust() { feeds.fail(pattern(.feed), .textStatus(429, "")) }
 }
 
-/// A server with a feed for each of its users, which all have the same photos.
+/// A server with one feed per user. All feeds have the same photos.
 final class SimulatedFeeds: SimulatedService {
     let desk: SimulatorServer<FeedState>
 
@@ -78,7 +78,7 @@ extension RecordedRequest.Host {
 struct FeedState: SimulatedState {
     var faults = FaultPlan()
     var origin = ""
-    /// Their names, the newest first.
+    /// The IDs of the photos, the newest first.
     var photos = (0..<45).map { "urn:photos.test:number-\(1000 - $0)" }
 
     mutating func publish() -> String {

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A provider that the daemon under test runs as a program of its own.
+/// Installs providers that the daemon under test runs as separate programs.
 @MainActor
 enum HostedProvider {
     private static let folder = "home/.local/share/imagefeed/providers"
 
-    /// The ID of an account, as the contract has it.
+    /// Returns the ID of an account according to `org.imagefeed.ImageFeed1.Account`.
     static func accountID(_ provider: String, _ name: String) -> String {
         name.utf8.reduce(into: "\(provider)_") { id, byte in
             let character = Character(Unicode.Scalar(byte))
@@ -19,13 +19,13 @@ enum HostedProvider {
         }
     }
 
-    /// Puts a program that was built along with the tests, and its manifest, where a user would.
+    /// Installs a program that was built with the tests, and its manifest.
     ///
     /// - Parameters:
-    ///   - product: The program's name.
-    ///   - manifest: Its manifest, in which it is `./ID/ID`.
-    ///   - id: The provider's id.
-    /// - Throws: What keeps it from being put there.
+    ///   - product: The name of the program.
+    ///   - manifest: The manifest, which names the program `./ID/ID`.
+    ///   - id: The ID of the provider.
+    /// - Throws: The error of a file that cannot be written.
     static func install(_ product: String, _ manifest: String, id: String) throws {
         let directory = try PrivateBus.current.directory
         try directory.write("", to: "\(folder)/\(id)/README")
@@ -33,13 +33,13 @@ enum HostedProvider {
         try directory.write(manifest, to: "\(folder)/\(id).provider")
     }
 
-    /// Puts an example where a user would.
+    /// Installs an example.
     ///
     /// - Parameters:
-    ///   - id: Its id, after which its folder and its files are named.
-    ///   - script: Its file; nil for a program that was built along with the tests.
-    ///   - change: What is different in the manifest.
-    /// - Throws: What keeps it from being put there.
+    ///   - id: The ID, which is also the name of its folder and files.
+    ///   - script: The file of a script; nil for a program that was built with the tests.
+    ///   - change: Changes the manifest.
+    /// - Throws: The error of a file that cannot be written.
     static func installExample(
         _ id: String, script: String? = nil, _ change: (String) -> String = { $0 }
     ) throws {

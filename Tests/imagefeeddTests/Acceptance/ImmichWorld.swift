@@ -5,7 +5,7 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The daemon with the example in Swift, beside a server that does what Immich does, as far as the example asks it.
+/// The daemon with the Swift example and a simulated Immich server.
 @MainActor
 final class ImmichWorld: SecretWorld {
     let provider = "immich"
@@ -55,8 +55,8 @@ final class ImmichWorld: SecretWorld {
         server.requests().filter { !$0.path.hasPrefix("/api/assets/") }
     }
 
-    func pattern(_ what: Asked) -> RequestPattern {
-        switch what {
+    func pattern(_ endpoint: Endpoint) -> RequestPattern {
+        switch endpoint {
         case .feed: "POST /api/search/metadata"
         case .like: "PUT /api/assets"
         case .user, .token, .revocation: "GET /api/users/me"
@@ -77,7 +77,7 @@ final class ImmichWorld: SecretWorld {
     var tokens: Set<String> { Set(server.requests().compactMap { $0["x-api-key"] }) }
 }
 
-/// A server on loopback that answers what the example asks.
+/// A server on loopback that implements the parts of Immich's API that the example uses.
 final class SimulatedImmich: SimulatedService {
     let desk: SimulatorServer<ImmichState>
 
@@ -90,16 +90,16 @@ extension RecordedRequest.Host {
     fileprivate static let immich = Self(rawValue: "immich")
 }
 
-/// Source: api.immich.app.
+/// The state of the server. Source: api.immich.app.
 struct ImmichState: SimulatedState {
     var faults = FaultPlan()
-    /// The ids of the photos, the newest first.
+    /// The IDs of the photos, the newest first.
     var assets = (0..<45).map { "00000000-0000-4000-8000-\(100_000_009_999 - $0)" }
     var favourites: [String: Set<String>] = [:]
-    /// Whose keys they are.
+    /// The user names by API key.
     var keys: [String: String] = [:]
 
-    /// How many photos it gives at once, whatever is asked for.
+    /// The largest number of photos in a response.
     private static let photosPerPage = 20
 
     mutating func makeKey(of user: String) -> String {

@@ -4,13 +4,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The daemon with photos on the disk, which everybody who is logged in shares.
+/// The daemon with local photos, which all local users share.
 @MainActor
 final class LocalWorld: ProviderWorld {
     let provider = "local"
     let client: TestClient
     var daemon: RunningDaemon
-    /// The pictures' names without their endings, the newest first.
+    /// The names of the pictures without their extensions, the newest first.
     private var names: [String]
     private var registered: Set<String> = []
     private var publications = 0
@@ -32,7 +32,7 @@ final class LocalWorld: ProviderWorld {
         return account
     }
 
-    /// Ids are made here, and say nothing: they are those of the names, which are told.
+    /// Returns the IDs by title, because the daemon assigns the IDs.
     private func idsByName() async throws -> [String: String] {
         let manager = try await client.service.manager.properties()
         let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
@@ -55,13 +55,13 @@ final class LocalWorld: ProviderWorld {
         }
     }
 
-    /// The daemon notices by itself; asking it to look spares the wait.
+    /// Adds a photo. The refresh avoids waiting for the folder watcher.
     func publish() async throws -> String {
         publications += 1
         let name = "New \(publications)"
         try Pictures.add("\(name).png", age: -Double(publications))
         names.insert(name, at: 0)
-        try await look()
+        try await refresh()
         return try #require(try await idsByName()[name])
     }
 
@@ -69,16 +69,16 @@ final class LocalWorld: ProviderWorld {
         let name = try #require(try await idsByName().first { $0.value == photo }).key
         try Pictures.remove("\(name).png")
         names.removeAll { $0 == name }
-        try await look()
+        try await refresh()
     }
 
-    private func look() async throws {
+    private func refresh() async throws {
         let manager = try await client.service.manager.properties()
         let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
         _ = try await account.refresh("")
     }
 
-    /// Nobody but the daemon knows: what it shows of the user as liked.
+    /// Returns the photos that the daemon shows as liked; it is the only source of this state.
     func likes(of user: String) async throws -> Set<String> {
         let photos = try await account(of: user).page("", cursor: "", count: 100).photos
         return Set(photos.filter { $0["liked"] == .bool(true) }.compactMap { $0["id"]?.string })

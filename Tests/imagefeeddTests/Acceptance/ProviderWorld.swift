@@ -5,83 +5,82 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// The daemon beside what one of its providers serves: what a test has to know of the provider to find out
-/// whether it does what all have to do.
+/// The daemon with one provider and its service: everything that the acceptance tests need to know about a provider.
 @MainActor
 protocol ProviderWorld: AnyObject, Sendable {
-    /// The id of the provider.
+    /// The ID of the provider.
     var provider: String { get }
     var client: TestClient { get }
     var daemon: RunningDaemon { get set }
 
-    /// The ID of the account of a user.
+    /// Returns the ID of the account of a user.
     func accountID(_ user: String) -> String
-    /// What a user is called at the service.
+    /// Returns the name of a user at the service.
     func username(_ user: String) -> String
-    /// Logs in as a user would, and waits until that is done.
+    /// Logs a user in and waits until the login is complete.
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient
 
-    /// The photos of the default source, by the words of the service: what is to be shown, in its order.
+    /// The expected photos of the default source in order, according to the service.
     var feed: [String] { get async throws }
-    /// Puts a photo on top of the default source.
+    /// Adds a photo at the top of the default source.
     func publish() async throws -> String
     /// Deletes a photo.
     func delete(_ photo: String) async throws
-    /// The photos that a user likes, as far as others than the daemon know.
+    /// Returns the photos that a user likes, according to the service.
     func likes(of user: String) async throws -> Set<String>
-    /// Those that are liked as one with a photo, itself included.
-    func likedTogether(_ photo: String) -> Set<String>
+    /// Returns the like group of a photo.
+    func likeGroup(_ photo: String) -> Set<String>
 
-    /// What files of images begin with.
+    /// The first bytes of image files.
     var imageBeginning: [UInt8] { get }
 }
 
-/// A provider that asks a service over the network, which is simulated.
+/// A provider of a simulated service on the network.
 @MainActor
 protocol ServiceWorld: ProviderWorld {
     var service: any SimulatedService { get }
-    /// The requests that the API has had.
+    /// The requests to the API.
     var requestsOfAPI: [RecordedRequest] { get }
-    /// Which requests ask for something.
-    func pattern(_ what: Asked) -> RequestPattern
-    /// Leaves everybody no request for now.
+    /// Returns the pattern of the requests to an endpoint.
+    func pattern(_ endpoint: Endpoint) -> RequestPattern
+    /// Makes the service limit all requests from now on.
     func exhaust()
-    /// Where an account is sent that shows what nobody has asked for yet.
+    /// A source that has not been fetched yet.
     var otherSource: String { get }
 }
 
-/// A service that has to know who asks, by a token or a key.
+/// A service that requires a token or a key.
 @MainActor
 protocol SecretWorld: ServiceWorld {
-    /// What a user does who takes back what an application may do.
+    /// Revokes the access of the application to a user's account.
     func revokeTokens(of user: String)
-    /// The tokens or keys that the API has been shown so far.
+    /// The tokens or keys in the requests to the API so far.
     var tokens: Set<String> { get }
 }
 
-/// A service that lets its users in in the browser.
+/// A service with a browser login.
 @MainActor
 protocol BrowserWorld: SecretWorld {
-    /// Where nothing must go that is between the daemon and the service.
+    /// An address of another server, which must not receive secrets.
     var strangerURL: String { get }
-    /// What goes along with every login: the server, where there are many.
+    /// The options of every login, such as the server.
     var loginOptions: [LoginOption: Variant] { get }
-    /// Whether a login can be told to show a code.
+    /// True if a login can show a code.
     var showsCodes: Bool { get }
-    /// True if the service refuses a code that it did not issue; false if it fails.
-    var refusesCodes: Bool { get }
-    /// How many requests it takes to give a login's token back; 0 where a service takes none.
+    /// True if the service rejects a code that it did not issue; false if it fails.
+    var rejectsCodes: Bool { get }
+    /// The number of requests that revoke the tokens of one login; 0 if the service cannot revoke tokens.
     var requestsPerRevocation: Int { get }
-    /// Whether every login gets a token of its own.
-    var givesNewTokens: Bool { get }
+    /// True if every login gets a new token.
+    var issuesNewTokens: Bool { get }
     func isValid(_ token: String) -> Bool
-    /// What the service shares with the application alone.
+    /// The secrets of the client registrations.
     var clientSecrets: [String] { get }
 }
 
-/// What services are asked.
-enum Asked {
+/// The kinds of requests to a service.
+enum Endpoint {
     /// The default source.
     case feed
     case like
@@ -92,10 +91,10 @@ enum Asked {
 }
 
 extension ProviderWorld {
-    /// What the daemon writes then is searched for secrets.
+    /// The arguments of the daemon. Its log is searched for secrets.
     static var arguments: [String] { ["--log-level", "trace"] }
 
-    /// Starts the daemon again, after its end.
+    /// Starts the daemon again after it has ended.
     func start(launcher: [String] = []) async throws {
         daemon = try await RunningDaemon(Self.arguments, launcher: launcher)
     }
@@ -103,15 +102,15 @@ extension ProviderWorld {
     func username(_ user: String) -> String { user }
     var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
-    func likedTogether(_ photo: String) -> Set<String> { [photo] }
+    func likeGroup(_ photo: String) -> Set<String> { [photo] }
 
-    // MARK: Looking
+    // MARK: Reading
 
     func account(of user: String) -> AccountClient {
         client.service.account(ServiceName.accounts.appending(accountID(user)))
     }
 
-    /// The accounts that there are, by the ends of their paths.
+    /// Returns the last path elements of the accounts.
     func accounts() async throws -> Set<String> {
         let start = ServiceName.accounts.text + "/"
         return Set(
@@ -119,7 +118,7 @@ extension ProviderWorld {
                 .map { String($0.dropFirst(start.count)) })
     }
 
-    /// Waits until the state of an account, or of its profile, is as it should be.
+    /// Waits until an account or its profile has a state.
     func wait(
         _ account: AccountClient, _ state: String, of interface: InterfaceName = .account
     ) async throws {
@@ -130,12 +129,12 @@ extension ProviderWorld {
         try await account.properties(.account)[name]
     }
 
-    /// Waits until no like is on its way.
+    /// Waits until there are no pending likes.
     func waitForLikes(_ account: AccountClient) async throws {
         try await client.wait(account.path, .like, "Pending", .array([], of: String.signature))
     }
 
-    /// The ids of a page.
+    /// Returns the IDs of the photos of a page.
     func ids(
         _ account: AccountClient, _ source: String = "", count: UInt32 = 30
     ) async throws -> [String] {
@@ -144,7 +143,7 @@ extension ProviderWorld {
         }
     }
 
-    /// The ids of a whole source, page by page.
+    /// Returns the IDs of the photos of a whole source, page by page.
     func walk(
         _ account: AccountClient, _ source: String = "", count: UInt32 = 30,
         between: () async throws -> Void = {}
@@ -162,7 +161,7 @@ extension ProviderWorld {
         return found
     }
 
-    /// Whether nothing is left of an account: neither its token, nor texts.
+    /// Expects that neither the token nor the texts of an account are stored any more.
     func expectNoTrace(of user: String, _ texts: [String]) async throws {
         let keyring = try PrivateKeyring.current.connect()
         #expect(try await keyring.search(["account": accountID(user)]) == ([], []))
@@ -173,19 +172,21 @@ extension ProviderWorld {
 extension ServiceWorld {
     var otherSource: String { "likes" }
 
-    /// How many requests the API has had so far.
+    /// The number of requests to the API so far.
     var requestCount: Int { requestsOfAPI.count }
 }
 
 extension BrowserWorld {
-    var refusesCodes: Bool { true }
+    var rejectsCodes: Bool { true }
 
     // MARK: Logging in
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient { try await logIn(user, [:]) }
 
-    /// Starts a login, and says where the browser has to go.
+    /// Starts a login.
+    ///
+    /// - Returns: The login, and the address for the browser.
     func startLogin(
         _ options: [LoginOption: Variant] = [:]
     ) async throws -> (login: LoginClient, url: String) {
@@ -203,7 +204,7 @@ extension BrowserWorld {
         return (login, url)
     }
 
-    /// Logs in as a user would, in the browser.
+    /// Logs a user in with the browser.
     @discardableResult
     func logIn(
         _ user: String, _ options: [LoginOption: Variant] = [:],
@@ -213,12 +214,12 @@ extension BrowserWorld {
         async let account = login.wait()
         try await (other ?? service).approve(url, as: user)
         let client = client.service.account(try await account)
-        // The first thing that an account does is to ask who its user is.
+        // The first request of an account fetches its profile.
         try await wait(client, "ready", of: .profile)
         return client
     }
 
-    /// The tokens that the daemon has shown the API so far.
+    /// The tokens in the requests to the API so far.
     var tokens: Set<String> {
         Set(
             requestsOfAPI.compactMap { $0["Authorization"] }.compactMap {

@@ -1,9 +1,9 @@
 import MastodonSimulator
 import Testing
 
-/// The providers that are tested, each with a world of its own.
+/// The providers under test.
 ///
-/// Every test is about all of those that offer what it is about. Why one is left out stands at the list.
+/// Every test runs with all providers that have the tested feature. The lists below state the reasons for exceptions.
 enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case local
     case unsplash
@@ -18,52 +18,52 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case takahe
     case iceshrimp
     case sharkey
-    // The same providers, each as a program of its own. Not the local one: it lives on files, and a plugin has none.
+    // The same providers as plugins. The local provider cannot be a plugin, because plugins have no access to files.
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
     case pixelfedPlugin = "pixelfed, a plugin"
-    // The examples, as users install them.
+    // The installed examples.
     case rss
     case immich
 
     var testDescription: String { rawValue }
 
-    /// Those whose photos can be liked. A feed has nobody to tell of a like.
+    /// The providers with likes. A feed has no likes.
     static let withLikes = allCases.filter { $0 != .rss }
 
-    /// Those at a service of the network, which can be away, want to be left alone, or answer nonsense.
+    /// The remote providers, whose services can be unavailable, limit requests or send invalid responses.
     ///
-    /// Not the local one: its photos are on the disk, where nothing is asked, waited for or limited. What a
-    /// folder that is gone or a disk that is full does, `LocalProviderTests` tell.
-    static let ofNetwork = allCases.filter { $0 != .local }
+    /// `LocalProviderTests` test the faults of the local provider, such as a missing folder or a full disk.
+    static let remote = allCases.filter { $0 != .local }
 
-    /// Those of the network whose photos can be liked: only such likes have to wait.
-    static let ofNetworkWithLikes = ofNetwork.filter(withLikes.contains)
+    /// The remote providers with likes, which may be queued.
+    static let remoteWithLikes = remote.filter(withLikes.contains)
 
-    /// Those whose services get into trouble. Not Pixelfed as a plugin: what a trouble does on its way through a plugin
-    /// is the same for both dialects of that provider, and each case costs a second of everybody's time.
-    /// Nor the other dialects: they differ in logins and refusals, not in troubles.
-    static let withTroubles = ofNetwork.filter { $0 != .pixelfedPlugin && !dialects.contains($0) }
+    /// The remote providers that are tested with faults. Pixelfed as a plugin is omitted: faults have the same effect
+    /// for
+    /// both dialects of that plugin, and each case takes a second. The other dialects are omitted because they differ
+    /// only
+    /// in logins and refusals.
+    static let withFaults = remote.filter { $0 != .pixelfedPlugin && !dialects.contains($0) }
 
-    /// The dialects of Mastodon's API beside Mastodon and Pixelfed, which have cases of their own.
+    /// The dialects of Mastodon's API except Mastodon and Pixelfed.
     static let dialects: [TestedProvider] = [
         .closedMastodon, .goToSocial, .friendica, .akkoma, .snac, .takahe, .iceshrimp, .sharkey,
     ]
 
-    /// Those whose photos can be liked all the same.
-    static let withTroublesAndLikes = withTroubles.filter(withLikes.contains)
+    /// The providers with faults and likes.
+    static let withFaultsAndLikes = withFaults.filter(withLikes.contains)
 
-    /// One inside the daemon, and a plugin in each language: for what takes long, and depends on no more than that.
-    static let oneOfAKind: [TestedProvider] = [.unsplash, .unsplashPlugin, .rss]
+    /// One built-in provider and one plugin per language, for long tests that do not depend on the service.
+    static let onePerLanguage: [TestedProvider] = [.unsplash, .unsplashPlugin, .rss]
 
-    /// Those whose accounts have a secret, which the service may refuse, and a keyring may keep to itself. A feed
-    /// lies open.
-    static let withSecret = ofNetwork.filter { $0 != .rss }
+    /// The providers whose accounts have a secret in the keyring. Feeds are public.
+    static let withSecret = remote.filter { $0 != .rss }
 
-    /// Those that are logged in to with a key, without a browser.
+    /// The providers with a login by a key, without a browser.
     static let withKey: [TestedProvider] = [.immich]
 
-    /// Those that are logged in to in the browser, by OAuth.
+    /// The providers with a browser login.
     static let withBrowser = withSecret.filter { !withKey.contains($0) }
 
     @MainActor func world() async throws -> any ProviderWorld {

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// A service that is away, or wants to be left alone, or answers nonsense.
+/// Tests of a service that is unavailable, limits requests, or sends invalid responses.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
-struct UnsplashTroubleTests {
-    @Test func `many widgets cost a handful of requests`() async throws {
+struct UnsplashFaultTests {
+    @Test func `calls of many clients cause few requests`() async throws {
         let world = try await UnsplashWorld()
         world.unsplash.settings.requestsPerHour = 50
         let ada = try await world.logIn("ada")
@@ -28,13 +28,13 @@ struct UnsplashTroubleTests {
             }
             try await group.waitForAll()
         }
-        // Two for the profile and for the feed, which has gaps; one for the likes and for the topics.
+        // Two requests for the profile and for the feed, which has gaps; one for the likes and for the topics.
         #expect(world.requestCount <= 6, "\(world.unsplash.requests(on: .api).map(\.target))")
         #expect(try await world.property(ada, "State") == .string("ready"))
         try await world.daemon.stop()
     }
 
-    @Test func `a rate limit is kept to`() async throws {
+    @Test func `no request is sent during a rate limit`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -55,12 +55,12 @@ struct UnsplashTroubleTests {
         }
         #expect(try await Terminal.run("refresh").exit == .code(75))
         #expect(world.requestCount == count)
-        // Images come from another host.
+        // Images are on another host without a limit.
         #expect(try await !ada.imagePath(ids[0], size: "thumb").isEmpty)
         try await world.daemon.stop()
     }
 
-    @Test func `after a rate limit it goes on by itself`() async throws {
+    @Test func `an account continues automatically after a rate limit`() async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -77,7 +77,7 @@ struct UnsplashTroubleTests {
         Fault.htmlPage, .truncated, .reset, .status(500, error: "no"), .status(404, error: "no"),
         .redirect(to: "http://10.0.0.1/"), .redirect(to: "file:///etc/passwd"), .json(""),
     ])
-    func `an image that does not come leaves nothing behind`(fault: Fault) async throws {
+    func `a failed image request leaves no file`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")
         let id = try #require(try await world.ids(ada).first)
@@ -91,7 +91,7 @@ struct UnsplashTroubleTests {
         let folder = try PrivateBus.current.directory.appending(
             "home/.cache/imagefeed/images/unsplash_ada")
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
-        // The avatar may be there, and what is known of it.
+        // The avatar may be cached, together with its metadata.
         #expect((names ?? []).count { !$0.hasSuffix(".note") } <= 1, "\(names ?? [])")
         world.unsplash.recover("GET /*photo*")
         let path = try await ada.imagePath(id, size: "regular")

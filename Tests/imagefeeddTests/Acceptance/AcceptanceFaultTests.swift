@@ -5,11 +5,12 @@ import ServiceSimulator
 import TestSupport
 import Testing
 
-/// Services that are away, want to be left alone, or answer nonsense, at every provider of the network.
+/// Tests of services that are unavailable, limit requests or send invalid responses, at every remote provider.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
-struct AcceptanceTroubleTests {
-    @Test(arguments: TestedProvider.withTroublesAndLikes)
-    func `a like waits for a service that is away`(provider: TestedProvider) async throws {
+struct AcceptanceFaultTests {
+    @Test(arguments: TestedProvider.withFaultsAndLikes)
+    func `a like is queued while the service is unavailable`(provider: TestedProvider) async throws
+    {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -18,16 +19,18 @@ struct AcceptanceTroubleTests {
         try await world.start()
         try await world.wait(ada, "offline")
         #expect(try await ada.like(ids[0]) == "queued")
-        // Soon: the longer it stays away, the longer the pauses between the tries become.
+        // Resume soon, because the delays between retries increase.
         try world.service.resume()
         try await world.wait(ada, "ready")
         try await world.waitForLikes(ada)
-        #expect(try await world.likes(of: "ada") == world.likedTogether(ids[0]))
+        #expect(try await world.likes(of: "ada") == world.likeGroup(ids[0]))
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withTroubles)
-    func `while a service is away, what is known is served`(provider: TestedProvider) async throws {
+    @Test(arguments: TestedProvider.withFaults)
+    func `cached data are served while the service is unavailable`(provider: TestedProvider)
+        async throws
+    {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -46,8 +49,8 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withTroubles)
-    func `a rate limit is kept to`(provider: TestedProvider) async throws {
+    @Test(arguments: TestedProvider.withFaults)
+    func `no request is sent during a rate limit`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -65,28 +68,28 @@ struct AcceptanceTroubleTests {
         }
         #expect(try await Terminal.run("refresh").exit == .code(75))
         #expect(world.requestCount == count)
-        // Images are no requests of the API.
+        // Images are not requests to the API.
         #expect(try await !ada.imagePath(ids[0], size: "thumb").isEmpty)
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.withTroubles)
-    func `equal calls at once are one request, and many are a handful`(
+    @Test(arguments: TestedProvider.withFaults)
+    func `equal concurrent calls share one request and many calls cause few requests`(
         provider: TestedProvider
     ) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
-        let before = world.requestCount
-        // Some ask for it at the login already.
-        let asked = world.service.requests(world.pattern(.feed)).count
-        let door = world.service.hold(world.pattern(.feed))
+        let countBefore = world.requestCount
+        // Some providers request the feed during the login.
+        let before = world.service.requests(world.pattern(.feed)).count
+        let gate = world.service.hold(world.pattern(.feed))
         let calls = (0..<20).map { _ in Task { try await world.ids(ada, count: 10) } }
-        try await world.service.waitForRequests(world.pattern(.feed), count: asked + 1)
-        door.release()
+        try await world.service.waitForRequests(world.pattern(.feed), count: before + 1)
+        gate.release()
         let page = try await calls[0].value
         #expect(page.count == 10)
         for call in calls { #expect(try await call.value == page) }
-        #expect(world.service.requests(world.pattern(.feed)).count == asked + 1)
+        #expect(world.service.requests(world.pattern(.feed)).count == before + 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<100 {
                 group.addTask {
@@ -101,11 +104,11 @@ struct AcceptanceTroubleTests {
             }
             try await group.waitForAll()
         }
-        #expect(world.requestCount <= before + 5)
+        #expect(world.requestCount <= countBefore + 5)
         try await world.daemon.stop()
     }
 
-    /// What a service can do to those who ask it.
+    /// The faults of a service that fail a request.
     nonisolated private static let faults: [Fault] = [
         .json("{}"), .json("[{\"id\":"), .json("[1, null, {\"id\": {}}]"), .json(""), .truncated,
         .endless, .htmlPage, .reset, .htmlStatus(503), .htmlStatus(404), .htmlStatus(403),
@@ -113,8 +116,8 @@ struct AcceptanceTroubleTests {
         .redirect(to: "file:///etc/passwd"),
     ]
 
-    @Test(arguments: TestedProvider.withTroubles)
-    func `a fault fails the call alone`(provider: TestedProvider) async throws {
+    @Test(arguments: TestedProvider.withFaults)
+    func `a fault fails only its call`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -145,8 +148,8 @@ struct AcceptanceTroubleTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: TestedProvider.oneOfAKind)
-    func `a call ends in time whatever the service does`(provider: TestedProvider) async throws {
+    @Test(arguments: TestedProvider.onePerLanguage)
+    func `a call ends in time with an unresponsive service`(provider: TestedProvider) async throws {
         let world = try await provider.serviceWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -162,7 +165,9 @@ struct AcceptanceTroubleTests {
     }
 
     @Test(arguments: TestedProvider.withSecret)
-    func `a keyring that is locked is waited for`(provider: TestedProvider) async throws {
+    func `an account continues when its locked keyring is unlocked`(provider: TestedProvider)
+        async throws
+    {
         let world = try await provider.secretWorld()
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
@@ -177,7 +182,7 @@ struct AcceptanceTroubleTests {
         await expectError(ServiceError.secretStoreLocked.name) { _ = try await ada.refresh("") }
         #expect(try await ada.like(ids[0]) == "queued")
         let traffic = try await recording.text()
-        // Only what somebody did to log in may prompt.
+        // Only a user's login may prompt.
         #expect(!traffic.contains("member=Prompt") && !traffic.contains("member=Unlock\n"))
         #expect(world.requestCount == count)
         try await keyring.unlock()

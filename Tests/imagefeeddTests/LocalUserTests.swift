@@ -4,29 +4,31 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A computer that people share: each has a name, likes and an album.
+/// Tests of several local users of one computer, with names, likes and albums.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
-struct HouseholdTests {
-    /// Runs `imagefeedctl`, which has to succeed.
+struct LocalUserTests {
+    /// Runs `imagefeedctl` and expects success.
     private func control(_ arguments: String..., input: String = "") async throws -> String {
         let result = try await Terminal.start(arguments, input: input).result()
         #expect(result.exit == .code(0), "\(arguments): \(result.error)")
         return result.output
     }
 
-    /// The ids that a list has, with their accounts.
+    /// Returns the IDs in a list, with their accounts.
     private func photos(_ list: String) -> [String] {
         list.split(separator: "\n").compactMap { line in
             line.split(separator: "\t").first.map(String.init)
         }
     }
 
-    private nonisolated static func tellsOfALike(_ message: BusMessage) -> Bool {
+    private nonisolated static func announcesLike(_ message: BusMessage) -> Bool {
         let change: (String, [String: Variant])? = try? message.read()
         return change?.1["liked"] == .bool(true)
     }
 
-    @Test func `all is as it was left, by the command line`() async throws {
+    @Test func `accounts, sources and likes survive a restart when used through the command line`()
+        async throws
+    {
         try Pictures.add(["a", "Holidays/b", "Holidays/Sea/c"])
         var daemon = try await RunningDaemon()
         let password = ["--password-file", "-"]
@@ -77,7 +79,8 @@ struct HouseholdTests {
         try await daemon.stop()
     }
 
-    @Test func `all is as it was left, by busctl alone`() async throws {
+    @Test func `accounts, sources and likes survive a kill when used through busctl`() async throws
+    {
         try Pictures.add(["a", "Sea/b"])
         var daemon = try await RunningDaemon()
         let script = """
@@ -111,7 +114,7 @@ struct HouseholdTests {
         try #require(first.count == 5, "\(first)")
         #expect(first[0] == "/org/imagefeed/ImageFeed1/accounts/local_ada")
         #expect(first.dropFirst(2) == ["done", "1", "logged-out"])
-        // What was confirmed is kept, whatever comes.
+        // Confirmed changes survive a kill.
         try await daemon.kill()
         daemon = try await RunningDaemon()
         let second = try await shell(
@@ -130,9 +133,9 @@ struct HouseholdTests {
         try await daemon.stop()
     }
 
-    @Test func `a liked photo is told, and an album that goes`() async throws {
+    @Test func `a like and the removal of an album are announced`() async throws {
         try Pictures.add(["a", "Sea/b"])
-        // Else the other would be taken for its copy.
+        // A different content, because the daemon would recognise a copy.
         let file = try PrivateBus.current.directory.appending("\(Pictures.home)/Sea/b.png")
         try (Pictures.png + Data([1])).write(to: URL(filePath: file))
         let daemon = try await RunningDaemon()
@@ -151,13 +154,13 @@ struct HouseholdTests {
         let (photo, isLiked, _): (String, Bool, UInt32) = try await changed.messages.elements(1)[0]
             .read()
         #expect((photo, isLiked) == (ids[0], true))
-        // Files are looked into meanwhile, which changes photos, too.
-        try await photos.messages.wait { $0.contains(where: Self.tellsOfALike) ? true : nil }
+        // The metadata of files is read at the same time, which also changes photos.
+        try await photos.messages.wait { $0.contains(where: Self.announcesLike) ? true : nil }
         #expect(try await ada.page("", cursor: "", count: 1).photos[0]["liked"] == .bool(true))
         #expect(
             try await bob.page("album:Sea", cursor: "", count: 1).photos[0]["liked"] == .bool(false)
         )
-        #expect(!others.messages.value.contains(where: Self.tellsOfALike))
+        #expect(!others.messages.value.contains(where: Self.announcesLike))
 
         let folder = try PrivateBus.current.directory.appending(Pictures.home)
         let renamed = try await Signals(client.connection, ada.path, .feed, "Updated")
@@ -177,7 +180,7 @@ struct HouseholdTests {
         try await daemon.stop()
     }
 
-    @Test func `a photo that takes the name of a liked one is not liked`() async throws {
+    @Test func `a new photo with the name of a liked one is not liked`() async throws {
         try Pictures.add(["IMG_0001", "IMG_0002"])
         let folder = try PrivateBus.current.directory.appending(Pictures.home)
         let file = URL(filePath: "\(folder)/IMG_0001.png")
@@ -196,7 +199,7 @@ struct HouseholdTests {
         _ = try await control("refresh")
         #expect(try await client.titles(ada).sorted() == ["IMG_0001", "IMG_0002"])
         #expect(try await control("likes") == "")
-        // The like is kept for the photo that it was given to.
+        // The like remains stored for the original photo.
         try (Pictures.png + Data([1])).write(to: URL(filePath: "\(folder)/found.png"))
         try await client.wait(ada.path, .like, "Count", .uint32(1))
         #expect(try await client.titles(ada, source: "likes") == ["found"])
