@@ -224,8 +224,7 @@ final class AccountObject {
     }
 
     /// Makes the first pages of a source again if clients read them, so that they are prepared when the clients react
-    /// to
-    /// the change.
+    /// to the change.
     func sourceChanged(_ source: SourceID) {
         for key in preparedPages.change(of: source) {
             // Complete when the call returns, unless the provider has to wait. An error is reported to the next caller.

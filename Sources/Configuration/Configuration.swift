@@ -61,8 +61,7 @@ package struct Configuration: Sendable {
     }
 
     /// Returns the value of a key that is a size: `512M`, where `K`, `M` and `G` are powers of 1024. nil if it is not
-    /// set or
-    /// has another form.
+    /// set or has another form.
     package func bytes(_ group: String, _ key: String) -> Int? {
         guard let text = string(group, key) else { return nil }
         let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]

@@ -13,8 +13,7 @@ extension KeyFile {
     /// Sets the value of a key in a file, which is created if necessary.
     ///
     /// The new contents are written to a second file, which then replaces the first: a failure loses nothing. A
-    /// symbolic
-    /// link is followed, and the mode of the file is preserved.
+    /// symbolic link is followed, and the mode of the file is preserved.
     ///
     /// - Throws: ``FileError``; the file is unchanged then.
     package static func set(

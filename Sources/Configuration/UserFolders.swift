@@ -6,7 +6,7 @@ internal import Quoting
 ///
 /// Source: XDG Base Directory Specification, which requires that relative paths in its variables are ignored.
 package struct UserFolders: Sendable {
-    /// The home directory
+    /// The home directory.
     package let home: String
     /// `$XDG_CONFIG_HOME/imagefeed`
     package let configuration: String
@@ -75,8 +75,7 @@ package struct UserFolders: Sendable {
     }
 
     /// The user's pictures folder: the one in `user-dirs.dirs`, else `Pictures` in the home directory. It may be
-    /// invalid
-    /// UTF-8.
+    /// invalid UTF-8.
     ///
     /// xdg-user-dirs uses the home directory itself to express that there is no such folder.
     package var pictures: [UInt8] {

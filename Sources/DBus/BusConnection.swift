@@ -198,9 +198,8 @@ package final class BusConnection {
     /// Closes the socket, at the end of the process.
     ///
     /// The kernel keeps the descriptors of a process open while one of its threads is in an uninterruptible system
-    /// call,
-    /// such as a read from a disk that does not respond. Without this call, the bus name would stay owned for that
-    /// time.
+    /// call, such as a read from a disk that does not respond. Without this call, the bus name would stay owned for
+    /// that time.
     package func close() { dbus_connection_close(raw) }
 
     /// Passes `message` to libdbus.

@@ -15,8 +15,7 @@ nonisolated package final class BusMessage: @unchecked Sendable {
 
     private let raw: OpaquePointer
     /// True if libdbus counts the message among the received ones. Releasing it may make libdbus resume reading, which
-    /// it
-    /// reports to the connection synchronously; it is therefore released on the main queue.
+    /// it reports to the connection synchronously; it is therefore released on the main queue.
     private let isReceived: Bool
 
     /// Takes ownership of one reference to a message that this process created.

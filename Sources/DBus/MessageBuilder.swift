@@ -58,8 +58,7 @@ nonisolated extension BusMessage {
     /// Marshals a message.
     ///
     /// - Throws: ``BusError/invalidValue(_:)`` if a value has no D-Bus form, ``BusError/tooLarge`` if the message
-    ///   exceeds
-    ///   128 MiB.
+    ///   exceeds 128 MiB.
     package convenience init<each Value: BusType>(
         _ header: MessageHeader, _ values: repeat each Value
     ) throws(BusError) {

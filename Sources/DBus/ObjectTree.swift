@@ -31,8 +31,7 @@ package final class ObjectTree {
     ///   - connection: The connection that exports the objects. It can have one tree.
     ///   - root: The path of the root object, which lists the others.
     ///   - maximumTextBytes: The longest string that a call may have as an argument. A client may have a thousand
-    ///     running
-    ///     calls, and each retains its arguments.
+    ///     running calls, and each retains its arguments.
     ///   - errorReply: Converts the errors that handlers throw. It is not called for an ``ErrorReply`` or for a
     ///     ``BusError`` about a reply that cannot be sent.
     package init(
@@ -46,8 +45,8 @@ package final class ObjectTree {
         connection.onMethodCall = { [weak self] in self?.receive($0) }
     }
 
-    // Without a handler, libdbus replies with `UnknownMethod`.
-    // The explicit `@MainActor` of the class is required: optimised importers lose the default isolation.
+    // Without a handler, libdbus replies with `UnknownMethod`. The explicit `@MainActor` of the class is required:
+    // optimised importers lose the default isolation.
     isolated deinit { connection.onMethodCall = nil }
 
     /// Handles the held calls in order, and later calls as they arrive.

@@ -25,8 +25,7 @@ final class SignalRouter {
     /// The subscriptions in the order of their creation.
     private var entries: [Entry] = []
     /// The well-known names that subscriptions name as senders. Any client can send a signal directly to this
-    /// connection,
-    /// so the bus's check of the sender is not sufficient.
+    /// connection, so the bus's check of the sender is not sufficient.
     private var senders: [BusName: Sender] = [:]
 
     private struct Entry {

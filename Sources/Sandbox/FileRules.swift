@@ -4,8 +4,7 @@ internal import Glibc
 /// The files that a process may open from now on: Landlock.
 ///
 /// Files that are already open are not affected. If the kernel supports network and scope rules, the process also
-/// cannot
-/// bind or connect by TCP, connect to abstract sockets, or signal processes outside.
+/// cannot bind or connect by TCP, connect to abstract sockets, or signal processes outside.
 ///
 /// Source: landlock(7).
 package struct FileRules {

@@ -17,8 +17,7 @@ package enum ProcessRestrictions {
     /// process.
     ///
     /// - Parameter parent: The process ID of the parent, as reported by the parent. If the parent has already ended,
-    ///   this
-    ///   function exits the process.
+    ///   this function exits the process.
     /// - Throws: ``SandboxError``.
     package static func dieWithParent(_ parent: Int32) throws(SandboxError) {
         try check(shim_die_with_parent(SIGKILL), "Setting the parent-death signal")

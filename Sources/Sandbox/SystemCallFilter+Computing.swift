@@ -3,8 +3,7 @@ internal import Glibc
 
 extension SystemCallFilter {
     /// A filter for a program that only computes: memory that contains no code, threads, time, reading and writing of
-    /// open
-    /// descriptors, messages on open sockets, and exit.
+    /// open descriptors, messages on open sockets, and exit.
     ///
     /// It cannot open files, start processes or connect to sockets.
     package static var computing: SystemCallFilter {

@@ -3,8 +3,7 @@ internal import Glibc
 
 extension SystemCallFilter {
     /// A filter for a program in any language that uses only its open descriptors. It allows all calls except network,
-    /// other
-    /// processes, memory that no limit counts, and calls for administrators. Calls that no such program needs are
+    /// other processes, memory that no limit counts, and calls for administrators. Calls that no such program needs are
     /// reported.
     ///
     /// - Parameters:
@@ -35,15 +34,13 @@ extension SystemCallFilter {
         // Landlock rules use kernel memory that no limit counts. Libraries expect systems without Landlock.
         for call in landlock { filter.refuse(call, with: EOPNOTSUPP) }
         // Only pairs of connected stream sockets. A datagram can be sent to any socket that has a path, also from a
-        // pair;
-        // SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
+        // pair; SOCK_RAW is an alias of SOCK_DGRAM. Sockets of other families are not restricted to this computer.
         filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_DGRAM.rawValue))
         filter.report(__NR_socketpair, argument: 1, mask: 0xf, is: UInt32(SOCK_RAW.rawValue))
         filter.allow(__NR_socketpair, argument: 0, is: UInt32(AF_UNIX))
         filter.report([__NR_socketpair])
         // Shared memory can be allocated without being counted and written later; a mapping that grows downwards counts
-        // as
-        // a stack.
+        // as a stack.
         filter.refuse(__NR_mmap, argument: 3, mask: 1, is: 1)
         filter.refuse(__NR_mmap, argument: 3, mask: 0x100, is: 0x100)
         // One table of descriptors of limited length: CLOSE_RANGE_UNSHARE, and threads without CLONE_FILES.
@@ -57,8 +54,7 @@ extension SystemCallFilter {
         filter.allow(__NR_prlimit64, argumentIsZero: 2)
         filter.refuse([__NR_prlimit64])
         // Signals sent by the kernel to other processes, delays of other processes, and pipe memory of the user:
-        // F_SETOWN,
-        // F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
+        // F_SETOWN, F_SETSIG and F_SETOWN_EX; F_SETLEASE and F_NOTIFY; F_SETPIPE_SZ.
         for command: UInt32 in [8, 10, 15, 1024, 1026, 1031] {
             filter.report(__NR_fcntl, argument: 1, is: command)
         }
@@ -159,8 +155,8 @@ extension SystemCallFilter {
             ("name_to_handle_at", __NR_name_to_handle_at),
             ("open_by_handle_at", __NR_open_by_handle_at), ("fanotify_init", __NR_fanotify_init),
             // Modes, owners, times, attributes and lengths of files, which Landlock does not control or not in every
-            // version, and
-            // file activity of other processes. C libraries do not yet define the numbers of the last ones.
+            // version, and file activity of other processes. C libraries do not yet define the numbers of the last
+            // ones.
             ("fchmod", __NR_fchmod), ("fchmodat", __NR_fchmodat), ("fchown", __NR_fchown),
             ("fchownat", __NR_fchownat), ("setxattr", __NR_setxattr),
             ("lsetxattr", __NR_lsetxattr), ("fsetxattr", __NR_fsetxattr),

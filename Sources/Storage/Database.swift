@@ -89,8 +89,7 @@ package final class Database {
     }
 
     /// The error of every write: the file is read-only, or this is an in-memory copy of a file that cannot be written.
-    /// nil
-    /// if the database can be written.
+    /// nil if the database can be written.
     package var writeError: StorageError? {
         if let readOnlyError { return readOnlyError }
         guard sqlite3_db_readonly(raw, "main") == 1 else { return nil }
@@ -198,8 +197,7 @@ package final class Database {
     }
 
     /// Removes all deleted data from the file and its log. Takes time, and needs as much disk space again as the
-    /// remaining
-    /// data.
+    /// remaining data.
     package func scrub() throws(StorageError) {
         try execute("VACUUM")
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")

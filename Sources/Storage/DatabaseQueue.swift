@@ -60,8 +60,7 @@ package final class DatabaseQueue: Sendable {
     }
 
     /// Runs `body` on the queue and blocks the calling thread until it returns. Must not be called on the main thread
-    /// or on
-    /// the queue itself.
+    /// or on the queue itself.
     ///
     /// - Throws: The errors of `body`, and of opening the database.
     package func runAndWait<Value>(_ body: (Database) throws -> Value) throws -> Value {
@@ -117,8 +116,7 @@ package final class DatabaseQueue: Sendable {
     }
 
     /// Waits for the queued tasks and closes the database, which writes its log into the file. Blocks; only for use at
-    /// the
-    /// end of a program.
+    /// the end of a program.
     package func close() { queue.sync { database = nil } }
 
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {

@@ -4,9 +4,8 @@ internal import Synchronization
 /// The exclusive use of a folder by one process: a lock on the file `imagefeedd.lock` in it.
 ///
 /// The kernel releases the lock when the process ends for any reason. The file remains: if it were deleted while
-/// another
-/// process opens it, two processes could hold a lock. It is opened for writing because NFS requires that, and contains
-/// the process ID and the host name of its last holder for messages.
+/// another process opens it, two processes could hold a lock. It is opened for writing because NFS requires that, and
+/// contains the process ID and the host name of its last holder for messages.
 ///
 /// The corresponding C function is `flock`.
 package final class FolderLock: Sendable {

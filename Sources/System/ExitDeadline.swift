@@ -3,8 +3,7 @@ internal import Glibc
 /// The time limit for the exit of the process.
 ///
 /// All confirmed changes are on the disk, so an exit without cleanup loses nothing. The cleanup can block: in a write
-/// to
-/// a bus that does not read, or in a file system that does not respond.
+/// to a bus that does not read, or in a file system that does not respond.
 package enum ExitDeadline {
     private static let limitMicroseconds: UInt32 = 1_500_000
 

@@ -93,8 +93,7 @@ final class SingleInstance {
     /// Locks the cache folder.
     ///
     /// Two daemons with different data folders can have the same `XDG_CACHE_HOME`. The cache files must have one
-    /// writer, so
-    /// the second daemon uses a separate folder, named after its data folder.
+    /// writer, so the second daemon uses a separate folder, named after its data folder.
     ///
     /// - Parameter folder: The cache folder.
     /// - Returns: The folder to use.

@@ -43,8 +43,7 @@ struct HostileClientTests {
     }
 
     /// Expects that nothing can be written through the descriptor of an image or through a descriptor that is derived
-    /// from
-    /// it, and that the file does not change.
+    /// from it, and that the file does not change.
     private func expectReadOnly(
         _ account: AccountClient, _ photo: String, _ size: String
     ) async throws {

@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 /// A client that stays on the bus while the daemon is killed. It reads the first page when a daemon appears or a feed
-/// is
-/// updated, and applies the signals about likes in between.
+/// is updated, and applies the signals about likes in between.
 @MainActor
 final class WatcherUnderKills {
     private let connection: BusConnection

@@ -40,10 +40,8 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     static let remoteWithLikes = remote.filter(withLikes.contains)
 
     /// The remote providers that are tested with faults. Pixelfed as a plugin is omitted: faults have the same effect
-    /// for
-    /// both dialects of that plugin, and each case takes a second. The other dialects are omitted because they differ
-    /// only
-    /// in logins and refusals.
+    /// for both dialects of that plugin, and each case takes a second. The other dialects are omitted because they
+    /// differ only in logins and refusals.
     static let withFaults = remote.filter { $0 != .pixelfedPlugin && !dialects.contains($0) }
 
     /// The dialects of Mastodon's API except Mastodon and Pixelfed.
