@@ -26,7 +26,8 @@ package final class BusService: EngineObserver {
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
-    ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads them.
+    ///   - missingLimits: Returns the limits of the systemd unit that are not in force. Called when a client reads
+    ///     them.
     ///   - openURL: Opens an address in the user's browser.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [], version: String,

@@ -46,8 +46,8 @@ package struct UserFolders: Sendable {
 
     /// Returns the folders of the user of this process.
     ///
-    /// Image paths are D-Bus strings, which must be UTF-8. The folders of the daemon therefore must be valid UTF-8, too:
-    /// the user would not find the files in a replacement. A shared folder that is not valid UTF-8 is ignored.
+    /// Image paths are D-Bus strings, which must be UTF-8. The folders of the daemon therefore must be valid UTF-8,
+    /// too: the user would not find the files in a replacement. A shared folder that is not valid UTF-8 is ignored.
     ///
     /// - Throws: ``UnusableFolder``.
     package static func ofThisProcess() throws(UnusableFolder) -> UserFolders {

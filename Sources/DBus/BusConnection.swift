@@ -318,7 +318,7 @@ nonisolated private struct OpenedConnection: @unchecked Sendable {
 }
 
 nonisolated extension BusMessage {
-    /// A copy without a serial; sending assigns one. The C function is `dbus_message_copy`.
+    /// Returns a copy without a serial; sending assigns one. The C function is `dbus_message_copy`.
     fileprivate func copyForSending() -> OpaquePointer? { withRawMessage { dbus_message_copy($0) } }
 
     /// True if this is the message that libdbus itself delivers when the connection is closed.

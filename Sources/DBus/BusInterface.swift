@@ -70,7 +70,7 @@ nonisolated struct SignalDescription: Sendable {
     let arguments: [ArgumentDescription]
 }
 
-/// Sends the reply to a call.
+/// A function that sends the reply to a call.
 typealias ReplySender = (BusConnection, ReplyAddress) throws -> Void
 
 struct BusMethod<Object: AnyObject> {
@@ -104,12 +104,12 @@ struct BusProperty<Object: AnyObject> {
     let type: Signature
     let emits: EmitsChangedSignal
     let get: (Object) -> any BusType
-    /// Reads the new value from a call of `Properties.Set`.
+    /// The function that reads the new value from a call of `Properties.Set`; nil for a read-only property.
     let set: ((Object, BusMessage) throws -> PropertyChange)?
 }
 
 extension BusMember {
-    /// A method that is finished when the handler returns.
+    /// Declares a method that is finished when the handler returns.
     package static func method<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping (Object, repeat each In) throws -> (repeat each Out)
@@ -123,7 +123,7 @@ extension BusMember {
         }
     }
 
-    /// A method whose handler may wait, for example for a thread, a service or the user.
+    /// Declares a method whose handler may wait, for example for a thread, a service or the user.
     package static func asyncMethod<each In: BusType, each Out: BusType>(
         _ name: MemberName, in inputs: [String] = [], out outputs: [String] = [],
         _ handler: @escaping @MainActor (Object, repeat each In) async throws -> (repeat each Out)
@@ -139,7 +139,7 @@ extension BusMember {
         }
     }
 
-    /// A method whose handler also takes the unique name of the caller.
+    /// Declares a method whose handler also takes the unique name of the caller.
     ///
     /// - Parameters:
     ///   - name: The name of the method.
@@ -160,7 +160,7 @@ extension BusMember {
         }
     }
 
-    /// An asynchronous method whose handler also takes the unique name of the caller.
+    /// Declares an asynchronous method whose handler also takes the unique name of the caller.
     ///
     /// - Parameters:
     ///   - name: The name of the method.
@@ -186,7 +186,7 @@ extension BusMember {
         }
     }
 
-    /// A method whose results are often the same and are stored in marshalled form.
+    /// Declares a method whose results are often the same and are stored in marshalled form.
     ///
     /// - Parameters:
     ///   - name: The name of the method.
@@ -220,7 +220,7 @@ extension BusMember {
         }
     }
 
-    /// A method whose handler reads the call message itself, without retaining it in the work that it returns.
+    /// Declares a method whose handler reads the call message itself, without retaining it in the work that it returns.
     static func methodWithCall<each In: BusType>(
         _ name: MemberName, in inputs: [String],
         _ handler:
@@ -252,7 +252,7 @@ extension BusMember {
         }
     }
 
-    /// A property that clients can only read.
+    /// Declares a property that clients can only read.
     ///
     /// - Parameters:
     ///   - name: The name of the property.
@@ -270,7 +270,7 @@ extension BusMember {
                     get: get, set: nil)))
     }
 
-    /// A property that clients can write. `set` returns when the value has been stored.
+    /// Declares a property that clients can write. `set` returns when the value has been stored.
     package static func property<Value: BusType>(
         _ name: MemberName, _ get: @escaping (Object) -> Value,
         set: @escaping @MainActor (Object, Value) async throws -> Void
@@ -285,7 +285,7 @@ extension BusMember {
                     })))
     }
 
-    /// A signal, with the names and types of its arguments.
+    /// Declares a signal with the names and types of its arguments.
     package static func signal<each Argument: BusType>(
         _ name: MemberName, _ names: [String] = [], _ types: repeat (each Argument).Type
     ) -> BusMember {

@@ -1,7 +1,7 @@
 internal import CDBus
 internal import Glibc
 
-/// Reads the values of a message in order.
+/// A reader of the values of a message, in order.
 ///
 /// libdbus has validated each received message. The decoder only checks that it contains the expected types.
 nonisolated package struct Decoder {

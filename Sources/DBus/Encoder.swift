@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Marshals values in the byte order of this machine.
+/// A writer that marshals values in the byte order of this machine.
 ///
 /// The iterators of libdbus are not used: they take about ten times as long for a page of photos, and they abort the
 /// process on an invalid value. Instead, the bytes go through `dbus_message_demarshal`, which validates all of them and

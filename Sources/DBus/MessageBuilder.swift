@@ -11,7 +11,7 @@ nonisolated package struct MessageHeader: Sendable {
     var replySerial: UInt32?
     var expectsReply = false
 
-    /// The header of a method call.
+    /// Creates the header of a method call.
     package static func methodCall(
         _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
     ) -> MessageHeader {
@@ -20,7 +20,7 @@ nonisolated package struct MessageHeader: Sendable {
             member: member, expectsReply: true)
     }
 
-    /// The header of a signal: broadcast, or unicast to `destination`.
+    /// Creates the header of a signal: broadcast, or unicast to `destination`.
     package static func signal(
         _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
         to destination: BusName? = nil
@@ -79,7 +79,7 @@ nonisolated extension BusMessage {
     }
 }
 
-/// Marshals header and body into one buffer and creates a libdbus message from it.
+/// A builder that marshals header and body into one buffer and creates a libdbus message from it.
 nonisolated private struct MessageBuilder {
     private let header: MessageHeader
     private let signature: Signature

@@ -17,8 +17,8 @@ package final class SignalSubscription {
     isolated deinit { router.remove(ObjectIdentifier(self), rule) }
 }
 
-/// Delivers each signal to the matching subscriptions and tracks the owners of the well-known names among their
-/// senders.
+/// A router that delivers each signal to the matching subscriptions and tracks the owners of the well-known names among
+/// their senders.
 final class SignalRouter {
     /// Weak, because subscriptions retain the router and may outlive the connection.
     private weak let connection: BusConnection?

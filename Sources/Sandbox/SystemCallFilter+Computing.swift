@@ -51,7 +51,7 @@ extension SystemCallFilter {
         return filter
     }
 
-    /// Also allows opening files for reading. ``FileRules`` determines which ones.
+    /// Allows opening files for reading, in addition. ``FileRules`` determines which ones.
     package mutating func allowReadingFiles() {
         let writing = UInt32(O_ACCMODE | O_CREAT | O_TRUNC | 0x400000)
         allow(__NR_openat, argument: 2, mask: writing, is: UInt32(O_RDONLY))

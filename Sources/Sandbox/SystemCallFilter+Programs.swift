@@ -2,9 +2,9 @@ internal import CSandbox
 internal import Glibc
 
 extension SystemCallFilter {
-    /// A filter for a program in any language that uses only its open descriptors. It allows all calls except network,
-    /// other processes, memory that no limit counts, and calls for administrators. Calls that no such program needs are
-    /// reported.
+    /// Creates a filter for a program in any language that uses only its open descriptors. It allows all calls except
+    /// network, other processes, memory that no limit counts, and calls for administrators. Calls that no such program
+    /// needs are reported.
     ///
     /// - Parameters:
     ///   - seesOthers: True if the program can see processes outside its sandbox.

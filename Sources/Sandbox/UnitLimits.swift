@@ -4,7 +4,8 @@ internal import Glibc
 ///
 /// A user's service manager silently drops a limit that the kernel, AppArmor or the control groups do not allow.
 ///
-/// Sources: systemd.exec(5), `PrivateUsers=`; proc_pid_status(5), user_namespaces(7), proc_pid_mountinfo(5), cgroups(7).
+/// Sources: systemd.exec(5), `PrivateUsers=`; proc_pid_status(5), user_namespaces(7), proc_pid_mountinfo(5),
+/// cgroups(7).
 package struct UnitLimits: Sendable {
     /// The unit options that are not in force, of those that can be checked.
     package let missing: [String]

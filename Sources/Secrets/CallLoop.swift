@@ -2,7 +2,7 @@ internal import CSecret
 internal import ProviderKit
 internal import Synchronization
 
-/// Runs asynchronous calls of GLib to completion on the thread that created it, within a time limit.
+/// A loop that runs asynchronous calls of GLib to completion on the thread that created it, within a time limit.
 ///
 /// The synchronous calls of libsecret are not used because of their prompts: a cancelled one waits forever if the
 /// keyring ignores the cancellation. A call that does not end after its cancellation is abandoned together with its

@@ -4,8 +4,8 @@ internal import ProviderKit
 extension Keyring {
     /// Throws if a search would show a prompt.
     ///
-    /// While all its databases are locked, KeePassXC shows a dialog for a search (its setting `UnlockBeforeSearch`, which
-    /// is on by default).
+    /// While all its databases are locked, KeePassXC shows a dialog for a search (its setting `UnlockBeforeSearch`,
+    /// which is on by default).
     ///
     /// - Throws: ``SecretStoreError/locked(_:)``; ``SecretStoreError/unavailable(_:)`` without a default collection.
     func checkSearch() throws {

@@ -1,6 +1,6 @@
 package import DBus
 
-/// Reports that a new attempt to use the keyring may succeed: it was unlocked, or a keyring has appeared.
+/// A watch that reports that a new attempt to use the keyring may succeed: it was unlocked, or a keyring has appeared.
 ///
 /// It subscribes to signals on an existing connection. It does not start a service and does not poll.
 ///

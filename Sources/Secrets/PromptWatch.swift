@@ -1,6 +1,6 @@
 internal import CSecret
 
-/// Reports the end of keyring prompts to a call loop.
+/// A watch that reports the end of keyring prompts to a call loop.
 final class PromptWatch {
     private let bus: GObjectReference
     private let functions: shim_secret

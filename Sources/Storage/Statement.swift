@@ -65,10 +65,10 @@ package struct Row: ~Copyable {
 
     init(_ statement: Statement) { self.statement = statement }
 
-    /// The integer in a column; 0 for NULL.
+    /// Returns the integer in a column; 0 for NULL.
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.raw, column) }
 
-    /// The text in a column; empty for NULL.
+    /// Returns the text in a column; empty for NULL.
     package func text(_ column: Int32) -> String {
         guard let text = sqlite3_column_text(statement.raw, column) else { return "" }
         let bytes = UnsafeBufferPointer(
@@ -76,7 +76,7 @@ package struct Row: ~Copyable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes in a column; none for NULL.
+    /// Returns the bytes in a column; empty for NULL.
     package func blob(_ column: Int32) -> [UInt8] {
         guard let bytes = sqlite3_column_blob(statement.raw, column) else { return [] }
         return [UInt8](
@@ -84,12 +84,12 @@ package struct Row: ~Copyable {
                 start: bytes, count: Int(sqlite3_column_bytes(statement.raw, column))))
     }
 
-    /// The integer in a column; nil for NULL.
+    /// Returns the integer in a column; nil for NULL.
     package func optionalInteger(_ column: Int32) -> Int64? {
         isNull(column) ? nil : integer(column)
     }
 
-    /// The text in a column; nil for NULL.
+    /// Returns the text in a column; nil for NULL.
     package func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 
     /// Returns true if the column is NULL.

@@ -135,7 +135,7 @@ struct LifeTests {
         #expect(try Data(contentsOf: URL(filePath: path))[60..<64].elementsEqual([0, 0, 0, 99]))
     }
 
-    /// An SQLite file without a table. Source: "Database File Format" of SQLite.
+    /// Returns an SQLite file without a table. Source: "Database File Format" of SQLite.
     private static func emptyDatabase(version: UInt8) -> Data {
         var bytes = Array("SQLite format 3\0".utf8) + [2, 0, 1, 1, 0, 64, 32, 32]
         bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
