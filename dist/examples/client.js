@@ -1,5 +1,5 @@
 #!/usr/bin/env -S gjs -m
-// Prints the title of the newest photo, anew whenever photos come.
+// Prints the title of the newest photo, and prints it again after each update of the feed.
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Prints the title of the newest photo, anew whenever photos come. Needs python3-dbus-fast.
+# Prints the title of the newest photo, and prints it again after each update of the feed. Needs python3-dbus-fast.
 import asyncio
 
 from dbus_fast.aio import MessageBus

@@ -1,8 +1,8 @@
-// Photos of an Immich server, as a provider for Image Feed: see imagefeed-providers(7).
+// A provider for Image Feed that shows the photos of an Immich server: see imagefeed-providers(7).
 //
 //     imagefeedctl login immich --server photos.example.org --password-file -
 //
-// Immich makes keys in the settings of the account. Source: https://api.immich.app
+// Create an API key in the account settings of Immich. Source: https://api.immich.app
 import FoundationEssentials
 import ProviderKit
 
@@ -64,8 +64,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         }
     }
 
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
-        var search = Search(page: place.flatMap { Int($0) } ?? 1)
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
+        var search = Search(page: pageToken.flatMap { Int($0) } ?? 1)
         if source == likesSource { search.isFavorite = true }
         if source.text.hasPrefix("album:") { search.albumIds = [String(source.text.dropFirst(6))] }
         let found: Found = try await server.get("search/metadata", search)
@@ -78,7 +78,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        _ = try await server.ask(.put, "assets", Change(ids: [photo.text], isFavorite: isLiked))
+        _ = try await server.send(.put, "assets", Change(ids: [photo.text], isFavorite: isLiked))
         return nil
     }
 }
@@ -95,32 +95,32 @@ struct Server: Sendable {
     static func origin(_ name: String) -> String { name.contains("://") ? name : "https://\(name)" }
 
     func get<Value: Decodable>(_ path: String, _ search: Search? = nil) async throws -> Value {
-        let body = try await ask(search == nil ? .get : .post, path, search)
+        let body = try await send(search == nil ? .get : .post, path, search)
         do {
             return try JSONDecoder().decode(Value.self, from: Data(body))
         } catch {
-            throw ProviderError.failed("The answer of Immich makes no sense.")
+            throw ProviderError.failed("Immich sent an invalid response.")
         }
     }
 
-    func ask(
+    func send(
         _ method: HTTPRequest.Method, _ path: String, _ body: (some Encodable)?
     ) async throws -> [UInt8] {
         var request = HTTPRequest(method, "\(base)/\(path)")
         if let body { request.body = Array(try JSONEncoder().encode(body)) }
         request.headers = ["Accept": "application/json", "Content-Type": "application/json"]
         let response = try await http.send(request)
-        // No API sends pages: somebody on the way does, such as a network that wants a login.
-        guard !response.isPage else { throw ProviderError.failed("A page answers, not Immich.") }
+        // The API never returns HTML. A web page comes from another server, such as the login page of a network.
+        guard !response.isPage else { throw ProviderError.failed("Immich sent a web page instead of JSON.") }
         switch response.status {
         case 200..<300: return response.body
         case 401: throw ProviderError.unauthorized
-        case 403: throw ProviderError.denied("The key does not allow that; make one that does.")
+        case 403: throw ProviderError.denied("The API key has no permission for this; create another key.")
         case 429:
             let pause = response.retryAfter(now: .now)
             throw ProviderError.rateLimited(until: pause.map { Timestamp.now + $0 })
         case 400, 404: throw ProviderError.notFound("Immich has no such photo or album.")
-        default: throw ProviderError.failed("Immich answers with status \(response.status).")
+        default: throw ProviderError.failed("Immich returned status \(response.status).")
         }
     }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Photos of an RSS or Atom feed, as a provider for Image Feed: see imagefeed-providers(7).
+"""A provider for Image Feed that shows the photos of an RSS or Atom feed: see imagefeed-providers(7).
 
     imagefeedctl login rss --username https://example.org/photos/feed.xml"""
 import base64, collections, datetime, email.utils, html, json, re, sys
@@ -13,8 +13,8 @@ DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 later = collections.deque()
 
 
-class Refusal(Exception):
-    """What a call is refused with: a kind of imagefeed-providers(7), and a sentence."""
+class CallError(Exception):
+    """The error of a call: an error kind of imagefeed-providers(7), and a sentence."""
 
 
 def write(message):
@@ -23,7 +23,7 @@ def write(message):
 
 
 def fetch(account, url):
-    """Asks the daemon for a document on the web. It is the only way there is."""
+    """Fetches a document through the daemon. The sandbox allows no other access to the network."""
     write({"id": "http", "method": "http", "params": {"account": account["id"], "url": url}})
     for line in sys.stdin:
         message = json.loads(line)
@@ -32,15 +32,15 @@ def fetch(account, url):
             continue
         if "error" in message:
             error = message["error"]
-            raise Refusal(error.get("data", {}).get("kind", "failed"), error["message"])
+            raise CallError(error.get("data", {}).get("kind", "failed"), error["message"])
         response = message["result"]
         if response["status"] == 429:
-            raise Refusal("rate-limited", "The server of the feed wants to be left alone for a while.")
+            raise CallError("rate-limited", "The server of the feed limits requests.")
         if response["status"] != 200:
-            raise Refusal("failed", f"The feed answers with status {response['status']}.")
+            raise CallError("failed", f"The server of the feed returned status {response['status']}.")
         if "body_base64" in response:
             return base64.b64decode(response["body_base64"])
-        # The declaration may name another encoding than the text has now.
+        # The daemon has converted the text, so its XML declaration may name another encoding.
         return re.sub(r"^\s*<\?xml.*?\?>", "", response.get("body", ""))
     sys.exit(0)
 
@@ -54,7 +54,7 @@ def text(element, *paths):
 
 
 def seconds(element):
-    """When an entry was published, in seconds since 1970."""
+    """Returns the publication time of an entry in seconds since 1970."""
     written = text(element, "pubDate", f"{ATOM}published", f"{ATOM}updated", f"{DUBLIN_CORE}date")
     try:
         return int(email.utils.parsedate_to_datetime(written).timestamp())
@@ -67,7 +67,7 @@ def seconds(element):
 
 
 def image(element):
-    """The address of an entry's picture."""
+    """Returns the URL of an entry's image."""
     for media in [*element.iter(f"{MEDIA}content"), *element.iter("enclosure")]:
         kind = media.get("type", "image/" if media.get("medium") == "image" else "")
         if kind.startswith("image/") and media.get("url"):
@@ -83,14 +83,14 @@ def image(element):
 
 
 def entries(account):
-    """The title of the feed and its photos."""
+    """Returns the title of the feed and its photos."""
     try:
         root = ElementTree.fromstring(fetch(account, account["username"]))
     except ElementTree.ParseError:
         root = None
-    # A page in good order is no feed either: a network that wants a login answers with one.
+    # An XHTML page is valid XML but no feed. The login page of a network may be one.
     if root is None or not re.search("(rss|RDF|feed)$", root.tag):
-        raise Refusal("failed", "There is no feed at that address.")
+        raise CallError("failed", "There is no feed at that address.")
     channel = root.find("channel") if root.find("channel") is not None else root
     photos = {}
     for element in [*root.iter("item"), *root.iter(f"{ATOM}entry")]:
@@ -117,7 +117,7 @@ def call(method, params):
         return {"protocol": 1}
     if method == "identify":
         if not re.match("https?://", account["username"]):
-            raise Refusal("invalid-argument", "The user name is the address of the feed, https://….")
+            raise CallError("invalid-argument", "The user name must be the URL of the feed, https://….")
         entries(account)
         return {"username": account["username"]}
     if method == "profile":
@@ -130,12 +130,12 @@ def call(method, params):
         for photo in entries(account)[1]:
             if photo["id"] == params["photo"]:
                 return photo
-        raise Refusal("not-found", "The feed does not have that photo any more.")
-    raise Refusal("not-supported", "That cannot be asked here.")
+        raise CallError("not-found", "The feed no longer contains this photo.")
+    raise CallError("not-supported", "The method is not supported.")
 
 
 def requests():
-    """What the daemon asks, one after the other."""
+    """Yields the messages of the daemon in order."""
     for line in sys.stdin:
         later.append(json.loads(line))
         while later:
@@ -143,12 +143,12 @@ def requests():
 
 
 for request in requests():
-    # The rest tells of a call that nobody waits for any more.
+    # Other messages are notifications that a call was cancelled.
     if "id" not in request or "method" not in request:
         continue
     try:
         write({"id": request["id"], "result": call(request["method"], request.get("params", {}))})
-    except Refusal as refusal:
-        kind, sentence = refusal.args
+    except CallError as error:
+        kind, sentence = error.args
         write({"id": request["id"],
                "error": {"code": -32000, "message": sentence, "data": {"kind": kind}}})
