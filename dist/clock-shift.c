@@ -1,9 +1,9 @@
-// Shifts the wall clock of a program by CLOCK_SHIFT seconds: for `dist/try-clocks`.
+// Shifts the wall clock of a program by CLOCK_SHIFT seconds, for `dist/try-clocks`.
 //
 //   cc -O2 -shared -fPIC -o clock-shift.so clock-shift.c
 //   LD_PRELOAD=./clock-shift.so CLOCK_SHIFT=86400 date
 //
-// The monotonic clock stays as it is, because timers that the kernel keeps do not follow a library.
+// The monotonic clock is not shifted, because a library cannot shift the timers of the kernel.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>

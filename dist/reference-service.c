@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The least that a D-Bus service does, with sd-bus: the reference for the start-up of the daemon, see dist/benchmark. */
+/* A minimal D-Bus service with sd-bus: the reference for the start-up time of the daemon, see dist/benchmark. */
 #include <systemd/sd-bus.h>
 
 static int reply(sd_bus_message *call, void *context, sd_bus_error *error) {

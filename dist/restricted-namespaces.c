@@ -1,5 +1,5 @@
-/* Plays, for the service manager of a user, the restriction of user namespaces by AppArmor, as on Ubuntu: a user namespace
- * can be had, but nothing can be done with the capabilities in it. For dist/try-package, which loads it with LD_PRELOAD. */
+/* Simulates the restriction of user namespaces by AppArmor, as on Ubuntu, for the service manager of a user: a process can
+ * create a user namespace, but it cannot use the capabilities in it. dist/try-package loads it with LD_PRELOAD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
-// Lets ThreadSanitizer see the lock of Swift's Synchronization: see `dist/sanitize`.
+// Makes the lock of Swift's Synchronization module visible to ThreadSanitizer: see `dist/sanitize`.
 //
-// A Mutex that is free is taken and given back by atomic operations that the compiler puts into our
-// own code, where ThreadSanitizer sees them. A Mutex that somebody waits for is handed over by the
-// kernel, in two functions of libswiftSynchronization, which is not instrumented: whatever the lock
-// protects then looks like a race. These take the place of the two, and tell.
+// A free Mutex is locked and unlocked by atomic operations that the compiler inlines into the instrumented code. A
+// contended Mutex is handed over by the kernel in two functions of libswiftSynchronization, which is not instrumented,
+// so that ThreadSanitizer reports races for data that the lock protects. The functions below wrap these two and report
+// the synchronization.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
