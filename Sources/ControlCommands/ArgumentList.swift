@@ -1,12 +1,12 @@
 internal import Quoting
 
-/// The words of the command line, before they are parsed.
+/// Preparation of the command line for the argument parser.
 enum ArgumentList {
-    /// The commands whose argument is a photo.
+    /// The commands that take a photo as their argument.
     private static let photoCommands: Set = [
         "download", "image", "like", "open", "photo", "share", "toggle", "unlike",
     ]
-    /// Their options that are followed by a value.
+    /// The options of these commands whose value is the next word.
     private static let valueOptions: Set = ["--output", "--size", "-o"]
 
     /// The options whose value is the path of a file.
@@ -16,8 +16,8 @@ enum ArgumentList {
 
     /// Decodes the words that are not paths.
     ///
-    /// - Parameter words: The words, in the form of ``RawText``.
-    /// - Returns: The words as text; paths, and a line that a shell completes, are still in that form.
+    /// - Parameter words: The words, encoded by ``RawText``.
+    /// - Returns: The words as text. Paths, and the arguments of the command `complete`, stay encoded by ``RawText``.
     /// - Throws: ``CommandFailure`` if a word that is not a path is not UTF-8.
     static func decoding(_ words: [String]) throws(CommandFailure) -> [String] {
         guard words.first != "complete" else { return words }
@@ -42,20 +42,20 @@ enum ArgumentList {
         return decoded
     }
 
-    /// Lets the ids of photos begin with `-`, as those of some services do.
+    /// Puts a `/` in front of photo IDs that begin with `-`.
     ///
-    /// The parser would take such a word for an option. `/ID` means the same: the photo of the default account.
-    /// Words in the form of an option (`-h`, `--json`, `--size=full`) stay options.
-    static func shieldingPhotos(_ words: [String]) -> [String] {
+    /// Some services use such IDs, and the parser would read them as options. `/ID` names the same photo of the default
+    /// account. Words that have the form of an option (`-h`, `--json`, `--size=full`) are not changed.
+    static func escapingPhotoIDs(_ words: [String]) -> [String] {
         guard let command = words.first, photoCommands.contains(command) else { return words }
-        var shielded = [command]
+        var escaped = [command]
         var isValue = false
         for (index, word) in words.enumerated().dropFirst() {
-            guard word != "--" else { return shielded + words[index...] }
-            shielded.append(isValue || !looksLikeID(word) ? word : "/" + word)
+            guard word != "--" else { return escaped + words[index...] }
+            escaped.append(isValue || !looksLikeID(word) ? word : "/" + word)
             isValue = valueOptions.contains(word)
         }
-        return shielded
+        return escaped
     }
 
     private static func looksLikeID(_ word: String) -> Bool {

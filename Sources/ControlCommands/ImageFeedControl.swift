@@ -5,18 +5,18 @@ internal import Glibc
 internal import Quoting
 internal import System
 
-/// `imagefeedctl`, the command line of the daemon.
+/// The command-line client `imagefeedctl`.
 package struct ImageFeedControl: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "imagefeedctl",
-        abstract: "Photo feeds on the desktop, from the command line.",
+        abstract: "Control the Image Feed daemon from the command line.",
         discussion: """
-            PHOTO is ACCOUNT/ID as the lists print it, or the ID of a photo of the default account. \
-            ACCOUNT is an ID or the beginning of one. Answers are tables on a terminal and \
-            tab-separated fields in a pipe; --json makes them JSON.
+            PHOTO is ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. \
+            ACCOUNT is an account ID or an unambiguous prefix of one. Output is a table on a terminal, \
+            and tab-separated fields in a pipe. With --json, it is JSON.
 
-            Exit status: 0 done, 1 failed, 64 wrong usage, 69 no daemon or no bus, 75 try later, \
-            77 log in first, 78 not configured.
+            Exit status: 0 success, 1 failure, 64 usage error, 69 no daemon or no bus, 75 try again \
+            later, 77 login required, 78 not configured.
             """,
         version: programVersion,
         subcommands: [
@@ -31,13 +31,13 @@ package struct ImageFeedControl: AsyncParsableCommand {
 
     package init() {}
 
-    /// Runs the command that the words of the command line name, and ends the program.
+    /// Runs the command that is named on the command line, and exits.
     @MainActor package static func main() -> Never {
-        // A closed one would become the number of the connection to the bus. Writing to this one fails.
+        // If a standard descriptor is closed, the bus connection would get its number. Writes to this replacement fail.
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)
         }
-        // A reader that went away is then seen by who writes: see `Console.write`.
+        // If the reader of a pipe exits, `write` then returns EPIPE, which `Console.write` handles.
         signal(SIGPIPE, SIG_IGN)
         MainLoop.use()
         let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
@@ -50,7 +50,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
             let words = try ArgumentList.decoding(words)
-            var command = try await asyncParseAsRoot(ArgumentList.shieldingPhotos(words))
+            var command = try await asyncParseAsRoot(ArgumentList.escapingPhotoIDs(words))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -58,11 +58,11 @@ package struct ImageFeedControl: AsyncParsableCommand {
             }
             return .done
         } catch let failure as CommandFailure {
-            if !failure.message.isEmpty { Console.complain(failure.message) }
+            if !failure.message.isEmpty { Console.printError(failure.message) }
             return failure.status
         } catch let error as BusError {
             let failure = CommandFailure(error)
-            Console.complain(failure.message)
+            Console.printError(failure.message)
             return failure.status
         } catch is CancellationError {
             return .interrupted
@@ -71,23 +71,23 @@ package struct ImageFeedControl: AsyncParsableCommand {
         }
     }
 
-    /// Prints what the parser has to say: help that was asked for, or what is wrong with the words.
+    /// Prints the result of the argument parser: the requested help, or a usage error.
     @MainActor private static func explain(_ error: any Error) -> ProgramStatus {
         guard exitCode(for: error) != .success else {
             do {
                 try Console.write(fullMessage(for: error) + "\n")
                 return .done
             } catch {
-                Console.complain(error.message)
+                Console.printError(error.message)
                 return error.status
             }
         }
-        // One line: the message, and the command that tells more, which the parser names on the last.
+        // An error is one line. The last line of the parser's message names the help command.
         let advice = fullMessage(for: error).split(separator: "\n").last
             .flatMap { $0.contains("--help' for") ? $0.drop { $0 == " " } : nil }
         let message = CommandFailure.sentence(
             message(for: error).split(separator: "\n").joined(separator: " "))
-        Console.complain(
+        Console.printError(
             [message, advice.map(String.init)].compactMap(\.self).joined(separator: " "))
         return .usage
     }

@@ -1,25 +1,25 @@
-/// What the program tells whoever started it.
+/// The exit status of the program.
 ///
 /// Source: `sysexits.h`.
 enum ProgramStatus: Int32 {
     case done = 0
     case failed = 1
-    /// The command line is wrong.
+    /// The command line is invalid.
     case usage = 64
-    /// There is no daemon, or no bus to reach it on.
+    /// There is no daemon or no session bus.
     case unavailable = 69
-    /// Offline, rate limited, or the keyring is locked: later it may work.
+    /// The service is offline, the rate limit is reached or the keyring is locked. A later attempt may succeed.
     case tryLater = 75
     case needsLogin = 77
     case notConfigured = 78
-    /// Ctrl-C: 128 and the number of the signal, as shells say it.
+    /// Ctrl-C ended the command: 128 plus the number of SIGINT, as in shells.
     case interrupted = 130
 }
 
-/// A command that cannot go on.
+/// The error that ends a command.
 struct CommandFailure: Error, Equatable {
     let status: ProgramStatus
-    /// One or two sentences: what failed, and what to do.
+    /// One or two sentences that say what failed and what to do. If the text is empty, nothing is printed.
     let message: String
 
     init(_ status: ProgramStatus, _ message: String) {

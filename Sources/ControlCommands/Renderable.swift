@@ -1,35 +1,40 @@
 internal import ArgumentParser
 
-/// What a command prints: a value that can be read in two ways.
+/// A result that a command prints as text or as JSON.
 protocol Renderable {
-    /// One JSON document.
+    /// The result as one JSON document.
     var json: JSON { get }
 
-    /// For people, or for programs that read fields; ends with a line feed, unless it is empty.
-    func text(for medium: OutputTarget) -> String
+    /// Returns the result as text: formatted for a terminal, or as tab-separated fields for a pipe.
+    ///
+    /// The text is empty or ends with a line feed.
+    func text(for target: OutputTarget) -> String
 
-    /// The bytes that are written; those of ``text(for:)``, unless the answer has bytes that are not UTF-8.
-    func bytes(for medium: OutputTarget) -> [UInt8]
+    /// Returns the bytes to write.
+    ///
+    /// The default is the UTF-8 form of ``text(for:)``. A result with bytes that are not UTF-8 has its own
+    /// implementation.
+    func bytes(for target: OutputTarget) -> [UInt8]
 }
 
 extension Renderable {
-    func bytes(for medium: OutputTarget) -> [UInt8] { Array(text(for: medium).utf8) }
+    func bytes(for target: OutputTarget) -> [UInt8] { Array(text(for: target).utf8) }
 }
 
-/// The options that every command has.
+/// The options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Print the answer as JSON.")
+    @Flag(help: "Print the result as JSON.")
     var json = false
 
-    /// Prints the answer to standard output.
+    /// Prints a result to standard output, in the format that the options select.
     ///
-    /// - Parameter answer: What the command found out.
-    /// - Throws: ``CommandFailure`` when it cannot be written.
-    @MainActor func show(_ answer: some Renderable) throws(CommandFailure) {
+    /// - Parameter result: The result of the command.
+    /// - Throws: ``CommandFailure`` if it cannot be written.
+    @MainActor func show(_ result: some Renderable) throws(CommandFailure) {
         if json {
-            try Console.write(answer.json.text + "\n")
+            try Console.write(result.json.text + "\n")
         } else {
-            try Console.write(answer.bytes(for: .standardOutput))
+            try Console.write(result.bytes(for: .standardOutput))
         }
     }
 }

@@ -10,7 +10,7 @@ struct CommandFailureTests {
         (.offline, .tryLater), (.rateLimited, .tryLater), (.secretStoreLocked, .tryLater),
         (.notFound, .failed), (.wrongPassword, .failed), (.cancelled, .failed),
     ])
-    func `errors of the daemon have their exit status`(error: ServiceError, status: ProgramStatus) {
+    func `each daemon error has its exit status`(error: ServiceError, status: ProgramStatus) {
         let failure = CommandFailure(BusError.reply(ErrorReply(error.name, "It is so")))
         #expect(failure.status == status)
         #expect(failure.message.hasPrefix("It is so."))
@@ -21,12 +21,12 @@ struct CommandFailureTests {
         "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut",
         "org.freedesktop.systemd1.NoSuchUnit",
     ])
-    func `a daemon that cannot be reached is unavailable`(name: String) throws {
+    func `an unreachable daemon has the status unavailable`(name: String) throws {
         let reply = ErrorReply(try ErrorName(name), "x")
         #expect(CommandFailure(BusError.reply(reply)).status == .unavailable)
     }
 
-    @Test func `other errors have a status, too`() {
+    @Test func `other bus errors have an exit status`() {
         #expect(CommandFailure(.reply(ErrorReply(.invalidArgs, "x"))).status == .usage)
         #expect(CommandFailure(.reply(ErrorReply(.failed, "x"))).status == .failed)
         #expect(CommandFailure(.noBus("x")).status == .unavailable)
@@ -38,7 +38,7 @@ struct CommandFailureTests {
         ("https://a/?redirect_uri=urn:ietf:wg:oauth:2.0:oob", true),
         ("https://a/?redirect_uri=http%3A%2F%2F127.0.0.1%3A43117", false),
     ])
-    func `a login that shows a code is recognised`(address: String, isOutOfBand: Bool) {
+    func `a login that shows a code is recognized by its URL`(address: String, isOutOfBand: Bool) {
         #expect(LoginDialogue.isOutOfBand(address) == isOutOfBand)
     }
 }

@@ -15,7 +15,7 @@ struct CommandTests {
         ["profile", "--set-avatar", "7"], ["share", "7"],
         ["configure", "unsplash", "--client-id", "a"],
     ])
-    func `every command answers with one JSON document`(arguments: [String]) async throws {
+    func `every command prints one JSON document with --json`(arguments: [String]) async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(arguments + ["--json"])
             #expect(result.exit == .code(0))
@@ -24,7 +24,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `a list in a pipe is fields and nothing else`() async throws {
+    @Test func `a list in a pipe contains only fields`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["accounts"])
             #expect(
@@ -41,7 +41,7 @@ struct CommandTests {
         ([], 30), (["--count", "3"], 3), (["--count", "150"], 150), (["--all"], 250),
         (["--cursor", "240"], 10), (["--source", "empty"], 0),
     ])
-    func `a feed is walked as far as asked`(options: [String], count: Int) async throws {
+    func `feed lists the requested number of photos`(options: [String], count: Int) async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["feed"] + options)
             #expect(result.exit == .code(0))
@@ -54,14 +54,14 @@ struct CommandTests {
         }
     }
 
-    @Test func `a photo may be named by a bare id that begins with a hyphen`() async throws {
+    @Test func `photo accepts a bare ID that begins with a hyphen`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["photo", "-Xy7", "--json"])
             #expect(result.output.hasPrefix(#"{"id":"-Xy7","account":"#))
         }
     }
 
-    @Test func `the default account is set by the beginning of its id`() async throws {
+    @Test func `default accepts a prefix of an account ID`() async throws {
         try await FakeService.run { service in
             let result = try await Control.run(["default", "uns"])
             #expect(result.exit == .code(0))
@@ -69,7 +69,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `an image is a path for a program`() async throws {
+    @Test func `image prints the unchanged path to a pipe`() async throws {
         try await FakeService.run { service in
             let result = try await Control.run(["image", "7", "--size", "thumb"])
             #expect(result.output == "/tmp/image file.jpg\n")
@@ -77,7 +77,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `a photo is opened with the program of the desktop`() async throws {
+    @Test func `open starts the program of the desktop`() async throws {
         try await FakeService.run { service in
             let folder = try PrivateBus.current.directory
             try await Control.install(
@@ -92,7 +92,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `without a viewer the error names the file`() async throws {
+    @Test func `open without a viewer names the file in the error`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["open", "7"], path: "/nonexistent")
             #expect(result.exit == .code(1))
@@ -101,7 +101,7 @@ struct CommandTests {
     }
 
     @Test(arguments: ["logout", "remove"])
-    func `nothing is lost without a yes`(command: String) async throws {
+    func `logout and remove change nothing without a confirmation`(command: String) async throws {
         try await FakeService.run { service in
             let refused = try await Control.run([command, "local_ada"], input: "y\n")
             #expect(refused.exit == .code(64))
@@ -112,7 +112,7 @@ struct CommandTests {
         }
     }
 
-    @Test func `a reader that goes away ends the program quietly`() async throws {
+    @Test func `a closed pipe ends the program without a message`() async throws {
         try await FakeService.run { _ in
             let line = "{ \"$CTL\" feed --all; echo $? >&2; } | head -n 1"
             let result = try await Control.shell(line)

@@ -7,47 +7,47 @@ struct CompletionRequestTests {
         CompletionRequest(words, try CommandOutline.ofThisProgram().command)
     }
 
-    @Test func `the first word is a command`() throws {
-        #expect(try request("fe").wanted == .command)
-        #expect(try request("").wanted == .command)
-        #expect(try request("help", "f").wanted == .command)
-        #expect(try request("--v").wanted == .option(else: nil))
+    @Test func `the first word is completed to a command`() throws {
+        #expect(try request("fe").expected == .command)
+        #expect(try request("").expected == .command)
+        #expect(try request("help", "f").expected == .command)
+        #expect(try request("--v").expected == .option(orValue: nil))
     }
 
-    @Test func `a word is what its place or the option before it wants`() throws {
-        #expect(try request("like", "").wanted == .value("photo"))
-        #expect(try request("logout", "").wanted == .value("account"))
-        #expect(try request("login", "").wanted == .value("provider"))
-        #expect(try request("login", "local", "--account", "l").wanted == .value("account"))
-        #expect(try request("profile", "--set-avatar", "").wanted == .value("photo"))
-        #expect(try request("feed", "--json", "").wanted == .nothing)
-        #expect(try request("like", "7", "").wanted == .nothing)
-        #expect(try request("image", "7", "--size", "").wanted.words?.contains("thumb") == true)
+    @Test func `a word is completed to the value of its argument or option`() throws {
+        #expect(try request("like", "").expected == .value("photo"))
+        #expect(try request("logout", "").expected == .value("account"))
+        #expect(try request("login", "").expected == .value("provider"))
+        #expect(try request("login", "local", "--account", "l").expected == .value("account"))
+        #expect(try request("profile", "--set-avatar", "").expected == .value("photo"))
+        #expect(try request("feed", "--json", "").expected == .nothing)
+        #expect(try request("like", "7", "").expected == .nothing)
+        #expect(try request("image", "7", "--size", "").expected.words?.contains("thumb") == true)
     }
 
-    @Test func `the value of an option may follow a sign of equality`() throws {
+    @Test func `the value of an option may follow an equals sign`() throws {
         let request = try request("image", "7", "--size=th")
-        #expect(request.fixed == "--size=")
+        #expect(request.optionPrefix == "--size=")
         #expect(request.prefix == "th")
-        #expect(request.wanted.words?.contains("thumb") == true)
+        #expect(request.expected.words?.contains("thumb") == true)
     }
 
-    @Test func `what is typed tells which account is meant`() throws {
+    @Test func `the typed account is available for the completion of sources`() throws {
         let spaced = try request("feed", "--account", "local_ada", "--source", "al")
-        #expect(spaced.given["account"] == "local_ada")
-        #expect(spaced.wanted == .value("source"))
-        #expect(try request("feed", "--account=local_ada", "--source", "").given == spaced.given)
+        #expect(spaced.values["account"] == "local_ada")
+        #expect(spaced.expected == .value("source"))
+        #expect(try request("feed", "--account=local_ada", "--source", "").values == spaced.values)
     }
 
-    @Test func `options are offered once, and not behind two hyphens`() throws {
+    @Test func `options are offered once, and not after two hyphens`() throws {
         let request = try request("download", "-o", "x", "--f")
-        #expect(request.used == ["-o", "--output"])
-        #expect(request.wanted == .option(else: "photo"))
-        #expect(try self.request("like", "--", "-i").wanted == .value("photo"))
+        #expect(request.usedOptions == ["-o", "--output"])
+        #expect(request.expected == .option(orValue: "photo"))
+        #expect(try self.request("like", "--", "-i").expected == .value("photo"))
     }
 }
 
-extension CompletionRequest.Wanted {
+extension CompletionRequest.Expected {
     fileprivate var words: [String]? { if case .oneOf(let words) = self { words } else { nil } }
 }
 
@@ -60,7 +60,7 @@ struct ShellWordsTests {
         ("true && ctl feed", ["ctl", "feed"]), ("x=$(ctl li", ["ctl", "li"]),
         (#"ctl "a\$b\c"#, ["ctl", #"a$b\c"#]), ("", [""]),
     ])
-    func `a line is split as bash does it`(line: String, words: [String]) {
+    func `a line is split like in bash`(line: String, words: [String]) {
         #expect(ShellWords(line, breaks: Self.breaks).words == words)
     }
 
@@ -71,12 +71,14 @@ struct ShellWordsTests {
         ("ctl album:'S", "album:Sea and sky", "Sea and sky"),
         ("ctl ", "日本", "日本"), ("ctl ", "a`b;c", #"a\`b\;c"#),
     ])
-    func `bash gets the rest of a word, quoted`(line: String, word: String, rest: String) {
+    func `bash receives the quoted rest of a word`(line: String, word: String, rest: String) {
         #expect(ShellWords(line, breaks: Self.breaks).replacement(word) == rest)
     }
 
     @Test(arguments: [("ctl \"", "a$b"), ("ctl \"", "a`b"), ("ctl '", "it's")])
-    func `what bash would expand within quotes is not offered`(line: String, word: String) {
+    func `a word that bash would expand within quotation marks is not offered`(
+        line: String, word: String
+    ) {
         #expect(ShellWords(line, breaks: Self.breaks).replacement(word) == nil)
     }
 }

@@ -3,13 +3,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Shells with the script of `completion`, on a bus with a daemon.
+/// Tests of the completion scripts in real shells, with a fake daemon.
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct CompletionTests {
-    /// What a shell offers for a line that the daemon knows the rest of.
+    /// Returns the completions of a line that depend on the daemon.
     ///
-    /// It keeps nobody waiting: on a machine that is busy it may offer nothing at first.
+    /// It repeats the request while the result is empty, because the completion times out on a busy machine.
     private func knownOffers(_ shell: String, _ line: String) async throws -> [String] {
         for _ in 0..<20 {
             let offers = try await offers(shell, line)
@@ -18,7 +18,7 @@ struct CompletionTests {
         return []
     }
 
-    /// What a shell offers for a line.
+    /// Returns the completions of a line.
     private func offers(_ shell: String, _ line: String) async throws -> [String] {
         var environment = try PrivateBus.current.environment
         let folder = Control.path.replacing("/imagefeedctl", with: "")
@@ -32,7 +32,7 @@ struct CompletionTests {
                 COMP_LINE=$LINE; COMP_POINT=${#LINE}; _imagefeedctl; printf '%s\n' "${COMPREPLY[@]}"
                 """#
             case "zsh":
-                // Nothing but what is defined inside of completions stands for the shell's own.
+                // These functions replace builtins that zsh allows only in completion widgets.
                 #"""
                 compdef() { :; }; compadd() { print -rl -- ${(P)@[-1]} }
                 eval "$(imagefeedctl completion zsh)"
@@ -71,7 +71,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func `a daemon that does not run is neither started nor missed`() async throws {
+    @Test func `completion works without a daemon and does not start it`() async throws {
         let mark = try PrivateBus.current.directory.appending("started")
         try PrivateBus.current.addService(
             ServiceName.bus, command: "/usr/bin/touch \(mark)")
@@ -80,7 +80,7 @@ struct CompletionTests {
         #expect(access(mark, F_OK) != 0)
     }
 
-    @Test func `a name that a shell would run is only a name`() async throws {
+    @Test func `completion never executes a name`() async throws {
         try await FakeService.run { service in
             let mark = try PrivateBus.current.directory.appending("was-run")
             service.account.sourceID = "album:$(touch \(mark))`touch \(mark)`"

@@ -8,7 +8,7 @@ import Testing
 struct ConfigureTests {
     private let configure = ["configure", "unsplash"]
 
-    @Test func `a provider that cannot be used has nothing to configure`() async throws {
+    @Test func `configuring an unusable provider is refused`() async throws {
         try await FakeService.run { service in
             service.unsplash.state = "invalid"
             service.unsplash.stateReason = "Exec is missing."
@@ -16,7 +16,7 @@ struct ConfigureTests {
             #expect(result.exit == .code(1))
             #expect(
                 result.error
-                    == "imagefeedctl: There is nothing to configure for unsplash: Exec is missing.\n"
+                    == "imagefeedctl: The provider cannot be configured. unsplash: Exec is missing.\n"
             )
             #expect(service.unsplash.settings.value.isEmpty)
             let status = try await Control.run(["status"])
@@ -32,7 +32,7 @@ struct ConfigureTests {
     }
 
     @Test(arguments: [("geheim\n", "geheim"), ("geheim", "geheim"), ("a\nb\n\n", "a\nb\n")])
-    func `id and secret are handed over, the secret without its last line feed`(
+    func `configure passes the ID and the secret without its last line feed`(
         input: String, secret: String
     ) async throws {
         try await FakeService.run { service in
@@ -49,24 +49,26 @@ struct ConfigureTests {
         }
     }
 
-    @Test func `one setting changes alone`() async throws {
+    @Test func `configure with one option changes only one setting`() async throws {
         try await FakeService.run { service in
             service.unsplash.isConfigured = false
             let result = try await Control.run(configure + ["--client-id", "a", "--json"])
             #expect(result.output.contains(#""Configured":false"#))
-            #expect(result.error == "Unsplash needs more before it is configured.\n")
+            #expect(
+                result.error
+                    == "Unsplash is not completely configured yet. Set the other value, too.\n")
             #expect(service.unsplash.settings.value == [["client_id": "a"]])
         }
     }
 
     @Test(arguments: [
         (["unsplash"], Int32(64), "--client-id"), (["local"], 1, "no settings"),
-        (["local", "--client-id", "a"], 1, "no settings"), (["nobody"], 1, "providers"),
+        (["local", "--client-id", "a"], 1, "no settings"), (["unknown"], 1, "providers"),
         (["unsplash", "--client-id", ""], 64, "empty"),
         (["unsplash", "--client-id", "locked"], 75, "locked"),
         (["unsplash", "--client-secret-file", "/nonexistent"], 1, "No such file"),
     ])
-    func `what cannot be configured is one line`(
+    func `an invalid configuration is a one-line error`(
         arguments: [String], status: Int32, message: String
     ) async throws {
         try await FakeService.run { service in
@@ -79,7 +81,8 @@ struct ConfigureTests {
         }
     }
 
-    @Test func `a person is told where to register, and types the secret unseen`() async throws {
+    @Test func `configure prints where to register and prompts for the hidden secret`() async throws
+    {
         try await FakeService.run { service in
             service.unsplash.isConfigured = false
             let terminal = try Terminal("\"$CTL\" configure unsplash")
@@ -92,8 +95,8 @@ struct ConfigureTests {
             #expect(
                 result.screen == """
                     \(FakeProvider.help).
-                    Redirect addresses to enter there:  \(FakeProvider.redirect)
-                                                        urn:ietf:wg:oauth:2.0:oob
+                    Redirect URLs of the application:  \(FakeProvider.redirect)
+                                                       urn:ietf:wg:oauth:2.0:oob
                     Client ID: my id
                     Client secret: \n\
                     Unsplash is configured. Log in with “imagefeedctl login unsplash”.
@@ -105,7 +108,7 @@ struct ConfigureTests {
         }
     }
 
-    @Test func `what is configured is not logged in to for its help, and kept if nothing is typed`()
+    @Test func `empty input keeps the settings and starts no login`()
         async throws
     {
         try await FakeService.run { service in
@@ -116,13 +119,13 @@ struct ConfigureTests {
             terminal.type("\n")
             let result = try await terminal.result()
             #expect(result.exit == .code(1))
-            #expect(result.screen.contains("Unsplash is configured already"))
+            #expect(result.screen.contains("Unsplash is already configured"))
             #expect(service.unsplash.settings.value == [])
             #expect(service.logins.value.isEmpty)
         }
     }
 
-    @Test func `Ctrl-C at the secret gives the terminal back as it was`() async throws {
+    @Test func `Ctrl-C at the secret restores the terminal`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal(
                 "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// The built `imagefeedctl` on the bus of the running test.
+/// Runner of the built `imagefeedctl` on the bus of the running test.
 enum Control {
     static let path = BuiltProducts.path("imagefeedctl")
 
-    /// Starts it.
+    /// Starts the program.
     static func start(
         _ arguments: [String], input: String = "", path folder: String? = nil,
         _ settings: [String: String] = [:]
@@ -14,7 +14,7 @@ enum Control {
         return try ChildProcess(path, arguments, environment: environment, input: input)
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     static func run(
         _ arguments: [String], input: String = "", path folder: String? = nil,
         _ settings: [String: String] = [:]
@@ -22,10 +22,10 @@ enum Control {
         try await start(arguments, input: input, path: folder, settings).result()
     }
 
-    /// Puts a script in place of a program of the desktop, in the folder `bin` of the running test.
+    /// Installs a script in place of a desktop program, in the folder `bin` of the running test.
     ///
-    /// A shell writes it: a program that another test starts while we have a file open for writing inherits it
-    /// for a moment, and who is open for writing cannot be executed.
+    /// A shell writes the file. If this process wrote it, a child process of another test could inherit the open
+    /// descriptor for a moment, and a file that is open for writing cannot be executed.
     static func install(_ name: String, _ script: String) async throws {
         let folder = try PrivateBus.current.directory.appending("bin")
         let shell = try ChildProcess(
@@ -37,7 +37,7 @@ enum Control {
         #expect(try await shell.exitStatus() == .code(0))
     }
 
-    /// Runs a line of a shell in which `$CTL` is it.
+    /// Runs a shell command in which `$CTL` is the path of the program.
     static func shell(
         _ line: String
     ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {

@@ -8,7 +8,7 @@ struct DisplayWidthTests {
         ("\u{1112}\u{1161}\u{11AB}", 2), ("🏔", 1), ("🏔\u{FE0F}", 2), ("😀", 2), ("👩‍👩‍👧", 2), ("🇨🇭", 2),
         ("👍🏽", 2), ("…", 1), ("\u{200B}", 0), ("क्षि", 3), ("ไทย", 3), ("×", 1), ("♥", 1), ("1", 1),
     ])
-    func `text takes as many columns as a terminal gives it`(text: String, width: Int) {
+    func `the display width equals the columns on a terminal`(text: String, width: Int) {
         #expect(text.displayWidth == width)
     }
 
@@ -17,14 +17,14 @@ struct DisplayWidthTests {
         ("日本の山", 6, "日本…"), ("😀😀", 3, "😀…"), ("👩‍👩‍👧👩‍👩‍👧", 2, "…"), ("abc", 1, "…"), ("abc", 0, ""),
         ("", 0, ""),
     ])
-    func `text is cut between characters and never wider than asked`(
+    func `text is truncated between characters and fits the columns`(
         text: String, columns: Int, expected: String
     ) {
         #expect(text.truncated(to: columns) == expected)
         #expect(text.truncated(to: columns).displayWidth <= columns)
     }
 
-    @Test func `words are laid out on lines`() {
+    @Test func `words are wrapped into lines`() {
         #expect("one two  three".wrapped(to: 7) == ["one two", "three"])
         #expect("日本 の山".wrapped(to: 8) == ["日本", "の山"])
         #expect("extraordinary".wrapped(to: 5) == ["extraordinary"])

@@ -10,7 +10,7 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct DownloadTests {
-    /// A folder of the running test, in which the program runs.
+    /// Creates and returns the working folder of the program.
     private func folder() throws -> String {
         let path = try PrivateBus.current.directory.appending("downloads")
         try FileManager.default.createDirectory(
@@ -37,7 +37,7 @@ struct DownloadTests {
         ("7 -o photo", "photo", "photo"), ("-Xy -o ./", "./_2dXy.jpg", "_2dXy.jpg"),
         ("local_ada/../../x", "_2e._2f.._2fx.jpg", "_2e._2f.._2fx.jpg"),
     ])
-    func `a photo is saved under its id`(words: String, path: String, name: String) async throws {
+    func `a photo is saved under its ID`(words: String, path: String, name: String) async throws {
         try await FakeService.run { _ in
             let result = try await download(words)
             #expect(result.exit == .code(0))
@@ -48,7 +48,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `it has the rights of any file`() async throws {
+    @Test func `a saved file has the default mode of new files`() async throws {
         try await FakeService.run { _ in
             _ = try await Control.shell(
                 "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
@@ -58,7 +58,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `nothing is replaced without --force`() async throws {
+    @Test func `an existing file is replaced only with --force`() async throws {
         try await FakeService.run { service in
             let path = try folder() + "/7.jpg"
             try "mine".write(toFile: path, atomically: false, encoding: .utf8)
@@ -73,7 +73,7 @@ struct DownloadTests {
         }
     }
 
-    /// Runs a line of a shell in the folder; `$e` is a byte that is not UTF-8.
+    /// Runs a shell command in the folder; `$e` is a byte that is not UTF-8.
     private func shell(
         _ line: String
     ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
@@ -91,7 +91,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a folder whose name is not UTF-8 is written to`() async throws {
+    @Test func `a photo is saved in a folder whose name is not UTF-8`() async throws {
         try await FakeService.run { _ in
             let result = try await shell(
                 """
@@ -105,7 +105,8 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["photo \"$e\"", "feed --source=\"$e\"", "like -- -o \"$e\""])
-    func `an argument that is not UTF-8 and no path is refused`(words: String) async throws {
+    func `an argument that is not UTF-8 is refused unless it is a path`(words: String) async throws
+    {
         try await FakeService.run { _ in
             let result = try await shell("\"$CTL\" \(words)")
             #expect(result.exit == .code(64))
@@ -113,7 +114,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `--force replaces the file that a symbolic link leads to`() async throws {
+    @Test func `--force replaces the target of a symbolic link`() async throws {
         try await FakeService.run { _ in
             let result = try await shell(
                 """
@@ -129,7 +130,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `--force creates the file that a symbolic link names`() async throws {
+    @Test func `--force creates the missing target of a symbolic link`() async throws {
         try await FakeService.run { _ in
             let result = try await shell(
                 "ln -s new link; \"$CTL\" download 7 -o link --force; readlink link; cat new")
@@ -139,7 +140,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["mkfifo x", "ln -s x x", "ln -s /dev/null x"])
-    func `--force replaces nothing but files`(setup: String) async throws {
+    func `--force replaces only regular files`(setup: String) async throws {
         try await FakeService.run { service in
             let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force")
             #expect(result.exit == .code(1))
@@ -149,7 +150,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `what comes meanwhile is not replaced either`() async throws {
+    @Test func `a file that is created meanwhile is not replaced`() async throws {
         try await FakeService.run { service in
             let path = try folder() + "/slow.jpg"
             let control = try Control.start(["download", "slow", "-o", path])
@@ -162,7 +163,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `killed, it leaves nothing`() async throws {
+    @Test func `a killed download leaves no file`() async throws {
         try await FakeService.run { service in
             let control = try Control.start(["download", "slow", "-o", try folder()])
             _ = try await service.account.transfers.wait { $0.first }
@@ -173,7 +174,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func `Ctrl-C cancels it and leaves nothing`(signal: Int32) async throws {
+    func `Ctrl-C cancels the download and leaves no file`(signal: Int32) async throws {
         try await FakeService.run { service in
             let control = try Control.start(["download", "slow", "-o", try folder()])
             let transfer = try await service.account.transfers.wait { $0.first }
@@ -186,7 +187,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [(ServiceError.offline, Int32(75)), (.storageFull, 1), (.serviceFailed, 1)])
-    func `a download that fails leaves nothing`(error: ServiceError, status: Int32) async throws {
+    func `a failed download leaves no file`(error: ServiceError, status: Int32) async throws {
         try await FakeService.run { service in
             let control = try Control.start(["download", "slow", "-o", try folder()])
             try await service.account.transfers.wait { $0.first }.fail(error)
@@ -199,7 +200,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["7 -o /nonexistent/x", "7 -o /nonexistent/", "7 -o /proc/x", "NotFound"])
-    func `where nothing can be saved nothing is asked for`(words: String) async throws {
+    func `a download that cannot be saved is not started`(words: String) async throws {
         try await FakeService.run { service in
             let result = try await download(words)
             #expect(result.exit == .code(1))
@@ -209,7 +210,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a terminal shows how far it has come`() async throws {
+    @Test func `a terminal shows the progress`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("\"$CTL\" download slow -o \(try folder())")
             try await terminal.wait(for: "  0%  0 B of 3.0 MB")
@@ -224,7 +225,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [(0, 40), (1, 40), (1_500_000, 80), (3_000_000, 20), (9_000_000, 200)])
-    func `the bar fits the window`(received: Int, columns: Int) {
+    func `the progress bar fits the terminal`(received: Int, columns: Int) {
         var progress = TransferProgress()
         #expect(progress.line(columns) == "0 B")
         progress.apply(["Received": .uint64(UInt64(received)), "Total": .uint64(3_000_000)])
@@ -238,7 +239,7 @@ struct DownloadTests {
         (UInt64(0), "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"),
         (1_000_000, "1.0 MB"), (.max, "18.4 EB"),
     ])
-    func `bytes are told in a unit that fits`(bytes: UInt64, text: String) {
+    func `sizes have a suitable unit`(bytes: UInt64, text: String) {
         #expect(TransferProgress.size(bytes) == text)
     }
 
@@ -246,7 +247,7 @@ struct DownloadTests {
         ("7", "image/png", "7.png"), ("a b/ü", "image/svg+xml", "a_20b_2f_c3_bc"),
         ("..", nil, "_2e."), ("-rf", "../../x", "_2drf"),
     ])
-    func `no service decides on the name of a file`(id: String, type: String?, name: String) {
+    func `a service cannot choose the name of a file`(id: String, type: String?, name: String) {
         #expect(FileName.photo(id, mediaType: type) == name)
         #expect(
             FileName.photo(String(repeating: "é", count: 999), mediaType: type).utf8.count < 210)

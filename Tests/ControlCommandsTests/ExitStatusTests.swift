@@ -12,7 +12,7 @@ struct ExitStatusTests {
             (["photo", "Offline"], 75),
             (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
             (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
-            (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "nobody"], 1),
+            (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "unknown"], 1),
             (["login", "nothing"], 1), (["login", "local"], 64),
             (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
         ] as [([String], Int32)])
@@ -33,7 +33,7 @@ struct ExitStatusTests {
         ["feed", "--count", "x"], ["feed", "--all", "--count", "3"], ["feed", "--nonsense"],
         ["image", "7", "--size", "huge"], ["login"], ["default"], ["remove"],
     ])
-    func `wrong usage is told in one line`(arguments: [String]) async throws {
+    func `a usage error is one line`(arguments: [String]) async throws {
         let result = try await Control.run(arguments)
         #expect(result.exit == .code(64))
         #expect(result.output == "")
@@ -42,7 +42,7 @@ struct ExitStatusTests {
     }
 
     @Test(arguments: [[], ["--help"], ["feed", "--help"], ["help", "photo"], ["--version"]])
-    func `help that was asked for is the answer`(arguments: [String]) async throws {
+    func `requested help is printed to standard output`(arguments: [String]) async throws {
         let result = try await Control.run(arguments)
         #expect(result.exit == .code(0))
         #expect(!result.output.isEmpty)
@@ -58,7 +58,7 @@ struct ExitStatusTests {
     ]
 
     @Test(arguments: everyCommand + [["monitor"]])
-    func `without a bus every command is unavailable`(arguments: [String]) async throws {
+    func `every command is unavailable without a bus`(arguments: [String]) async throws {
         let environment = try TemporaryDirectory().environment
         let result = try await ChildProcess(Control.path, arguments, environment: environment)
             .result()
@@ -69,7 +69,7 @@ struct ExitStatusTests {
     }
 
     @Test(arguments: everyCommand)
-    func `without a daemon every command is unavailable`(arguments: [String]) async throws {
+    func `every command is unavailable without a daemon`(arguments: [String]) async throws {
         let result = try await Control.run(arguments)
         #expect(result.exit == .code(69))
         #expect(result.output == "")
@@ -77,7 +77,7 @@ struct ExitStatusTests {
         #expect(result.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `with a daemon that does not start the program is unavailable`() async throws {
+    @Test func `a command is unavailable if the daemon does not start`() async throws {
         try PrivateBus.current.addService(ServiceName.bus, command: "/bin/false")
         let result = try await Control.run(["status"])
         #expect(result.exit == .code(69))

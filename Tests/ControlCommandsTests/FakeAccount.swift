@@ -2,14 +2,14 @@ import BusAPI
 import DBus
 import TestSupport
 
-/// An account with 250 photos.
+/// A fake account with 250 photos.
 @MainActor
 final class FakeAccount {
     let id: String
     let provider: String
     let calls = Observed<[String]>()
     var imagePath = "/tmp/image file.jpg"
-    /// The links of the photos; nil: they have none.
+    /// The URL of each photo; nil if photos have none.
     var link: String? = "https://photos.example/7?utm_source=imagefeed"
     var state = "ready"
     var stateReason = ""
@@ -19,7 +19,7 @@ final class FakeAccount {
     weak var tree: ObjectTree?
     var profileState = "ready"
     var sourceID = "all"
-    /// The photos of every page, in place of the 250.
+    /// The photos of every page; nil for the 250 default photos.
     var page: [[String: Variant]]?
 
     init(_ id: String, _ provider: String) {
@@ -104,7 +104,7 @@ final class FakeAccount {
             .signal("Updated", ["source", "new"], String.self, UInt32.self),
         ])
 
-    /// The outcome of a like is the id of the photo, if it is one; else `done`.
+    /// The interface `Like`. The outcome is the ID of the photo if it is the name of an outcome, otherwise `done`.
     static let likeInterface = BusInterface<FakeAccount>(
         .like,
         [

@@ -3,13 +3,13 @@ import DBus
 import Foundation
 import TestSupport
 
-/// A login that ends at once, or when the test ends it.
+/// A fake login that ends at once, or when the test ends it.
 @MainActor
 final class FakeLogin {
     nonisolated static let address = "https://service.example/authorize?client_id=1&state=2"
 
     let options: [String: Variant]
-    /// What the handed-over descriptor held.
+    /// The content of the passed descriptor.
     let password: String?
     let code = Observed<String?>(nil)
     let browsers = Observed(0)
@@ -18,10 +18,10 @@ final class FakeLogin {
     private unowned let object: ExportedObject
 
     /// - Parameters:
-    ///   - addresses: What the login tells of itself from reading to reading, which is a change each; only an
-    ///     empty one for a login that needs no browser, and ends at once.
-    ///   - options: As they were given.
-    ///   - object: The login on the bus.
+    ///   - addresses: The successive values of `AuthorizationUrl`; reading one announces the next as a change. A single
+    ///     empty value means a login without a browser, which ends at once.
+    ///   - options: The options of the login.
+    ///   - object: The D-Bus object of the login.
     init(addresses: [String], _ options: [String: Variant], _ object: ExportedObject) {
         self.addresses = addresses
         self.options = options
@@ -36,15 +36,15 @@ final class FakeLogin {
         }
     }
 
-    /// Fails if that is not the password which was handed over.
+    /// Fails the login unless the passed password is `right`.
     func checkPassword(_ right: String) {
         guard password != right else { return }
         result.update {
-            $0 = .failure(ErrorReply(ServiceError.wrongPassword.name, "It is another one."))
+            $0 = .failure(ErrorReply(ServiceError.wrongPassword.name, "The password is wrong."))
         }
     }
 
-    /// The address now; the next one comes as a change.
+    /// Returns the current address, and announces the next one as a change.
     private func nextAddress() -> String {
         let address = addresses[0]
         guard addresses.count > 1 else { return address }

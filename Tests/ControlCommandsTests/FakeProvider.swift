@@ -3,7 +3,7 @@ import DBus
 import Foundation
 import TestSupport
 
-/// A provider; `local` has no settings.
+/// A fake provider. The provider `local` has no settings.
 @MainActor
 final class FakeProvider {
     nonisolated static let redirect = "http://127.0.0.1:43117/callback"
@@ -13,12 +13,12 @@ final class FakeProvider {
     let id: String
     let name: String
     var isConfigured = true
-    /// True if users have names, and can register.
+    /// True if users have names and can register.
     var hasNames = true
     var state = "ready"
     var stateReason = ""
-    /// What it was configured with, the secret as the text that came out of the descriptor; nothing for a call
-    /// without settings.
+    /// The settings of each call of `Configure`, with the secret read from its descriptor. Calls without settings are
+    /// omitted.
     let settings = Observed<[[String: String]]>([])
 
     init(_ id: String, _ name: String) {

@@ -2,9 +2,9 @@ import BusAPI
 import DBus
 import TestSupport
 
-/// A daemon with one local account, one that is logged out, and a service that is logged in to in a browser.
+/// A fake daemon with a local account, a logged-out account, and a provider with a browser login.
 ///
-/// A photo whose id is the name of one of our errors is answered with that error.
+/// A call with a photo whose ID is the name of a service error fails with this error.
 @MainActor
 final class FakeService {
     let connection: BusConnection
@@ -43,19 +43,19 @@ final class FakeService {
     var logins: Observed<[FakeLogin]> { manager.logins }
     var unsplash: FakeProvider { manager.unsplash }
     var local: FakeProvider { manager.local }
-    /// The addresses that the next logins in a browser have, one after the other; the last one stays.
+    /// The URLs of the next browser logins, in this order; the last one is repeated.
     var loginAddresses: [String] {
         get { manager.loginAddresses }
         set { manager.loginAddresses = newValue }
     }
     var defaultAccount: ObjectPath { manager.defaultAccount }
 
-    /// Runs `body` while a fake service is on the bus of the test.
+    /// Runs `body` with a fake service on the bus of the test.
     static func run(_ body: (FakeService) async throws -> Void) async throws {
         let service = try await FakeService(try PrivateBus.current.connect())
         try await body(service)
         try await service.connection.releaseName(ServiceName.bus)
-        // The connection still may get a call for the tree until then.
+        // Until here, the connection may receive a call for the tree.
         withExtendedLifetime(service) {}
     }
 }

@@ -3,7 +3,7 @@ import DBus
 import Foundation
 import TestSupport
 
-/// A transfer of a few bytes, which ends when the test or its client ends it.
+/// A fake transfer of a few bytes, which ends when the test or the client ends it.
 @MainActor
 final class FakeTransfer {
     nonisolated static let bytes = "the photo"
@@ -18,7 +18,7 @@ final class FakeTransfer {
         self.object = object
     }
 
-    /// Half of it has come.
+    /// Announces that half of the bytes have arrived.
     func advance() {
         received = 1_500_000
         object.announceChanges()

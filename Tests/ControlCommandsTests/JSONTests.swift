@@ -17,17 +17,17 @@ struct JSONTests {
         #expect(parsed as? String == string)
     }
 
-    @Test func `64-bit integers are kept`() {
+    @Test func `64-bit integers keep their value`() {
         #expect(JSON(Variant.int64(.min)).text == "-9223372036854775808")
         #expect(JSON(Variant.uint64(.max)).text == "18446744073709551615")
     }
 
-    @Test func `a number that JSON has no form for is null`() {
+    @Test func `an infinite number becomes null`() {
         #expect(JSON(Variant.double(.infinity)).text == "null")
         #expect(JSON(Variant.double(0.5)).text == "0.5")
     }
 
-    @Test func `values of the bus become values of JSON`() {
+    @Test func `D-Bus values become JSON values`() {
         let value = Variant.structure([
             .uint32(1), .bool(true), .array([.string("a")], of: "s"), .objectPath("/a/b"),
             .variant(.int16(-1)),
@@ -38,7 +38,7 @@ struct JSONTests {
         #expect(JSON(value).text == #"[1,true,["a"],"/a/b",-1,{"k":7},[],{}]"#)
     }
 
-    @Test func `keys have the order of the contract, unknown ones follow`() {
+    @Test func `keys have the documented order, followed by unknown keys`() {
         let photo: [String: Variant] = [
             "zz": .byte(1), "liked": .bool(false), "title": .string("t"), "id": .string("1"),
             "aa": .byte(2), "account": .objectPath("/a"),

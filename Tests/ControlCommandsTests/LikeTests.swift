@@ -15,21 +15,21 @@ struct LikeTests {
         (["toggle", "liked"], "local_ada/liked\tnot liked\tdone\n", ""),
         (["like", "-Xy7"], "local_ada/-Xy7\tliked\tdone\n", ""),
         (["like", "queued"], "local_ada/queued\tliked\tqueued\n", "sent later"),
-        (["unlike", "local"], "local_ada/local\tnot liked\tlocal\n", "offers no likes"),
+        (["unlike", "local"], "local_ada/local\tnot liked\tlocal\n", "does not support likes"),
     ])
-    func `a like tells what has become of it`(
-        arguments: [String], output: String, remark: String
+    func `like, unlike and toggle print the outcome`(
+        arguments: [String], output: String, message: String
     ) async throws {
         try await FakeService.run { service in
             let result = try await Control.run(arguments)
             #expect(result.exit == .code(0))
             #expect(result.output == output)
-            #expect(remark.isEmpty ? result.error == "" : result.error.contains(remark))
+            #expect(message.isEmpty ? result.error == "" : result.error.contains(message))
             #expect(service.account.calls.value.count == 1)
         }
     }
 
-    @Test func `the answer in JSON has the names of the bus`() async throws {
+    @Test func `the JSON result has the names of the D-Bus API`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["toggle", "queued", "--json"])
             let account = ServiceName.accounts.appending("local_ada")
@@ -44,7 +44,7 @@ struct LikeTests {
     @Test(arguments: [
         ("NotFound", Int32(1)), ("NeedsLogin", 77), ("SecretStoreLocked", 75),
     ])
-    func `a like that is refused fails`(photo: String, status: Int32) async throws {
+    func `a refused like fails`(photo: String, status: Int32) async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["like", photo])
             #expect(result.exit == .code(status))
@@ -52,16 +52,16 @@ struct LikeTests {
         }
     }
 
-    @Test func `where there are no likes it says so`() async throws {
+    @Test func `liking fails if the provider has no likes`() async throws {
         try await FakeService.run { service in
             service.accountObject.remove([.like])
             let result = try await Control.run(["like", "7"])
             #expect(result.exit == .code(1))
-            #expect(result.error == "imagefeedctl: There are no likes in “Pictures”.\n")
+            #expect(result.error == "imagefeedctl: “Pictures” does not support likes.\n")
         }
     }
 
-    @Test func `the liked photos are a feed`() async throws {
+    @Test func `likes lists the liked photos`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["likes"])
             #expect(result.output.hasPrefix("local_ada/42\t"))
@@ -70,12 +70,12 @@ struct LikeTests {
         }
     }
 
-    @Test func `a later daemon's outcome is told as it is`() {
-        let answer = LikeAnswer(
+    @Test func `an unknown outcome is printed unchanged`() {
+        let result = LikeResult(
             account: ServiceName.accounts.appending("a_b"), photo: "1", liked: true,
             outcome: "dreamt")
         #expect(
-            answer.text(for: .terminal(columns: 80, isColoured: false)) == "Liked a_b/1, dreamt\n")
-        #expect(answer.remark(provider: "P") == nil)
+            result.text(for: .terminal(columns: 80, isColoured: false)) == "Liked a_b/1, dreamt\n")
+        #expect(result.message(provider: "P") == nil)
     }
 }

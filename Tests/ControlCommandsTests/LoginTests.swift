@@ -13,7 +13,7 @@ struct LoginTests {
         try await service.logins.wait { $0.first }
     }
 
-    @Test func `a local login prints the account`() async throws {
+    @Test func `a local login prints the account ID`() async throws {
         try await FakeService.run { service in
             let result = try await Control.run([
                 "login", "local", "--username", "ada", "--register",
@@ -26,7 +26,7 @@ struct LoginTests {
     }
 
     @Test(arguments: [("secret\n", "secret"), ("a\nb\n\n", "a\nb\n"), ("", ""), ("x\r\n", "x\r")])
-    func `a password comes over a descriptor, without its last line feed`(
+    func `a password is passed as a descriptor without its last line feed`(
         input: String, password: String
     ) async throws {
         try await FakeService.run { service in
@@ -41,7 +41,7 @@ struct LoginTests {
     }
 
     @Test(arguments: [(65536, Int32(0)), (65537, 1)])
-    func `a password has 64 KiB at most`(count: Int, status: Int32) async throws {
+    func `a password of more than 64 KiB is refused`(count: Int, status: Int32) async throws {
         try await FakeService.run { service in
             let result = try await Control.run(
                 ["login", "local", "--username", "ada", "--password-file", "-"],
@@ -51,7 +51,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `the address is alone on its line, then comes the account`() async throws {
+    @Test func `login prints the URL on a line of its own, then the account ID`() async throws {
         try await FakeService.run { service in
             let control = try Control.start(oauth)
             #expect(try await control.firstLine() == FakeLogin.address)
@@ -64,7 +64,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `the browser stays closed if asked`() async throws {
+    @Test func `--no-browser does not open the browser`() async throws {
         try await FakeService.run { service in
             let control = try Control.start(oauth + ["--no-browser", "--json"])
             try await control.standardError.wait {
@@ -77,7 +77,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `a pasted code is submitted, after a wrong one too`() async throws {
+    @Test func `a pasted code is submitted, also after a wrong one`() async throws {
         try await FakeService.run { service in
             let result = try await Control.run(oauth + ["--manual"], input: "\nwrong\nright\n")
             #expect(result.exit == .code(0))
@@ -87,7 +87,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `where the port is taken the code is asked for`() async throws {
+    @Test func `login prompts for the code if the port is in use`() async throws {
         let address = FakeLogin.address + "&redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
         try await FakeService.run { service in
             service.loginAddresses = [address]
@@ -98,7 +98,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `an address that comes later is shown once it is there`() async throws {
+    @Test func `a URL that follows later is printed once`() async throws {
         try await FakeService.run { service in
             service.loginAddresses = ["", FakeLogin.address]
             let control = try Control.start(oauth)
@@ -112,7 +112,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `an address that cannot be printed cancels the login`() async throws {
+    @Test func `a URL that cannot be printed cancels the login`() async throws {
         try await FakeService.run { service in
             let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full")
             #expect(result.exit == .code(1))
@@ -122,7 +122,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `a provider that is not configured says what to run`() async throws {
+    @Test func `a login to an unconfigured provider names the command to run`() async throws {
         try await FakeService.run { service in
             service.unsplash.isConfigured = false
             let result = try await Control.run(oauth)
@@ -139,11 +139,11 @@ struct LoginTests {
         (ServiceError.loginDenied, Int32(1)), (.loginTimedOut, 1), (.offline, 75),
         (.secretStoreLocked, 75),
     ])
-    func `how a login failed is told`(error: ServiceError, status: Int32) async throws {
+    func `a failed login prints its error`(error: ServiceError, status: Int32) async throws {
         try await FakeService.run { service in
             let control = try Control.start(oauth)
             _ = try await control.firstLine()
-            // Said after the address: the error is a line of its own.
+            // The error follows this message, so it is on a line of its own.
             try await control.standardError.wait { $0.text.contains("Waiting") ? true : nil }
             try await login(service).result.update {
                 $0 = .failure(ErrorReply(error.name, "It is so."))
@@ -154,7 +154,7 @@ struct LoginTests {
         }
     }
 
-    @Test func `without a code the login is cancelled`() async throws {
+    @Test func `the end of input instead of a code cancels the login`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(oauth + ["--manual", "--no-browser"])
             #expect(result.exit == .code(1))

@@ -56,14 +56,14 @@ struct MonitorEventTests {
     @Test func `a like that failed is an event`() throws {
         let signal = try BusMessage(
             .signal(account, .like, "Failed"), "7", false, ServiceError.notFound.name.text,
-            "It is gone.")
+            "The photo was deleted.")
         let event = try #require(MonitorEvent.events(in: signal).first)
         #expect(
             json(event) == """
                 {"event":"like-failed","time":7,"account":"\(account)","photo":"7","wanted":false,\
-                "error":"org.imagefeed.ImageFeed1.Error.NotFound","message":"It is gone."}
+                "error":"org.imagefeed.ImageFeed1.Error.NotFound","message":"The photo was deleted."}
                 """)
-        #expect(event.sentence == "photo 7 could not be unliked: It is gone.")
+        #expect(event.summary == "photo 7 could not be unliked: The photo was deleted.")
     }
 
     @Test func `a changed photo is an event`() throws {
@@ -71,24 +71,24 @@ struct MonitorEventTests {
             .signal(account, .feed, "PhotoChanged"), "7",
             ["pending": Variant.bool(true), "liked": .bool(false)])
         let event = try #require(MonitorEvent.events(in: signal).first)
-        #expect(event.sentence == "photo 7 changed: liked, pending")
+        #expect(event.summary == "photo 7 changed: liked, pending")
         #expect(json(event).hasSuffix(#""photo":"7","changes":{"liked":false,"pending":true}}"#))
     }
 
-    @Test func `likes on their way and profiles are told`() throws {
+    @Test func `changes of pending likes and profiles are events`() throws {
         let likes = try change(
             .like, ["Count": .uint32(2), "Pending": .array([.string("1"), .string("2")], of: "s")])
         #expect(likes.name == "like-changed")
-        #expect(likes.sentence == "like changed: Pending 1 2, Count 2")
+        #expect(likes.summary == "like changed: Pending 1 2, Count 2")
         #expect(json(likes).hasSuffix(#""Pending":["1","2"],"Count":2}"#))
         let sent = try change(.like, ["Pending": .array([], of: "s")])
-        #expect(sent.sentence == "like changed: Pending none")
+        #expect(sent.summary == "like changed: Pending none")
         let profile = try change(
             .profile, ["Name": .string("Ada L."), "Avatar": .string(""), "State": .string("ready")])
         #expect(profile.name == "profile-changed")
-        #expect(profile.sentence == "profile changed: State ready, Name “Ada L.”")
+        #expect(profile.summary == "profile changed: State ready, Name “Ada L.”")
         let avatar = try change(.profile, ["Avatar": .string("")])
-        #expect(avatar.sentence == "profile changed: Avatar")
+        #expect(avatar.summary == "profile changed: Avatar")
     }
 
     private func change(
@@ -100,7 +100,7 @@ struct MonitorEventTests {
         return try #require(MonitorEvent.events(in: signal).first)
     }
 
-    @Test func `accounts come and go`() throws {
+    @Test func `added and removed accounts are events`() throws {
         let manager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
         let added = try BusMessage(
             .signal(ServiceName.root, manager, "InterfacesAdded"), account,
@@ -115,15 +115,15 @@ struct MonitorEventTests {
         #expect(MonitorEvent.events(in: removed).map(\.name) == ["account-removed"])
     }
 
-    @Test func `removed photos are all in the JSON and some on the line`() throws {
+    @Test func `removed photos are complete in JSON and shortened in text`() throws {
         let ids = (1...9).map(String.init)
         let signal = try BusMessage(.signal(account, .feed, "PhotosRemoved"), ids)
         let event = try #require(MonitorEvent.events(in: signal).first)
-        #expect(event.sentence == "9 photos removed: 1 2 3 4 5 …")
+        #expect(event.summary == "9 photos removed: 1 2 3 4 5 …")
         #expect(json(event).hasSuffix(#""photos":["1","2","3","4","5","6","7","8","9"]}"#))
     }
 
-    @Test func `a signal of other types is no event`() throws {
+    @Test func `a signal with other types is not an event`() throws {
         let signal = try BusMessage(.signal(account, .feed, "Updated"), "all")
         #expect(MonitorEvent.events(in: signal).isEmpty)
         let unknown = try BusMessage(.signal(account, .feed, "Unheard"), "all")

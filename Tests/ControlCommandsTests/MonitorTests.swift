@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct MonitorTests {
-    /// The names of the first events, once there are so many.
+    /// Waits for a number of events and returns the names of all events so far.
     private func events(_ count: Int, of monitor: ChildProcess) async throws -> [String] {
         let text = try await monitor.standardOutput.wait { output in
             output.text.filter { $0 == "\n" }.count >= count ? output.text : nil
@@ -19,7 +19,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func `a restart of the daemon is survived and told`() async throws {
+    @Test func `monitor continues after a restart of the daemon and reports it`() async throws {
         let bus = try PrivateBus.current
         let monitor = try Control.start(["monitor", "--json"])
         #expect(try await events(1, of: monitor) == ["daemon-gone"])
@@ -40,7 +40,7 @@ struct MonitorTests {
         #expect(try await bus.connect().owner(of: ServiceName.bus) == nil)
     }
 
-    @Test func `a daemon that is not running is not started`() async throws {
+    @Test func `monitor does not start the daemon`() async throws {
         let bus = try PrivateBus.current
         let mark = bus.directory.appending("started")
         let script = try bus.directory.write("#!/bin/sh\n: > \(mark)\n", to: "daemon")
@@ -53,7 +53,7 @@ struct MonitorTests {
         #expect(!FileManager.default.fileExists(atPath: mark))
     }
 
-    @Test func `the end of the bus ends it`() async throws {
+    @Test func `monitor ends with the bus`() async throws {
         let monitor = try Control.start(["monitor"])
         _ = try await monitor.firstLine()
         try await PrivateBus.current.stop()

@@ -2,11 +2,11 @@ import DBus
 import TestSupport
 import Testing
 
-/// A person who types a password at a terminal.
+/// Tests of password prompts on a terminal.
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct PasswordTests {
-    @Test func `a new user gives a name, and a password twice, unseen`() async throws {
+    @Test func `registration prompts for a name and twice for a hidden password`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("\"$CTL\" login local --register")
             try await terminal.wait(for: "User name: ")
@@ -32,7 +32,7 @@ struct PasswordTests {
         }
     }
 
-    @Test func `a new user who types no password has none`() async throws {
+    @Test func `an empty password registers a user without a password`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
@@ -43,7 +43,7 @@ struct PasswordTests {
         }
     }
 
-    @Test func `who puts the question away registers nobody`() async throws {
+    @Test func `Ctrl-D at the password prompt cancels the registration`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
@@ -56,7 +56,7 @@ struct PasswordTests {
         }
     }
 
-    @Test func `two passwords that differ register nobody`() async throws {
+    @Test func `two different passwords cancel the registration`() async throws {
         try await FakeService.run { service in
             let terminal = try Terminal("\"$CTL\" login local --register --username ada")
             try await terminal.wait(for: "Password (empty for none): ")
@@ -65,13 +65,13 @@ struct PasswordTests {
             terminal.type("geheum\n")
             let result = try await terminal.result()
             #expect(result.exit == .code(1))
-            #expect(result.screen.contains("The second password is not the first one."))
+            #expect(result.screen.contains("The second password differs from the first one."))
             #expect(service.logins.value.isEmpty)
         }
     }
 
     @Test(arguments: [("geheim", Int32(0)), ("geraten", 1)])
-    func `a password is asked for when one turns out to be needed`(
+    func `login prompts for a password if the daemon requires one`(
         typed: String, status: Int32
     ) async throws {
         try await FakeService.run { service in
@@ -98,7 +98,7 @@ struct PasswordTests {
         }
     }
 
-    @Test func `a key is enough for a provider whose users have no names`() async throws {
+    @Test func `a key is sufficient for a provider without user names`() async throws {
         try await FakeService.run { service in
             service.local.hasNames = false
             let result = try await Control.run(
@@ -108,11 +108,11 @@ struct PasswordTests {
         }
     }
 
-    @Test func `where nobody can be asked, what is missing is said`() async throws {
+    @Test func `without a terminal, missing input is a usage error`() async throws {
         try await FakeService.run { service in
-            let nobody = try await Control.run(["login", "local", "--register"])
-            #expect(nobody.exit == .code(64))
-            #expect(nobody.error.contains("--username"))
+            let unnamed = try await Control.run(["login", "local", "--register"])
+            #expect(unnamed.exit == .code(64))
+            #expect(unnamed.error.contains("--username"))
             #expect(service.logins.value.isEmpty)
             let without = try await Control.run(["login", "local", "--username", "grace"])
             #expect(without.exit == .code(1))

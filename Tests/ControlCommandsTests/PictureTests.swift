@@ -6,13 +6,13 @@ import Testing
 
 struct PictureGridTests {
     @Test(arguments: [(40, 1), (80, 2), (120, 4), (10, 1)])
-    func `as many pictures stand beside each other as fit`(columns: Int, perRow: Int) {
+    func `a row contains as many pictures as fit`(columns: Int, perRow: Int) {
         let grid = PictureGrid(columns: columns)
         #expect(grid.perRow == perRow)
         #expect(grid.width * perRow + PictureGrid.gap * (perRow - 1) <= columns)
     }
 
-    @Test func `colours take no room, wide letters take two columns`() {
+    @Test func `colours have no width, and wide characters have two columns`() {
         let grid = PictureGrid(columns: 80)
         let text = grid.text([
             .init(picture: ["\u{1B}[38;5;1mab\u{1B}[0m", "cd"], captions: ["日本", "x/1"]),
@@ -34,8 +34,8 @@ struct PictureGridTests {
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct PictureTests {
-    /// Puts a `chafa` in the path of the test that draws a cross, and says how it was called.
-    private func installDrawer() async throws {
+    /// Installs a fake `chafa` that prints two lines of crosses and logs its arguments.
+    private func installChafa() async throws {
         let folder = try PrivateBus.current.directory
         try await Control.install("chafa", "echo \"$*\" >> \(folder.path)/drawn; echo XX; echo XX")
         try await Control.install("imagefeedctl", "exec '\(Control.path)' \"$@\"")
@@ -49,9 +49,9 @@ struct PictureTests {
         return screen
     }
 
-    @Test func `a grid shows photos with their names`() async throws {
+    @Test func `a grid shows photos with their captions`() async throws {
         try await FakeService.run { _ in
-            try await installDrawer()
+            try await installChafa()
             let screen = try await type("imagefeedctl feed --count 3 --grid")
             #expect(screen.contains("XX" + String(repeating: " ", count: 26) + "XX\n"))
             #expect(screen.contains("local_ada/0"))
@@ -59,9 +59,9 @@ struct PictureTests {
         }
     }
 
-    @Test func `a photo is shown above what is known of it`() async throws {
+    @Test func `photo draws the photo above its properties`() async throws {
         try await FakeService.run { service in
-            try await installDrawer()
+            try await installChafa()
             let screen = try await type("imagefeedctl photo 7")
             #expect(screen.hasPrefix("XX\nXX\n"))
             #expect(screen.contains("local_ada"))
@@ -69,7 +69,7 @@ struct PictureTests {
         }
     }
 
-    @Test func `without a drawer there is the list, and in a pipe, too`() async throws {
+    @Test func `--grid prints a list without chafa and in a pipe`() async throws {
         try await FakeService.run { service in
             let line = "env PATH=/nonexistent \"$CTL\" feed --count 3 --grid"
             let screen = try await Terminal(line).result().screen

@@ -4,7 +4,7 @@ import Testing
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct ProfileTests {
-    @Test func `a profile is one fact a line`() async throws {
+    @Test func `a profile is printed with one property per line`() async throws {
         try await FakeService.run { _ in
             let result = try await Control.run(["profile"])
             #expect(result.exit == .code(0))
@@ -40,11 +40,11 @@ struct ProfileTests {
         arguments: [
             (["profile", "unsplash"], Int32(77)),
             (["profile", "unsplash", "--set-avatar", "local_ada/7"], 77),
-            (["profile", "local", "--set-avatar", "nobody/7"], 1),
+            (["profile", "local", "--set-avatar", "unknown/7"], 1),
             (["profile", "--set-avatar", "NotSupported"], 1),
             (["profile", "--set-avatar", ""], 64),
         ] as [([String], Int32)])
-    func `what cannot be is an error`(arguments: [String], status: Int32) async throws {
+    func `an impossible avatar is an error`(arguments: [String], status: Int32) async throws {
         try await FakeService.run { service in
             let result = try await Control.run(arguments)
             #expect(result.exit == .code(status))
@@ -62,12 +62,12 @@ struct ProfileTests {
         }
     }
 
-    @Test func `a profile that did not come says so`() async throws {
+    @Test func `a profile that could not be loaded is reported`() async throws {
         try await FakeService.run { service in
             service.account.profileState = "failed"
             let result = try await Control.run(["profile"])
             #expect(result.exit == .code(0))
-            #expect(result.error.contains("did not answer"))
+            #expect(result.error.contains("could not be loaded"))
         }
     }
 }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ControlCommands
 
-/// No recipe lets a shell execute what a service or a file name contains.
+/// Tests that no recipe lets a shell execute data of a service or a file name.
 ///
-/// The commands are those of the examples and of the manual page, run by the shell that the widgets use.
+/// The recipes are the commands of the examples and of the manual page. They run in the shell that the widgets use.
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct RecipeTests {
-    /// `@` is a command that the tests would notice.
+    /// Text with shell syntax. `@` stands for a command that leaves a trace.
     nonisolated static let texts = [
         "$(@)", "`@`", "'; @; '", "\"; @; \"", "x;@ #", "a  b", "*", "-rf", "--json", "${HOME}",
         "<b>&amp;", "é|@",
@@ -23,13 +23,13 @@ struct RecipeTests {
         try String(contentsOf: project.appending(path: path), encoding: .utf8)
     }
 
-    /// The first match of an expression with one group.
+    /// Returns the group of the first match of an expression.
     private static func match(_ pattern: String, _ text: String) throws -> String {
         let match = try #require(try Regex<(Substring, Substring)>(pattern).firstMatch(in: text))
         return String(match.output.1)
     }
 
-    /// A service whose newest photo has `text` as its id and title, and in the name of its file.
+    /// Runs `body` with a fake service whose newest photo has `text` as its ID, its title and the name of its file.
     private func withPhoto(
         _ text: String, _ body: (FakeService, _ id: String, _ image: String) async throws -> Void
     ) async throws {
@@ -37,7 +37,7 @@ struct RecipeTests {
         let trace = directory.appending("trace")
         let text = text.replacing("@", with: "touch \(trace)")
         let folder = directory.appending("images")
-        // A file name has no slash.
+        // A file name cannot contain a slash.
         let image = "\(folder)/\(text.replacing("/", with: "\u{2215}"))\n.jpg"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data().write(to: URL(filePath: image))
@@ -51,7 +51,7 @@ struct RecipeTests {
         #expect(access(trace, F_OK) != 0, "a part of the text was executed")
     }
 
-    /// Runs a line as a widget does, with the examples in the path.
+    /// Runs a command like a widget, with the examples in the path.
     private func run(_ line: String) async throws -> (output: String, error: String) {
         let process = try start(line)
         let (exit, output, error) = try await process.result()
@@ -125,7 +125,7 @@ struct RecipeTests {
     }
 
     @Test(arguments: texts)
-    func `the commands of the manual page take any photo`(text: String) async throws {
+    func `the commands of the manual page work with any photo`(text: String) async throws {
         try await withPhoto(text) { service, id, image in
             let page = try Self.file("man/imagefeedctl.1")
                 .replacing("\\(dq", with: "\"").replacing("\\e", with: "\\")
@@ -142,7 +142,7 @@ struct RecipeTests {
         }
     }
 
-    @Test func `no recipe puts data into a line of a shell`() throws {
+    @Test func `no recipe inserts data into a shell command`() throws {
         for name in ["eww.yuck", "conky.conf", "waybar-photo", "like-photo", "eww-photo"] {
             let recipe = try Self.file("dist/examples/\(name)")
             #expect(!recipe.contains("xargs"), "\(name)")

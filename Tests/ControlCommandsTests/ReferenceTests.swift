@@ -10,8 +10,7 @@ struct ReferenceTests {
         ("/org/imagefeed/ImageFeed1/accounts/local_ada/42", "local_ada", "42"),
         ("local_ada/", "local_ada", ""), ("", nil, ""),
     ])
-    func `a photo is named with or without its account`(text: String, account: String?, id: String)
-    {
+    func `a photo reference has an optional account`(text: String, account: String?, id: String) {
         let reference = PhotoReference(text)
         #expect(reference.account == account)
         #expect(reference.id == id)
@@ -30,11 +29,11 @@ struct ReferenceTests {
         (["feed", "-abc"], ["feed", "-abc"]),
         ([], []),
     ])
-    func `the id of a photo may begin with a hyphen`(words: [String], expected: [String]) {
-        #expect(ArgumentList.shieldingPhotos(words) == expected)
+    func `a photo ID may begin with a hyphen`(words: [String], expected: [String]) {
+        #expect(ArgumentList.escapingPhotoIDs(words) == expected)
     }
 
-    @Test func `an account is found by its id, the beginning of it, or its path`() throws {
+    @Test func `an account is found by its ID, a prefix or its path`() throws {
         let snapshot = Samples.snapshot
         #expect(try snapshot.account("local_ada").id == "local_ada")
         #expect(try snapshot.account("local_ada_2").id == "local_ada_2")
@@ -44,15 +43,15 @@ struct ReferenceTests {
         #expect(try snapshot.account(nil).id == "local_ada")
     }
 
-    @Test(arguments: [("local", ProgramStatus.usage), ("nobody", .failed)])
-    func `an unclear account is an error`(reference: String, status: ProgramStatus) {
+    @Test(arguments: [("local", ProgramStatus.usage), ("unknown", .failed)])
+    func `an ambiguous or unknown account is an error`(reference: String, status: ProgramStatus) {
         let failure = #expect(throws: CommandFailure.self) {
             try Samples.snapshot.account(reference)
         }
         #expect(failure?.status == status)
     }
 
-    @Test func `without an account one has to log in`() {
+    @Test func `commands without an account require a login`() {
         let empty = ServiceSnapshot(manager: ["DefaultAccount": .objectPath("/")], objects: [:])
         let failure = #expect(throws: CommandFailure.self) { try empty.account(nil) }
         #expect(failure?.status == .needsLogin)

@@ -10,13 +10,13 @@ struct RenderingTests {
         .terminal(columns: columns, isColoured: false)
     }
 
-    private func lines(_ answer: some Renderable, _ columns: Int) -> [Substring] {
-        answer.text(for: terminal(columns)).split(separator: "\n")
+    private func lines(_ result: some Renderable, _ columns: Int) -> [Substring] {
+        result.text(for: terminal(columns)).split(separator: "\n")
     }
 
-    /// The time of the retry is printed alone on its day, and with the date on every other day.
+    /// The retry time is printed without the date on the same day, and with the date on other days.
     @Test(arguments: [0, 86_400, 40 * 86_400, 3653 * 86_400] as [Int64])
-    func `the status is one screen`(age: Int64) {
+    func `status fits on one screen`(age: Int64) {
         let now = Timestamp(Samples.retryAt + age)
         let screen = StatusScreen(
             snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
@@ -36,7 +36,7 @@ struct RenderingTests {
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
-    @Test func `the status names limits that are not in force`() {
+    @Test func `status names limits that are not in force`() {
         var manager = Samples.snapshot.manager
         manager["MissingLimits"] = .array(
             [.string("ProtectSystem"), .string("ProtectHome")], of: "s")
@@ -63,10 +63,10 @@ struct RenderingTests {
             "token. Log in with “imagefeedctl login p --account p_a”."
         ),
         ("needs-login", "Run imagefeedctl login p.", 0, "\tRun imagefeedctl login p.\t"),
-        ("failed", "Three answers were nonsense.", 0, "Three answers were nonsense."),
+        ("failed", "Three responses were invalid.", 0, "Three responses were invalid."),
         ("logged-out", "", 0, "\tlogged-out\t\t\t\n"),
     ])
-    func `the status tells why an account is not ready`(
+    func `status shows the reason of an account's state`(
         state: String, reason: String, retryAt: Int64, expected: String
     ) {
         var account = Samples.account("p_a", "p", label: "a", state: state, reason: reason)
@@ -92,42 +92,42 @@ struct RenderingTests {
         #expect(list.json.text.contains(#""Name":"山田 花子","Pending":["1","2"]}"#))
     }
 
-    @Test func `the status without accounts says what to do`() {
+    @Test func `status without accounts names the login command`() {
         let empty = ServiceSnapshot(manager: ["Version": .string("1")], objects: [:])
         let text = StatusScreen(snapshot: empty).text(for: terminal(80))
         #expect(text.contains("imagefeedctl login PROVIDER"))
         #expect(StatusScreen(snapshot: empty).text(for: .pipe) == "daemon\t1\toffline\n")
     }
 
-    @Test func `the status tells of what concerns everything`() {
+    @Test func `status shows messages about the network and the version`() {
         var manager = Samples.snapshot.manager
         manager["Online"] = .bool(false)
         let snapshot = ServiceSnapshot(manager: manager, objects: [:])
         let text = StatusScreen(snapshot: snapshot, installedVersion: "2").text(for: terminal(300))
-        #expect(text.contains("There is no network."))
+        #expect(text.contains("The network is not available."))
         #expect(text.contains("“systemctl --user restart imagefeedd”"))
     }
 
     @Test(arguments: [40, 80])
-    func `every answer fits the window`(columns: Int) {
+    func `every result fits the terminal`(columns: Int) {
         let photos = ["42", "日本の山と湖の写真、とても長い題", "😀😀😀😀😀😀😀😀😀😀😀😀😀😀"].map {
             Samples.photo("1234", title: $0)
         }
         let sources: [[String: Variant]] = [
             ["id": .string("album:日本"), "title": .string(String(repeating: "長", count: 60))]
         ]
-        let answers: [any Renderable] = [
+        let results: [any Renderable] = [
             StatusScreen(snapshot: Samples.snapshot), AccountList(snapshot: Samples.snapshot),
             ProviderList(providers: Samples.snapshot.providers),
             PhotoPage(photos: photos, next: ""), PhotoDetails(photo: photos[1]),
             SourceList(sources: sources, defaultSource: nil),
         ]
-        for answer in answers {
-            #expect(lines(answer, columns).allSatisfy { $0.displayWidth <= columns })
+        for result in results {
+            #expect(lines(result, columns).allSatisfy { $0.displayWidth <= columns })
         }
     }
 
-    @Test func `status and lists are valid JSON with the names of the bus`() throws {
+    @Test func `status and lists are valid JSON with the names of the D-Bus API`() throws {
         let json = StatusScreen(snapshot: Samples.snapshot).json.text
         let status = try #require(
             try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
@@ -137,8 +137,8 @@ struct RenderingTests {
         #expect(json.hasPrefix(#"{"Version":"1.2.3","DefaultAccount":"/org"#))
     }
 
-    @Test func `pages of one feed share their columns`() {
-        var listing = FeedListing(medium: terminal(80))
+    @Test func `pages of one feed share their layout`() {
+        var listing = FeedListing(target: terminal(80))
         let first = listing.text(
             of: PhotoPage(photos: [Samples.photo("1", title: "long title")], next: "x"))
         let second = listing.text(of: PhotoPage(photos: [Samples.photo("2", title: "t")], next: ""))
@@ -148,13 +148,13 @@ struct RenderingTests {
         #expect(third.hasPrefix("PHOTO"))
     }
 
-    @Test func `a path is left as it is for a program`() {
+    @Test func `a path is unchanged in a pipe`() {
         let path = FilePath(path: PathBytes("/a\u{1B}b\nc"))
         #expect(path.text(for: .pipe) == "/a\u{1B}b\nc\n")
         #expect(path.text(for: terminal(80)) == "/ab c\n")
     }
 
-    @Test func `JSON has the address of a file whose path is not UTF-8`() {
+    @Test func `JSON contains the URI of a path that is not UTF-8`() {
         let path = FilePath(path: PathBytes(bytes: Array("/a b/caf".utf8) + [0xE9]))
         #expect(path.bytes(for: .pipe) == Array("/a b/caf".utf8) + [0xE9, 0x0A])
         #expect(
@@ -162,21 +162,21 @@ struct RenderingTests {
         #expect(FilePath(path: PathBytes("/ä")).json.text == #"{"path":"/ä"}"#)
     }
 
-    @Test func `the question before logging out counts unsent likes`() throws {
+    @Test func `the confirmation question counts pending likes`() throws {
         let account = try Samples.snapshot.account("local_ada_2")
         #expect(
-            account.question("Log out of 山田")
-                == "Log out of 山田 and drop 2 likes that are not sent yet?")
-        #expect(try Samples.snapshot.account("local_ada").question("Go") == "Go?")
+            account.confirmationQuestion("Log out of 山田")
+                == "Log out of 山田 and discard 2 likes that have not been sent yet?")
+        #expect(try Samples.snapshot.account("local_ada").confirmationQuestion("Go") == "Go?")
     }
 
     @Test(arguments: [("y", true), ("Yes ", true), ("", false), ("no", false), (nil, false)])
-    func `only yes is yes`(answer: String?, isYes: Bool) {
-        #expect(StandardInput.isYes(answer) == isYes)
+    func `only y and yes are a confirmation`(reply: String?, isYes: Bool) {
+        #expect(StandardInput.isYes(reply) == isYes)
     }
 
     @Test(arguments: [Int64.min, .max, -1])
-    func `no time is too far away to print`(seconds: Int64) {
+    func `every time can be printed`(seconds: Int64) {
         #expect(!Timestamp(seconds).minute.isEmpty)
     }
 }

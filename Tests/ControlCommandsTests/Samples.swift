@@ -3,9 +3,9 @@ import DBus
 
 @testable import ControlCommands
 
-/// What a daemon with a few accounts tells.
+/// Sample data of a daemon with a few accounts.
 enum Samples {
-    /// The moment of the next automatic retry of the account that is rate limited.
+    /// The time of the next automatic retry of the rate-limited account.
     static let retryAt: Int64 = 1_795_273_200
 
     static let snapshot = ServiceSnapshot(

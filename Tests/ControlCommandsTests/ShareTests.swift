@@ -9,7 +9,7 @@ import Testing
 struct ShareTests {
     private let link = "https://photos.example/7?utm_source=imagefeed"
 
-    @Test func `the link is printed`() async throws {
+    @Test func `share prints the link`() async throws {
         try await FakeService.run { _ in
             #expect(try await Control.run(["share", "7"]).output == link + "\n")
             let json = try await Control.run(["share", "7", "--json"])
@@ -21,7 +21,7 @@ struct ShareTests {
         nil, "", "file:///etc/passwd", "https://a.example/\nrm -rf", "javascript:alert(1)",
         "--help", "https://a.example/ b",
     ])
-    func `what is no address of the web is no link`(url: String?) async throws {
+    func `text that is not a web URL is not a link`(url: String?) async throws {
         try await FakeService.run { service in
             service.account.link = url
             let result = try await Control.run(["share", "7", "--open"])
@@ -36,13 +36,13 @@ struct ShareTests {
         (["WAYLAND_DISPLAY": "wayland-0"], "wl-copy", ""),
         (["DISPLAY": ":0", "WAYLAND_DISPLAY": ""], "xclip", "-selection clipboard"),
     ])
-    func `the link goes to the clipboard of the session`(
+    func `--copy uses the clipboard of the session`(
         settings: [String: String], program: String, arguments: String
     ) async throws {
         try await FakeService.run { _ in
             let folder = try PrivateBus.current.directory
             for name in ["wl-copy", "xclip"] {
-                // It stays behind, as the real ones do, with whatever files it was given.
+                // Like the real programs, it keeps running in the background with the files that it inherited.
                 try await Control.install(
                     name,
                     """
@@ -55,7 +55,7 @@ struct ShareTests {
                 ["share", "7", "--copy"], path: folder.appending("bin"), settings)
             #expect(result.exit == .code(0))
             #expect(result.output == link + "\n")
-            #expect(result.error == "The link is on the clipboard.\n")
+            #expect(result.error == "The link was copied to the clipboard.\n")
             let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
             #expect(copied == "\(program) \(arguments)\n\(link)")
         }
@@ -65,7 +65,7 @@ struct ShareTests {
         (["DISPLAY": ":0"], "install xclip or xsel"),
         (["WAYLAND_DISPLAY": "wayland-0"], "install wl-copy"), ([:], "WAYLAND_DISPLAY nor DISPLAY"),
     ])
-    func `without a program for the clipboard it says what is missing`(
+    func `--copy without a clipboard program names the missing program`(
         settings: [String: String], message: String
     ) async throws {
         try await FakeService.run { _ in
@@ -77,18 +77,18 @@ struct ShareTests {
         }
     }
 
-    @Test func `a clipboard that does not take it is an error`() async throws {
+    @Test func `a failing clipboard program is an error`() async throws {
         try await FakeService.run { _ in
             try await Control.install("xsel", "exit 3")
             let result = try await Control.run(
                 ["share", "7", "--copy"], path: try PrivateBus.current.directory.appending("bin"),
                 ["DISPLAY": ":0"])
             #expect(result.exit == .code(1))
-            #expect(result.error.contains("xsel exited with 3"))
+            #expect(result.error.contains("xsel exited with status 3"))
         }
     }
 
-    @Test func `the link is opened with the program of the desktop`() async throws {
+    @Test func `--open starts the program of the desktop`() async throws {
         try await FakeService.run { _ in
             let folder = try PrivateBus.current.directory
             try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")

@@ -9,14 +9,14 @@ struct TableTests {
     private func table(_ rows: [[String]]) -> Table {
         Table(
             columns: [
-                .init(title: "ID"), .init(title: "N", dropped: 1, isNumber: true),
-                .init(title: "TITLE", minimum: 8, dropped: 2),
-                .init(title: "NOTE", minimum: 8, dropped: 3),
+                .init(title: "ID"), .init(title: "N", dropRank: 1, isNumber: true),
+                .init(title: "TITLE", minimumWidth: 8, dropRank: 2),
+                .init(title: "NOTE", minimumWidth: 8, dropRank: 3),
             ],
             rows: rows.map { $0.map { Cell($0) } })
     }
 
-    @Test func `columns are in line whatever the script`() {
+    @Test func `columns are aligned in every script`() {
         let text = table([["a", "1", "日本の山", "x"], ["bcd", "200", "😀 é", "y"]]).text(for: wide)
         #expect(
             text == """
@@ -28,7 +28,7 @@ struct TableTests {
     }
 
     @Test(arguments: [20, 40, 60, 80, 100])
-    func `a table is as wide as the window at most`(columns: Int) {
+    func `a table fits the terminal`(columns: Int) {
         let long = String(repeating: "山の景色 ", count: 20)
         let text = table([["local_ada/0123", "42", long, long]])
             .text(for: .terminal(columns: columns, isColoured: false))
@@ -36,13 +36,13 @@ struct TableTests {
         #expect(text.contains("local_ada/0123"))
     }
 
-    @Test func `columns go before an identifier is cut`() {
+    @Test func `columns are dropped instead of truncating an identifier`() {
         let text = table([["an-identifier-of-40-columns-or-so-it-is", "1", "title", "note"]])
             .text(for: narrow)
         #expect(text == "ID\nan-identifier-of-40-columns-or-so-it-is\n")
     }
 
-    @Test func `one very long identifier makes its own line long, and no other`() {
+    @Test func `one very long identifier lengthens only its own line`() {
         let long = String(repeating: "x", count: 200)
         let text = table([["a", "1", "t", "n"], [long, "2", "u", "o"]]).text(for: wide)
         #expect(
@@ -64,7 +64,7 @@ struct TableTests {
         #expect(text == "ID  N  TITLE  NOTE\na      t\nb   1         n\nc\n")
     }
 
-    @Test func `a pipe gets every field, separated by tabs, and no heading`() {
+    @Test func `a pipe contains all fields, separated by tabs, without a heading`() {
         #expect(table([["a", "1", "日本", ""]]).text(for: .pipe) == "a\t1\t日本\t\n")
     }
 
@@ -74,19 +74,19 @@ struct TableTests {
     }
 
     @Test(arguments: [OutputTarget.pipe, .terminal(columns: 80, isColoured: true)])
-    func `no control character of a field gets through`(medium: OutputTarget) {
-        let evil = "a\u{1B}]0;x\u{7}b\u{9B}31mc\nd\te\u{202E}f\u{85}g\u{7F}"
-        let text = table([["id", "1", evil, ""]]).text(for: medium)
+    func `control characters of a field are removed`(target: OutputTarget) {
+        let unsafeText = "a\u{1B}]0;x\u{7}b\u{9B}31mc\nd\te\u{202E}f\u{85}g\u{7F}"
+        let text = table([["id", "1", unsafeText, ""]]).text(for: target)
         let fields = text.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
         #expect(
             fields.unicodeScalars.allSatisfy {
-                !TerminalText.isUnwanted($0) || $0 == "\n" || (medium == .pipe && $0 == "\t")
+                !TerminalText.isUnwanted($0) || $0 == "\n" || (target == .pipe && $0 == "\t")
             })
         #expect(text.contains("a]0;xb31mc d ef g"))
-        #expect(text.split(separator: "\n").count == (medium == .pipe ? 1 : 2))
+        #expect(text.split(separator: "\n").count == (target == .pipe ? 1 : 2))
     }
 
-    @Test func `colours do not move columns`() {
+    @Test func `colours do not change the alignment`() {
         let plain = table([["a", "1", "t", "n"]])
         let coloured = plain.text(for: .terminal(columns: 80, isColoured: true))
         let stripped = coloured.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")

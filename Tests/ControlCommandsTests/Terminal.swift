@@ -2,18 +2,18 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A program with a terminal in front of it, which `script(1)` makes, at which a test types.
+/// A program on a pseudo-terminal of `script(1)`, with simulated keyboard input.
 final class Terminal {
     private let process: ChildProcess
     private let keyboard: Int32
 
-    /// Starts a program of the running test.
+    /// Starts a program for the running test.
     ///
     /// - Parameters:
-    ///   - line: A command line of a shell in which `"$CTL"` is the path of `imagefeedctl`.
-    ///   - isShell: Whether the shell goes on after the program.
-    ///   - columns: How wide the terminal is.
-    /// - Throws: What keeps it from being started.
+    ///   - line: A shell command in which `"$CTL"` is the path of `imagefeedctl`.
+    ///   - isShell: True if the shell continues after the program.
+    ///   - columns: The width of the terminal.
+    /// - Throws: The error of the start.
     init(_ line: String, isShell: Bool = false, columns: Int = 80) throws {
         let bus = try PrivateBus.current
         var environment = bus.environment
@@ -23,7 +23,7 @@ final class Terminal {
         environment["TZ"] = "UTC"
         let pipe = bus.directory.appending("keyboard")
         try #require(mkfifo(pipe, 0o600) == 0)
-        // Open for both, so that nobody waits for the other end.
+        // Opening a FIFO for reading and writing does not wait for the other end.
         keyboard = open(pipe, O_RDWR | O_CLOEXEC)
         let command = "stty cols \(columns); \(isShell ? line : "exec " + line)"
         process = try ChildProcess(
@@ -33,7 +33,7 @@ final class Terminal {
 
     deinit { close(keyboard) }
 
-    /// Waits until `text` stands on the screen.
+    /// Waits until `text` is on the screen or the program ends.
     func wait(for text: String) async throws {
         try await process.standardOutput.wait {
             $0.text.contains(text) || $0.isComplete ? true : nil

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ControlCommands
 
-/// The program with a terminal in front of it, which `script(1)` makes.
+/// Tests of the program on a pseudo-terminal of `script(1)`.
 @MainActor
 @Suite(.privateBus, .timeLimit(.minutes(1)))
 struct TerminalTests {
-    /// What appears on a terminal of `columns`, and the exit status.
+    /// Runs a command on a terminal with this width, and returns the screen and the exit status.
     private func type(
         _ command: String, columns: Int = 80, input: String = ""
     ) async throws -> (exit: ChildProcess.Exit, screen: String) {
@@ -36,7 +36,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: ["NO_COLOR=1", "TERM=dumb"])
-    func `colours can be switched off`(setting: String) async throws {
+    func `NO_COLOR and TERM=dumb disable colours`(setting: String) async throws {
         try await FakeService.run { _ in
             let (_, screen) = try await type("env \(setting) \"$CTL\" status")
             #expect(screen.contains("Image Feed 1.2.3, online\n"))
@@ -44,22 +44,26 @@ struct TerminalTests {
         }
     }
 
-    @Test func `the question before logging out counts what is not sent`() async throws {
+    @Test func `the confirmation question of logout and remove counts pending likes`() async throws
+    {
         try await FakeService.run { service in
             service.account.pending = ["1", "2"]
-            for (command, deed) in [
+            for (command, action) in [
                 ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
             ] {
                 let (exit, screen) = try await type("\"$CTL\" \(command)", input: "n\n")
                 #expect(exit == .code(1))
-                #expect(screen.contains("\(deed) and drop 2 likes that are not sent yet? [y/N] "))
+                #expect(
+                    screen.contains(
+                        "\(action) and discard 2 likes that have not been sent yet? [y/N] "))
             }
             #expect(service.account.calls.value == [])
         }
     }
 
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
-    func `logging out asks`(input: String, status: Int32, calls: [String]) async throws {
+    func `logout asks for confirmation`(input: String, status: Int32, calls: [String]) async throws
+    {
         try await FakeService.run { service in
             let (exit, screen) = try await type("\"$CTL\" logout", input: input)
             #expect(exit == .code(status))

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 struct AccountsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List every known account; * marks the default.")
+        commandName: "accounts", abstract: "List all known accounts; * marks the default account.")
 
     @OptionGroup var output: OutputOptions
 
@@ -10,7 +10,8 @@ struct AccountsCommand: AsyncParsableCommand {
         let snapshot = try await ServiceSession().snapshot()
         try output.show(AccountList(snapshot: snapshot))
         if snapshot.accounts.isEmpty {
-            Console.note("There are no accounts yet. Log in with “imagefeedctl login PROVIDER”.")
+            Console.printMessage(
+                "There are no accounts. Log in with “imagefeedctl login PROVIDER”.")
         }
     }
 }

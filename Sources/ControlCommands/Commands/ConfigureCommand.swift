@@ -4,24 +4,25 @@ internal import DBus
 
 struct ConfigureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "configure", abstract: "Give a provider what its logins need.",
+        commandName: "configure", abstract: "Set the client ID and client secret of a provider.",
         discussion: """
-            Asks for the client ID and the client secret of an application that you have registered \
-            with the service. With one of the options it asks nothing, and changes that alone.
+            Prompts for the client ID and the client secret of an application that you have registered \
+            with the service. With --client-id or --client-secret-file, it does not prompt and sets \
+            only the given values.
             """)
 
-    @Argument(help: "What “providers” lists.")
+    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
     var provider: String
     @Option(
         name: .customLong("client-id"), parsing: .unconditional,
-        help: "The name under which the service knows the application.")
+        help: "The client ID that the service assigned to the application.")
     var clientID: String?
-    @Option(help: "Read the client secret from this file; - is standard input.")
+    @Option(help: "Read the client secret from this file; - reads standard input.")
     var clientSecretFile: PathBytes?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if clientID?.isEmpty == true { throw ValidationError("The client ID is empty.") }
+        if clientID?.isEmpty == true { throw ValidationError("--client-id must not be empty.") }
     }
 
     @MainActor func run() async throws {
@@ -31,17 +32,20 @@ struct ConfigureCommand: AsyncParsableCommand {
         try await dialogue.checkSettings()
         let isGiven = clientID != nil || clientSecretFile != nil
         let client = session.client.provider(provider.path)
-        try await client.configure(isGiven ? try await given() : try await dialogue.ask())
+        try await client.configure(
+            isGiven ? try await settingsFromOptions() : try await dialogue.prompt())
         let properties = try await client.properties()
-        Console.note(
+        Console.printMessage(
             properties["Configured"]?.bool == false
-                ? "\(provider.name) needs more before it is configured."
+                ? "\(provider.name) is not completely configured yet. Set the other value, too."
                 : "\(provider.name) is configured. Log in with “imagefeedctl login \(provider.id)”."
         )
-        try output.show(Confirmation(JSON(properties, order: PropertyOrder.provider)))
+        try output.show(JSONResult(JSON(properties, order: PropertyOrder.provider)))
     }
 
-    @MainActor private func given() async throws(CommandFailure) -> [ProviderSetting: Variant] {
+    @MainActor private func settingsFromOptions() async throws(CommandFailure) -> [ProviderSetting:
+        Variant]
+    {
         var settings: [ProviderSetting: Variant] = [:]
         settings[.clientID] = clientID.map { .string($0) }
         if let clientSecretFile {

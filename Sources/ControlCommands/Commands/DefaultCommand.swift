@@ -4,9 +4,9 @@ internal import DBus
 
 struct DefaultCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "default", abstract: "Choose the account for commands that name none.")
+        commandName: "default", abstract: "Set the default account.")
 
-    @Argument(help: "An account's ID, or the beginning of one.")
+    @Argument(help: "The ID of an account, or an unambiguous prefix of it.")
     var account: String
     @OptionGroup var output: OutputOptions
 
@@ -18,7 +18,7 @@ struct DefaultCommand: AsyncParsableCommand {
         } catch let error as BusError where error.isReply(.needsLogin) {
             throw CommandFailure(error, advice: account.loginAdvice)
         }
-        Console.note("\(account.id) is the default account.")
-        try output.show(Confirmation([.init("DefaultAccount", .string(account.path.text))]))
+        Console.printMessage("\(account.id) is the default account.")
+        try output.show(JSONResult([.init("DefaultAccount", .string(account.path.text))]))
     }
 }

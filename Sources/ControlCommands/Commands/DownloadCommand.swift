@@ -4,22 +4,23 @@ internal import DBus
 
 struct DownloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "download", abstract: "Save a photo in the best quality, and print its path.",
-        discussion: "Ctrl-C cancels the download and leaves nothing behind.")
+        commandName: "download",
+        abstract: "Save a photo in the best quality, and print the path of the file.",
+        discussion: "Ctrl-C cancels the download; no incomplete file remains.")
 
     @OptionGroup var photo: PhotoArgument
     @Option(
         name: [.short, .long], parsing: .unconditional,
         help: .init(
-            "A file, or a folder for a file that is named after the photo's ID.",
+            "The file to write, or a folder; in a folder, the file is named after the photo's ID.",
             valueName: "path"))
     var output = PathBytes(".")
-    @Flag(help: "Replace a file that exists; of a symbolic link, the file it leads to.")
+    @Flag(help: "Replace an existing file; if it is a symbolic link, replace its target.")
     var force = false
     @OptionGroup var format: OutputOptions
 
     func validate() throws {
-        guard !output.isEmpty else { throw ValidationError("--output is empty.") }
+        guard !output.isEmpty else { throw ValidationError("--output must not be empty.") }
     }
 
     @MainActor func run() async throws {

@@ -4,36 +4,34 @@ internal import DBus
 
 struct FeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "feed", abstract: "List photos, the newest first.")
+        commandName: "feed", abstract: "List photos, newest first.")
 
-    @Option(help: "An account's ID, or the beginning of one; else the default account.")
-    var account: String?
-    @Option(
-        parsing: .unconditional, help: "A feed that “sources” lists; else the account's default.")
-    var source = ""
-    @Option(help: "How many photos.")
+    @OptionGroup var accountOption: AccountOption
+    @OptionGroup var sourceOption: SourceOption
+    @Option(help: "The number of photos to list. Default: 30.")
     var count: Int?
     @Option(
         parsing: .unconditional,
-        help: "Go on where an earlier page ended: its “next”, as --json prints it.")
+        help: "Continue after an earlier list: the value of “next” in its --json output.")
     var cursor = ""
-    @Flag(help: "List all photos to the end.")
+    @Flag(help: "List all photos.")
     var all = false
-    @Flag(help: "Show the photos themselves, drawn by chafa; in a pipe, list them.")
+    @Flag(help: "Draw the photos on the terminal with chafa. In a pipe, list them as text.")
     var grid = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
-        if all, count != nil { throw ValidationError("--all and --count exclude each other.") }
-        if grid, output.json { throw ValidationError("--grid and --json exclude each other.") }
+        if all, count != nil { throw ValidationError("--all cannot be combined with --count.") }
+        if grid, output.json { throw ValidationError("--grid cannot be combined with --json.") }
     }
 
     @MainActor func run() async throws {
-        let client = try await ServiceSession().feed(account).client
+        let client = try await ServiceSession().feed(accountOption.account).client
         let walk = FeedWalk(
-            source: source, start: cursor, wanted: all ? nil : count ?? 30, isGrid: grid,
-            advice: "There are more: add --count or --all.")
-        try await namingSources { try await walk.run(client, output) }
+            source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
+            isGrid: grid,
+            continuationHint: "There are more photos. List them with --count or --all.")
+        try await addingSourceHint { try await walk.run(client, output) }
     }
 }

@@ -4,11 +4,11 @@ internal import DBus
 
 struct ImageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "image", abstract: "Print the path of a local file with a photo.",
-        discussion: "The file may go once it is not used for a while: copy it, or open it at once.")
+        commandName: "image", abstract: "Print the path of a local file that contains a photo.",
+        discussion: "The image cache may delete the file later: open or copy it at once.")
 
     @OptionGroup var photo: PhotoArgument
-    @Option(help: "thumb, small, regular or full.")
+    @Option(help: "The size of the image: thumb, small, regular or full.")
     var size = ImageSize.full
     @OptionGroup var output: OutputOptions
 
@@ -19,7 +19,7 @@ struct ImageCommand: AsyncParsableCommand {
     }
 }
 
-/// The sizes that `Feed.GetImage` knows.
+/// The image sizes of the D-Bus method `Feed.GetImage`.
 enum ImageSize: String, ExpressibleByArgument, CaseIterable {
     case thumb
     case small

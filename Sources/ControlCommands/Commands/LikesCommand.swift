@@ -4,9 +4,8 @@ struct LikesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "likes", abstract: "List the photos that you like.")
 
-    @Option(help: "An account's ID, or the beginning of one; else the default account.")
-    var account: String?
-    @Option(help: "How many photos.")
+    @OptionGroup var accountOption: AccountOption
+    @Option(help: "The number of photos to list.")
     var count = 30
     @OptionGroup var output: OutputOptions
 
@@ -15,9 +14,11 @@ struct LikesCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let client = try await ServiceSession().feed(account).client
-        // Source: every provider calls the source of its liked photos so.
-        let walk = FeedWalk(source: "likes", wanted: count, advice: "There are more: add --count.")
+        let client = try await ServiceSession().feed(accountOption.account).client
+        // Every provider with likes has the source `likes`.
+        let walk = FeedWalk(
+            source: "likes", limit: count,
+            continuationHint: "There are more photos. List them with --count.")
         try await walk.run(client, output)
     }
 }

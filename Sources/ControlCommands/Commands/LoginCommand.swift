@@ -6,33 +6,34 @@ struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "login", abstract: "Log in, and print the account's ID.",
         discussion: """
-            Where a browser is needed, its address is printed alone on a line (with --json, on \
-            standard error). A password is asked for where one is needed. Ctrl-C cancels the login.
+            If the login needs a browser, the URL to open is printed on a line of its own (with --json, \
+            to standard error). If the login needs a password, the command prompts for it. Ctrl-C \
+            cancels the login.
             """)
 
-    @Argument(help: "What “providers” lists: local, for example.")
+    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
     var provider: String
-    @Option(help: "Log in to this known account again.")
+    @Option(help: "Log in again to this known account.")
     var account: String?
-    @Option(help: "The name of a local user.")
+    @Option(help: "The user name, for example of a local user.")
     var username: String?
     @Flag(help: "Create the local user.")
     var register = false
-    @Option(help: "The server of a federated service.")
+    @Option(help: "The server of a federated service, such as pixelfed.social.")
     var server: String?
-    @Option(help: "Read the password from this file; - is standard input.")
+    @Option(help: "Read the password from this file; - reads standard input.")
     var passwordFile: PathBytes?
     @Flag(help: "Do not open the browser.")
     var noBrowser = false
-    @Flag(help: "Ask for the code that the service shows.")
+    @Flag(help: "Prompt for the code that the service shows, instead of waiting for the browser.")
     var manual = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let dialogue = LoginDialogue(
-            session.client, addressOnStandardError: output.json, opensBrowser: !noBrowser,
-            asksForCode: manual)
+            session.client, printsAddressToStandardError: output.json, opensBrowser: !noBrowser,
+            promptsForCode: manual)
         let options = try await options(session)
         let path: ObjectPath
         do {
@@ -42,10 +43,10 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let properties = try await session.client.account(path).properties(.account)
         try output.show(
-            LoggedIn(id: AccountRecord.id(of: path), properties: properties))
+            LoginResult(id: AccountRecord.id(of: path), properties: properties))
     }
 
-    /// Logs in; asks for the password if it turns out that one is needed.
+    /// Logs in. If the daemon reports a wrong password and none was given, prompts for it and tries once more.
     @MainActor private func logIn(
         _ dialogue: LoginDialogue, _ options: [LoginOption: Variant]
     ) async throws -> ObjectPath {
@@ -53,11 +54,12 @@ struct LoginCommand: AsyncParsableCommand {
             return try await dialogue.logIn(to: provider, options)
         } catch let error as BusError where error.isReply(.wrongPassword) {
             guard options[.password] == nil else { throw error }
-            guard Console.canAsk, let password = try await SecretFile.ask(for: "password") else {
+            guard Console.canPrompt, let password = try await SecretFile.prompt(for: "password")
+            else {
                 throw CommandFailure(
                     error,
                     advice:
-                        "Hand the password over with --password-file FILE, or - for standard input."
+                        "Pass the password with --password-file FILE, or with - for standard input."
                 )
             }
             let known = options.merging([.password: .fileDescriptor(password)]) { $1 }
@@ -65,7 +67,11 @@ struct LoginCommand: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: ``CommandFailure`` for options that cannot succeed, before anything is started.
+    /// Returns the options of the D-Bus method `Login`; prompts for the user name and a new password if they are
+    /// missing.
+    ///
+    /// - Throws: ``CommandFailure`` if the account or provider does not exist, or if input is missing and there is no
+    ///   terminal. No login has been started then.
     @MainActor private func options(
         _ session: ServiceSession
     ) async throws -> [LoginOption: Variant] {
@@ -74,10 +80,10 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let provider = try snapshot.provider(provider)
         let hasPasswords = provider.authentication == "password"
-        // Users with names of their own can register. A key that a service gives its users says whose it is.
+        // A provider that cannot register users has passwords that identify the user, such as API keys.
         let hasNames = hasPasswords && provider.capabilities.contains("register")
         var username = username
-        if hasNames, account == nil, username == nil { username = try await askForName() }
+        if hasNames, account == nil, username == nil { username = try await promptForName() }
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
         options[.username] = username.map { .string($0) }
@@ -87,31 +93,32 @@ struct LoginCommand: AsyncParsableCommand {
         if let passwordFile {
             options[.password] = .fileDescriptor(
                 try await SecretFile(passwordFile, "password").descriptor())
-        } else if register, hasPasswords, Console.canAsk {
-            let password = try await SecretFile.askForNew("password")
+        } else if register, hasPasswords, Console.canPrompt {
+            let password = try await SecretFile.promptForNew("password")
             options[.password] = password.map { .fileDescriptor($0) }
         }
         return options
     }
 
-    @MainActor private func askForName() async throws(CommandFailure) -> String {
-        guard Console.canAsk else {
+    @MainActor private func promptForName() async throws(CommandFailure) -> String {
+        guard Console.canPrompt else {
             throw CommandFailure(
-                .usage, "A login to \(provider) needs --username NAME; --register creates the user."
+                .usage,
+                "A login to \(provider) needs --username NAME. To create a user, add --register."
             )
         }
-        Console.ask("User name:")
+        Console.prompt("User name:")
         let name = (await StandardInput.line() ?? "").trimmed
-        guard !name.isEmpty else { throw CommandFailure(.failed, "No name was entered.") }
+        guard !name.isEmpty else { throw CommandFailure(.failed, "No user name was entered.") }
         return name
     }
 }
 
-/// The account that a login ended with.
-struct LoggedIn: Renderable {
+/// The account of a successful login.
+struct LoginResult: Renderable {
     let id: String
     let properties: [String: Variant]
 
     var json: JSON { JSON(properties, order: PropertyOrder.account) }
-    func text(for medium: OutputTarget) -> String { id + "\n" }
+    func text(for target: OutputTarget) -> String { id + "\n" }
 }

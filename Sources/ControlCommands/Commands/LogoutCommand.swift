@@ -4,22 +4,23 @@ internal import DBus
 
 struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "logout", abstract: "Log out; the account stays known.")
+        commandName: "logout", abstract: "Log out of an account; it stays in the list of accounts.")
 
-    @Argument(help: "An account's ID, or the beginning of one; else the default account.")
+    @Argument(help: "The ID of an account, or an unambiguous prefix. Default: the default account.")
     var account: String?
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
-        try await agree(to: account.question("Log out of \(account.label)"), unless: yes)
+        try await requireConfirmation(
+            account.confirmationQuestion("Log out of \(account.label)"), isGiven: yes)
         let client = session.client.account(account.path)
         try await client.logout()
-        Console.note("Logged out of \(account.label).")
+        Console.printMessage("Logged out of \(account.label).")
         let properties = try await client.properties(.account)
-        try output.show(Confirmation(JSON(properties, order: PropertyOrder.account)))
+        try output.show(JSONResult(JSON(properties, order: PropertyOrder.account)))
     }
 }

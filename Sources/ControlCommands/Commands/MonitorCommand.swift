@@ -4,8 +4,8 @@ struct MonitorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor", abstract: "Print a line for each event until interrupted.",
         discussion: """
-            A daemon that is not running is waited for, not started. With --json each line is an \
-            object with “event”.
+            The command does not start the daemon: it waits for it, and continues after a restart. With \
+            --json, each line is an object with the key “event”.
             """)
 
     @OptionGroup var output: OutputOptions

@@ -4,7 +4,7 @@ internal import DBus
 
 struct OpenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "open", abstract: "Show a photo in the desktop's viewer.")
+        commandName: "open", abstract: "Show a photo in the desktop's image viewer.")
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions
@@ -13,7 +13,7 @@ struct OpenCommand: AsyncParsableCommand {
         let (client, _) = try await ServiceSession().feed(photo.reference.account)
         let path = try await client.imagePath(
             photo.reference.id, size: ImageSize.full.rawValue)
-        try await DesktopViewer.show(path)
-        try output.show(Confirmation([.init("path", .string(path))]))
+        try await DesktopViewer.openPhoto(path)
+        try output.show(JSONResult([.init("path", .string(path))]))
     }
 }

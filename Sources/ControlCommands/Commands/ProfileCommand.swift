@@ -4,19 +4,21 @@ internal import DBus
 
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "profile", abstract: "Show who the user of an account is.")
+        commandName: "profile", abstract: "Show the profile of an account's user.")
 
-    @Argument(help: "An account's ID, or the beginning of one; else the default account.")
+    @Argument(help: "The ID of an account, or an unambiguous prefix. Default: the default account.")
     var account: String?
     @Option(
         parsing: .unconditional,
-        help: .init("Make a photo the avatar.", valueName: "photo"),
+        help: .init("Set the avatar to this photo, then show the profile.", valueName: "photo"),
         transform: PhotoReference.init)
     var setAvatar: PhotoReference?
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if setAvatar?.id.isEmpty == true { throw ValidationError("The photo has no ID.") }
+        if setAvatar?.id.isEmpty == true {
+            throw ValidationError("The value of --set-avatar has no photo ID.")
+        }
     }
 
     @MainActor func run() async throws {
@@ -31,29 +33,30 @@ struct ProfileCommand: AsyncParsableCommand {
                 account.isLoggedIn ? .failed : .needsLogin,
                 account.isLoggedIn
                     ? "\(account.id) has no profile."
-                    : "\(account.id) is logged out, and has no profile until it is logged in.")
+                    : "\(account.id) is logged out and has no stored profile. \(account.loginAdvice)"
+            )
         }
         let client = session.client.account(account.path)
         if let setAvatar {
             let isOwn = owner == nil || owner?.path == account.path
             try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
-            Console.note("\(account.label) has a new avatar.")
+            Console.printMessage("\(account.label) has a new avatar.")
         }
         let profile = ProfileDetails(profile: try await client.properties(.profile))
         try output.show(profile)
-        let remark = account.isLoggedIn ? profile.remark : "\(account.id) is logged out."
-        if let remark { Console.note(remark) }
+        let message = account.isLoggedIn ? profile.message : "\(account.id) is logged out."
+        if let message { Console.printMessage(message) }
     }
 
-    /// The account that is meant: the one that is named; else the photo's, if it can have an avatar, or the
-    /// default one.
+    /// Returns the account whose profile is shown or changed: the account argument, or the photo's account if its
+    /// provider supports avatars, or the default account.
     private func account(
         _ snapshot: ServiceSnapshot, _ owner: AccountRecord?
     ) throws(CommandFailure) -> AccountRecord {
         if let account { return try snapshot.account(account) }
         guard let owner else { return try snapshot.account(nil) }
         let provider = snapshot.providers.first { $0.id == owner.providerID }
-        let keepsAvatars = provider?.capabilities.contains("avatar") ?? true
-        return keepsAvatars ? owner : try snapshot.account(nil)
+        let supportsAvatars = provider?.capabilities.contains("avatar") ?? true
+        return supportsAvatars ? owner : try snapshot.account(nil)
     }
 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 struct ProvidersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "providers", abstract: "List what can be logged in to.")
+        commandName: "providers", abstract: "List the providers and their states.")
 
     @OptionGroup var output: OutputOptions
 
@@ -10,7 +10,7 @@ struct ProvidersCommand: AsyncParsableCommand {
         let list = ProviderList(providers: try await ServiceSession().snapshot().providers)
         try output.show(list)
         if !output.json, OutputTarget.standardOutput != .pipe, let advice = list.advice {
-            Console.note(advice)
+            Console.printMessage(advice)
         }
     }
 }

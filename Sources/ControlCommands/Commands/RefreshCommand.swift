@@ -4,18 +4,15 @@ internal import DBus
 
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Ask the service for new photos now.")
+        commandName: "refresh", abstract: "Fetch new photos now, and print their number.")
 
-    @Option(help: "An account's ID, or the beginning of one; else the default account.")
-    var account: String?
-    @Option(
-        parsing: .unconditional, help: "A feed that “sources” lists; else the account's default.")
-    var source = ""
+    @OptionGroup var accountOption: AccountOption
+    @OptionGroup var sourceOption: SourceOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(account)
-        let count = try await namingSources { try await client.refresh(source) }
-        try output.show(NewPhotos(count: count))
+        let (client, _) = try await ServiceSession().feed(accountOption.account)
+        let count = try await addingSourceHint { try await client.refresh(sourceOption.source) }
+        try output.show(RefreshResult(count: count))
     }
 }

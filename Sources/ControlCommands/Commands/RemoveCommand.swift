@@ -4,22 +4,23 @@ internal import DBus
 
 struct RemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Log out and forget an account; photos stay.")
+        commandName: "remove",
+        abstract: "Log out of an account and delete its data; photo files are kept.")
 
-    @Argument(help: "An account's ID, or the beginning of one.")
+    @Argument(help: "The ID of an account, or an unambiguous prefix of it.")
     var account: String
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
         let account = try await session.snapshot().account(account)
-        try await agree(
-            to: account.question("Remove \(account.label) (\(account.id))"), unless: yes)
-        let remainder = try await session.client.account(account.path).remove()
-        Console.note("Removed \(account.label).")
-        if let remainder { Console.note(remainder) }
-        try output.show(Confirmation([.init("Id", .string(account.id))]))
+        try await requireConfirmation(
+            account.confirmationQuestion("Remove \(account.label) (\(account.id))"), isGiven: yes)
+        let warning = try await session.client.account(account.path).remove()
+        Console.printMessage("Removed \(account.label).")
+        if let warning { Console.printMessage(warning) }
+        try output.show(JSONResult([.init("Id", .string(account.id))]))
     }
 }

@@ -4,17 +4,17 @@ internal import DBus
 
 struct ShareCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "share", abstract: "Print the link to a photo, which names its author.")
+        commandName: "share", abstract: "Print the link to a photo's page, with attribution.")
 
     @OptionGroup var photo: PhotoArgument
-    @Flag(help: "Put the link on the clipboard, too.")
+    @Flag(help: "Also copy the link to the clipboard.")
     var copy = false
-    @Flag(help: "Open the link in the browser, too.")
+    @Flag(help: "Also open the link in the browser.")
     var open = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if copy, open { throw ValidationError("--copy and --open exclude each other.") }
+        if copy, open { throw ValidationError("--copy cannot be combined with --open.") }
     }
 
     @MainActor func run() async throws {
@@ -22,13 +22,13 @@ struct ShareCommand: AsyncParsableCommand {
         let photo = try await client.photo(photo.reference.id)
         guard let link = Link(photo[photo: .url]?.string ?? "") else {
             throw CommandFailure(
-                .failed, "The photo has no link: it is on no service that others can reach.")
+                .failed, "The photo has no link, because it has no public web page.")
         }
         try output.show(link)
         if copy {
-            try await Clipboard.put(link.address)
-            Console.note("The link is on the clipboard.")
+            try await Clipboard.copy(link.address)
+            Console.printMessage("The link was copied to the clipboard.")
         }
-        if open { try await DesktopViewer.follow(link.address) }
+        if open { try await DesktopViewer.openLink(link.address) }
     }
 }

@@ -4,14 +4,14 @@ internal import DBus
 
 struct SourcesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sources", abstract: "List the feeds of an account; * marks its default.")
+        commandName: "sources",
+        abstract: "List the sources of an account; * marks the default source.")
 
-    @Option(help: "An account's ID, or the beginning of one; else the default account.")
-    var account: String?
+    @OptionGroup var accountOption: AccountOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account) = try await ServiceSession().feed(account)
+        let (client, account) = try await ServiceSession().feed(accountOption.account)
         try output.show(
             SourceList(
                 sources: try await client.sources(), defaultSource: account.defaultSource))

@@ -2,7 +2,8 @@ internal import ArgumentParser
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the daemon, the accounts and how they are.")
+        commandName: "status",
+        abstract: "Show the states of the daemon, the accounts and the providers.")
 
     @OptionGroup var output: OutputOptions
 

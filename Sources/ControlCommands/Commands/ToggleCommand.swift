@@ -3,7 +3,7 @@ internal import BusAPI
 
 struct ToggleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "toggle", abstract: "Like a photo, or take the like back.")
+        commandName: "toggle", abstract: "Like a photo, or unlike it if it is liked.")
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions

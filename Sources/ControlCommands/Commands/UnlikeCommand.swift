@@ -3,7 +3,7 @@ internal import BusAPI
 
 struct UnlikeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unlike", abstract: "Take a like back.")
+        commandName: "unlike", abstract: "Unlike a photo.")
 
     @OptionGroup var photo: PhotoArgument
     @OptionGroup var output: OutputOptions

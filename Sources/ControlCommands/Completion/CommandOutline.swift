@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 
-/// The commands of the program, with what each takes, as the parser describes them.
+/// The commands of the program with their arguments and options, as described by the argument parser.
 ///
 /// Source: the parser's `--experimental-dump-help`.
 struct CommandOutline: Decodable, Sendable {
@@ -12,14 +12,14 @@ struct CommandOutline: Decodable, Sendable {
         let arguments: [Argument]?
         let subcommands: [Command]?
 
-        /// The commands below this one that are shown to people.
+        /// The subcommands that the help shows.
         var visibleCommands: [Command] { (subcommands ?? []).filter(\.shouldDisplay) }
         var positionals: [Argument] { (arguments ?? []).filter { $0.kind == .positional } }
         var options: [Argument] {
             (arguments ?? []).filter { $0.kind != .positional && $0.shouldDisplay }
         }
 
-        /// The option or flag of this name: `--size`, `-o`.
+        /// Returns the option or flag with a name such as `--size` or `-o`.
         func option(_ name: some StringProtocol) -> Argument? {
             options.first { $0.spellings.contains(String(name)) }
         }
@@ -41,13 +41,13 @@ struct CommandOutline: Decodable, Sendable {
         let shouldDisplay: Bool
         let isRepeating: Bool
         let names: [Name]?
-        /// What a value of it is called in the help: `account`.
+        /// The name of the value in the help, such as `account`.
         let valueName: String?
         let abstract: String?
-        /// All that it can be, if that is a few words.
+        /// All possible values, if they are a fixed set.
         let allValues: [String]?
 
-        /// As it is typed: `-o`, `--output`.
+        /// The names with their hyphens, such as `-o` and `--output`.
         var spellings: [String] {
             (names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
         }
@@ -55,9 +55,9 @@ struct CommandOutline: Decodable, Sendable {
 
     let command: Command
 
-    /// The outline of this program.
+    /// Returns the outline of this program.
     ///
-    /// - Throws: `DecodingError` if the parser describes it in another way than it used to.
+    /// - Throws: `DecodingError` if a new version of the parser uses another format.
     static func ofThisProgram() throws -> CommandOutline {
         try JSONDecoder().decode(
             CommandOutline.self, from: Data(ImageFeedControl._dumpHelp().utf8))

@@ -1,15 +1,15 @@
 internal import ArgumentParser
 
-/// A shell that asks us what a word can become.
+/// A shell for which the program offers completions.
 enum CompletingShell: String, CaseIterable, ExpressibleByArgument {
     case bash
     case zsh
     case fish
 
-    /// What the shell reads once, so that it asks.
+    /// The script that registers the completion with the shell.
     ///
-    /// Nothing that a service calls itself is evaluated by a shell: bash gets words that are quoted, the others quote by
-    /// themselves. A line of nothing but a tab stands for files.
+    /// A shell never evaluates names that come from a service: bash receives quoted words, and zsh and fish quote the
+    /// words themselves. Output that is a single tab requests the completion of file names.
     var script: String {
         switch self {
         case .bash: Self.bashScript

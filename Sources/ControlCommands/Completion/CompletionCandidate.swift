@@ -1,11 +1,13 @@
-/// Something that a word can become.
+/// A possible completion of a word.
 struct CompletionCandidate: Equatable {
     let word: String
-    /// What it is, for shells that show that.
+    /// The description, for shells that show one.
     var summary = ""
 
-    /// nil for what a shell could not tell from its own signs: control characters, which a name from a service or a
-    /// disk may hold.
+    /// Creates a candidate.
+    ///
+    /// The result is nil if the word is empty or contains control characters, as a name from a service or a file system
+    /// may: the shell scripts use line feeds and tabs as separators.
     init?(_ word: String, _ summary: String = "") {
         guard !word.isEmpty, !word.unicodeScalars.contains(where: TerminalText.isUnwanted) else {
             return nil
@@ -15,9 +17,9 @@ struct CompletionCandidate: Equatable {
     }
 }
 
-/// All that a word can become.
-enum CompletionAnswer: Equatable {
+/// The possible completions of a word.
+enum CompletionResult: Equatable {
     case words([CompletionCandidate])
-    /// The shell knows files best.
+    /// File names, which the shell completes itself.
     case files
 }

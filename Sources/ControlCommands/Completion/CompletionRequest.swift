@@ -1,35 +1,38 @@
-/// What stands on a command line, and what may come in place of its last word.
+/// A parsed command line, with the kind of completion for its last word.
 struct CompletionRequest: Equatable {
-    /// What the last word can become.
-    enum Wanted: Equatable {
+    /// The kind of completion for the last word.
+    enum Expected: Equatable {
         /// One of the commands.
         case command
-        /// The name of an option of the command; or, as the ids of photos may begin with a hyphen, a value of this name.
-        case option(else: String?)
-        /// A value of this name, such as `account` or `photo`.
+        /// The name of an option of the command. If no option matches, a value of this name, because photo IDs may
+        /// begin with a hyphen.
+        case option(orValue: String?)
+        /// A value with this name in the help, such as `account` or `photo`.
         case value(String)
-        /// One of a few words.
+        /// One of a fixed set of words.
         case oneOf([String])
-        /// Nothing that could be guessed.
+        /// No completion.
         case nothing
     }
 
-    /// The name of the command; nil as long as it is not typed to its end.
+    /// The name of the command; nil if the line has no complete command name yet.
     private(set) var command: String?
-    /// What is typed of the word, without the name of its option before a `=`.
+    /// The typed part of the last word, without an option name and `=` in front of it.
     private(set) var prefix: String
-    /// What stands before ``prefix`` in the same word: `--size=`.
-    private(set) var fixed = ""
-    private(set) var wanted = Wanted.nothing
-    /// The values of options that are typed already, by their names in the help.
-    private(set) var given: [String: String] = [:]
-    /// The options that need not be offered again, as they are typed.
-    private(set) var used: Set<String> = []
+    /// The part of the last word in front of ``prefix``, such as `--size=`.
+    private(set) var optionPrefix = ""
+    private(set) var expected = Expected.nothing
+    /// The typed values of arguments and options, by their names in the help.
+    private(set) var values: [String: String] = [:]
+    /// The spellings of the typed options, which are not offered again.
+    private(set) var usedOptions: Set<String> = []
 
+    /// Parses a command line.
+    ///
     /// - Parameters:
-    ///   - words: The words of the line after the program's name, unquoted, to the cursor. The last one is to be completed; it
-    ///     may be empty.
-    ///   - outline: What can be typed.
+    ///   - words: The unquoted words between the program's name and the cursor. The last one is completed; it may be
+    ///     empty.
+    ///   - outline: The commands of the program.
     init(_ words: [String], _ outline: CommandOutline.Command) {
         prefix = words.last ?? ""
         let isCommand = { (word: String) in
@@ -38,12 +41,12 @@ struct CompletionRequest: Equatable {
         guard let first = words.dropLast().firstIndex(where: isCommand),
             let command = outline.visibleCommands.first(where: { $0.commandName == words[first] })
         else {
-            wanted = prefix.hasPrefix("-") ? .option(else: nil) : .command
+            expected = prefix.hasPrefix("-") ? .option(orValue: nil) : .command
             return
         }
         self.command = command.commandName
         if command.commandName == "help" {
-            wanted = .command
+            expected = .command
         } else {
             read(words[(first + 1)...], of: command)
         }
@@ -51,42 +54,42 @@ struct CompletionRequest: Equatable {
 
     private mutating func read(_ words: ArraySlice<String>, of command: CommandOutline.Command) {
         var open: CommandOutline.Argument?
-        var places = command.positionals[...]
+        var positionals = command.positionals[...]
         var areOptionsOver = false
         for word in words.dropLast() {
             if let option = open {
-                note(option, word)
+                recordValue(option, word)
                 open = nil
             } else if word == "--", !areOptionsOver {
                 areOptionsOver = true
             } else if !areOptionsOver, word.hasPrefix("-"), let option = command.option(name(word))
             {
-                used.formUnion(option.spellings)
+                usedOptions.formUnion(option.spellings)
                 if option.kind == .option {
-                    if let value = value(word) { note(option, value) } else { open = option }
+                    if let value = value(word) { recordValue(option, value) } else { open = option }
                 }
-            } else if let place = places.first {
-                note(place, word)
-                if !place.isRepeating { places.removeFirst() }
+            } else if let positional = positionals.first {
+                recordValue(positional, word)
+                if !positional.isRepeating { positionals.removeFirst() }
             }
         }
         if let open {
-            wanted = open.wanted
+            expected = open.expected
         } else if !areOptionsOver, prefix.hasPrefix("--"), let value = value(prefix),
             let option = command.option(name(prefix)), option.kind == .option
         {
-            fixed = "\(name(prefix))="
+            optionPrefix = "\(name(prefix))="
             prefix = value
-            wanted = option.wanted
+            expected = option.expected
         } else if !areOptionsOver, prefix.hasPrefix("-") {
-            wanted = .option(else: places.first?.valueName)
+            expected = .option(orValue: positionals.first?.valueName)
         } else {
-            wanted = places.first?.wanted ?? .nothing
+            expected = positionals.first?.expected ?? .nothing
         }
     }
 
-    private mutating func note(_ argument: CommandOutline.Argument, _ value: String) {
-        if let name = argument.valueName { given[name] = value }
+    private mutating func recordValue(_ argument: CommandOutline.Argument, _ value: String) {
+        if let name = argument.valueName { values[name] = value }
     }
 
     private func name(_ word: String) -> Substring { word.prefix { $0 != "=" } }
@@ -97,7 +100,7 @@ struct CompletionRequest: Equatable {
 }
 
 extension CommandOutline.Argument {
-    fileprivate var wanted: CompletionRequest.Wanted {
+    fileprivate var expected: CompletionRequest.Expected {
         if let allValues, !allValues.isEmpty { return .oneOf(allValues) }
         return valueName.map { .value($0) } ?? .nothing
     }

@@ -3,15 +3,17 @@ internal import DBus
 internal import Dispatch
 internal import Glibc
 
-/// Finds what a word of the command line can become, by asking the daemon if it is running.
+/// Finds the completions of a word, with the IDs of a running daemon.
 @MainActor
 struct CompletionSource {
     let outline: CommandOutline.Command
     let request: CompletionRequest
 
-    /// - Returns: What begins with what is typed. Without a bus, or a daemon that runs, ids are not known.
-    func answer() async -> CompletionAnswer {
-        switch request.wanted {
+    /// Returns the completions that begin with the typed part of the word.
+    ///
+    /// Without a session bus or a running daemon, there are no completions of IDs.
+    func result() async -> CompletionResult {
+        switch request.expected {
         case .nothing: return .words([])
         case .command:
             return words(
@@ -19,46 +21,47 @@ struct CompletionSource {
         case .option(let value):
             let names = words(options)
             guard names == .words([]), value == "photo" else { return names }
-            return await known("photo")
+            return await idCandidates("photo")
         case .oneOf(let values): return words(values.map { ($0, "") })
         case .value("path"): return .files
         case .value(let name) where name.hasSuffix("file"): return .files
-        case .value(let name): return await known(name)
+        case .value(let name): return await idCandidates(name)
         }
     }
 
-    private func known(_ kind: String) async -> CompletionAnswer {
+    private func idCandidates(_ kind: String) async -> CompletionResult {
         do {
-            return words(try await ids(kind))
+            return words(try await fetchIDs(kind))
         } catch {
-            // No bus, no daemon, nothing cached: there is nothing to offer, and nobody to tell.
+            // Without a bus, a daemon or cached data there are no candidates. A completion prints no errors.
             return .words([])
         }
     }
 
     private var options: [(String, String)] {
         let command = outline.visibleCommands.first { $0.commandName == request.command } ?? outline
-        return command.options.filter { request.used.isDisjoint(with: $0.spellings) }.flatMap {
+        return command.options.filter { request.usedOptions.isDisjoint(with: $0.spellings) }.flatMap
+        {
             option in option.spellings.map { ($0, option.abstract ?? "") }
         }
     }
 
-    /// Keeps of words, and what they are, those that begin with what is typed.
-    private func words(_ all: [(String, String)]) -> CompletionAnswer {
+    /// Returns the pairs of word and summary whose word begins with the typed part.
+    private func words(_ all: [(String, String)]) -> CompletionResult {
         .words(
             all.filter { $0.0.hasPrefix(request.prefix) }.compactMap { word, summary in
-                CompletionCandidate(request.fixed + word, summary)
+                CompletionCandidate(request.optionPrefix + word, summary)
             })
     }
 
-    // MARK: What the daemon knows
+    // MARK: IDs of the daemon
 
-    private func ids(_ kind: String) async throws -> [(String, String)] {
+    private func fetchIDs(_ kind: String) async throws -> [(String, String)] {
         guard ["account", "provider", "source", "photo"].contains(kind) else {
             return []
         }
         let connection = try BusConnection.session()
-        // A daemon that does not run is not started for that.
+        // A completion does not start the daemon.
         guard try await connection.owner(of: ServiceName.bus) != nil else { return [] }
         let client = ServiceClient(connection)
         let snapshot = ServiceSnapshot(
@@ -69,7 +72,7 @@ struct CompletionSource {
         case "provider":
             return snapshot.providers.map { ($0.id, $0.name) }
         case "source":
-            let account = try snapshot.loggedInAccount(request.given["account"])
+            let account = try snapshot.loggedInAccount(request.values["account"])
             return try await client.account(account.path).sources().map { source in
                 (source[source: .id]?.string ?? "", source[source: .title]?.string ?? "")
             }
@@ -78,13 +81,13 @@ struct CompletionSource {
         }
     }
 
-    /// The first photos of the account that is typed, or of the default one; and the other accounts.
+    /// Returns the first photos of the typed or default account; without a typed account, also the other accounts.
     private func photos(
         _ snapshot: ServiceSnapshot, _ client: ServiceClient
     ) async throws -> [(String, String)] {
         let typed = PhotoReference(request.prefix)
         let account = try snapshot.loggedInAccount(typed.account)
-        // What is liked is what can be unliked.
+        // Only liked photos can be unliked.
         let source = request.command == "unlike" ? "likes" : ""
         let (page, _) = try await client.account(account.path).page(source, cursor: "", count: 30)
         let isBare =

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
 
-/// Ends the program quietly when it takes too long.
+/// A timer that ends the program without a message after a time limit.
 @MainActor
 final class CompletionTimeout {
     private let timer: any DispatchSourceTimer

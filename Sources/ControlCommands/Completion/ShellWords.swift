@@ -1,35 +1,37 @@
-/// A line of bash up to the cursor, in words.
+/// The words of a bash command line up to the cursor.
 ///
-/// What bash itself hands over is cut at `:` and `=`, too, which stand in the ids of sources.
+/// The words that bash passes to a completion function are also split at `:` and `=`, which source IDs contain.
 struct ShellWords: Equatable {
-    /// The words, without their quotes; the last one, which may be empty, is being typed.
+    /// The words without quotation marks. The last one is the word to complete; it may be empty.
     private(set) var words: [String] = [""]
-    /// How many characters of the last word stand before what bash replaces.
-    private(set) var kept = 0
-    /// The quote that is open at the end.
+    /// The number of characters at the start of the last word that bash does not replace.
+    private(set) var keptCount = 0
+    /// The quotation mark that is still open at the end of the line.
     private(set) var quote: Character?
     private let breaks: String
 
+    /// Splits a line into words.
+    ///
     /// - Parameters:
-    ///   - line: From its start to the cursor.
-    ///   - breaks: Where bash begins to replace: the variable `COMP_WORDBREAKS`.
+    ///   - line: The line from its start to the cursor.
+    ///   - breaks: The characters after which bash replaces text: the variable `COMP_WORDBREAKS`.
     ///
     /// Source: `bash(1)`, QUOTING and Programmable Completion.
     init(_ line: String, breaks: String) {
         self.breaks = breaks
         var isEscaped = false
-        // Whether the word is more than the white space before it.
+        // True if the current word has begun; false in the white space in front of it.
         var isBegun = false
         for character in line {
             if quote == nil, !isEscaped, character.isWhitespace {
                 if isBegun { words.append("") }
                 isBegun = false
-                kept = 0
+                keptCount = 0
                 continue
             }
             isBegun = true
             if isEscaped {
-                // In quotes, a backslash before anything else stands for itself.
+                // In double quotes, a backslash before any other character is literal.
                 if quote == "\"", !"\"\\$`".contains(character) { add("\\") }
                 add(character)
                 isEscaped = false
@@ -48,25 +50,25 @@ struct ShellWords: Equatable {
         switch character {
         case "'", "\"":
             quote = character
-            keep()
-        // What follows is another command.
+            updateKeptCount()
+        // Another command begins.
         case ";", "|", "&", "(":
             words = [""]
-            kept = 0
+            keptCount = 0
         default:
             add(character)
-            if breaks.contains(character) { keep() }
+            if breaks.contains(character) { updateKeptCount() }
         }
     }
 
     private mutating func add(_ character: Character) { words[words.count - 1].append(character) }
-    private mutating func keep() { kept = words.last?.count ?? 0 }
+    private mutating func updateKeptCount() { keptCount = words.last?.count ?? 0 }
 
-    /// What has to be typed for the last word to become `word`; nil if it cannot be within the quotes that are open.
+    /// Returns the quoted text that turns the last word into `word`; nil if the open quotation mark does not allow it.
     ///
-    /// Nothing in it is left for bash to expand.
+    /// The text contains nothing that bash expands.
     func replacement(_ word: String) -> String? {
-        let rest = String(word.dropFirst(kept))
+        let rest = String(word.dropFirst(keptCount))
         switch quote {
         case "'"?: return rest.contains("'") ? nil : rest
         case .some: return rest.contains { "\"\\$`!".contains($0) } ? nil : rest

@@ -2,32 +2,40 @@ internal import DBus
 internal import Glibc
 internal import System
 
-/// The clipboard of the desktop, by the programs that hold it after we have ended.
+/// The clipboard of the desktop.
+///
+/// Helper programs provide the content, because it must stay available after this program exits.
 @MainActor
 enum Clipboard {
-    /// Puts text on the clipboard.
+    /// Copies text to the clipboard.
     ///
-    /// - Parameter text: 64 KiB at most.
-    /// - Throws: ``CommandFailure`` without a desktop, without a program for it, or when that fails.
-    static func put(_ text: String) async throws(CommandFailure) {
+    /// - Parameter text: At most 64 KiB.
+    /// - Throws: ``CommandFailure`` if there is no desktop session, no helper program is installed, or the program
+    ///   fails.
+    static func copy(_ text: String) async throws(CommandFailure) {
         let candidates = programs(
             hasWayland: isSet("WAYLAND_DISPLAY"), hasX: isSet("DISPLAY"))
         guard !candidates.isEmpty else {
             throw CommandFailure(
-                .failed, "There is no clipboard here: neither WAYLAND_DISPLAY nor DISPLAY is set.")
+                .failed,
+                "There is no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set. Run this in a desktop session."
+            )
         }
         for (program, arguments) in candidates {
             guard let process = try start(program, arguments, input: text) else { continue }
-            guard let problem = await process.problem(program) else { return }
-            throw CommandFailure(.failed, "The link is not on the clipboard: \(problem).")
+            guard let problem = await process.failureDescription(program) else { return }
+            throw CommandFailure(
+                .failed, "The link could not be copied to the clipboard: \(problem).")
         }
         let names = candidates.map(\.program).joined(separator: " or ")
-        throw CommandFailure(.failed, "The link is not on the clipboard: install \(names).")
+        throw CommandFailure(
+            .failed,
+            "The link could not be copied to the clipboard. To use --copy, install \(names).")
     }
 
-    /// What can be run, the best first.
+    /// Returns the helper programs for the session, in the order of preference.
     ///
-    /// Source: `wl-copy(1)`, `xclip(1)`, `xsel(1)`. Under Wayland the others reach the clipboard through Xwayland.
+    /// Source: `wl-copy(1)`, `xclip(1)`, `xsel(1)`. Under Wayland, the last two use the clipboard through Xwayland.
     private static func programs(
         hasWayland: Bool, hasX: Bool
     ) -> [(program: String, arguments: [String])] {
@@ -37,28 +45,33 @@ enum Clipboard {
                 : [])
     }
 
-    /// Starts a program that reads `input`; nil if it is not installed.
+    /// Starts a program that reads `input`; returns nil if it is not installed.
     ///
-    /// It stays behind, so it has none of our files: who waits for their end would wait for it.
+    /// The program keeps running in the background. It does not inherit standard output and standard error: otherwise a
+    /// caller that reads them to their end would wait for it.
     private static func start(
         _ program: String, _ arguments: [String], input: String
     ) throws(CommandFailure) -> SpawnedProcess? {
-        let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        defer { close(nothing) }
+        let nullDevice = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        defer { close(nullDevice) }
         guard let pipe = FileDescriptor.pipe(holding: Array(input.utf8), input.utf8.count) else {
             throw CommandFailure(
-                .failed, "The link is not on the clipboard: \(String(cString: strerror(errno))).")
+                .failed,
+                "The link could not be copied to the clipboard: \(String(cString: strerror(errno)))."
+            )
         }
         defer { withExtendedLifetime(pipe) {} }
         do {
             return try SpawnedProcess(
                 program, arguments,
                 descriptors: [
-                    STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: nothing, STDERR_FILENO: nothing,
+                    STDIN_FILENO: pipe.rawValue, STDOUT_FILENO: nullDevice,
+                    STDERR_FILENO: nullDevice,
                 ])
         } catch {
             guard error.code == ENOENT else {
-                throw CommandFailure(.failed, "The link is not on the clipboard: \(error)")
+                throw CommandFailure(
+                    .failed, "The link could not be copied to the clipboard: \(error)")
             }
             return nil
         }

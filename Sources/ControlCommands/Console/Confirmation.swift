@@ -1,26 +1,30 @@
-/// Goes on only if the person at the terminal agrees.
+/// Asks the user for confirmation on the terminal, and throws unless it is given.
 ///
 /// - Parameters:
-///   - question: What to agree to.
-///   - isGiven: Whether `--yes` already says so.
-/// - Throws: ``CommandFailure``: a silent one for a "no", and wrong usage where nobody can be asked.
+///   - question: The question, without the possible replies.
+///   - isGiven: True if the option `--yes` has given the confirmation.
+/// - Throws: ``CommandFailure``: without a message if the user declines; a usage error if there is no terminal.
 @MainActor
-func agree(to question: String, unless isGiven: Bool) async throws(CommandFailure) {
+func requireConfirmation(_ question: String, isGiven: Bool) async throws(CommandFailure) {
     if isGiven { return }
-    guard Console.canAsk else {
+    guard Console.canPrompt else {
         throw CommandFailure(
-            .usage, "This needs a “yes”, and there is no terminal to ask on; add --yes.")
+            .usage,
+            "This command needs a confirmation, but standard input is not a terminal. Add --yes.")
     }
     guard await StandardInput.confirm(question) else { throw CommandFailure(.failed, "") }
 }
 
 extension AccountRecord {
-    /// Asks whether to do something that ends the login, and with it the likes that are not sent yet.
-    func question(_ deed: String) -> String {
+    /// Formulates the question before an action that ends the login and deletes the pending likes.
+    ///
+    /// - Parameter action: The action in the imperative, such as “Log out of Ada”.
+    /// - Returns: The question, with the number of pending likes.
+    func confirmationQuestion(_ action: String) -> String {
         switch pendingLikes?.count ?? 0 {
-        case 0: "\(deed)?"
-        case 1: "\(deed) and drop a like that is not sent yet?"
-        case let count: "\(deed) and drop \(count) likes that are not sent yet?"
+        case 0: "\(action)?"
+        case 1: "\(action) and discard a like that has not been sent yet?"
+        case let count: "\(action) and discard \(count) likes that have not been sent yet?"
         }
     }
 }

@@ -1,47 +1,50 @@
 internal import Glibc
 
-/// Standard output, for the answer alone, and standard error, for everything that is said beside it.
+/// Standard output, for results only, and standard error, for messages, prompts and progress.
 enum Console {
-    /// Writes to standard output at once.
+    /// Writes to standard output without buffering.
     ///
-    /// Ends the program, quietly, when nobody reads any more: `imagefeedctl feed | head`.
+    /// If the reader of a pipe has exited, as in `imagefeedctl feed | head`, the program exits with success and without
+    /// a message.
     ///
-    /// - Throws: ``CommandFailure`` when the text cannot be written, to a full disk for example.
+    /// - Throws: ``CommandFailure`` if the text cannot be written, for example to a full disk.
     static func write(_ text: String) throws(CommandFailure) { try write(Array(text.utf8)) }
 
-    /// Writes bytes to standard output at once, as ``write(_:)-(String)`` does.
+    /// Writes bytes to standard output, like ``write(_:)-(String)``.
     static func write(_ bytes: [UInt8]) throws(CommandFailure) {
         let number = write(bytes, to: STDOUT_FILENO)
         if number == EPIPE { exit(ProgramStatus.done.rawValue) }
         guard number == 0 else {
             throw CommandFailure(
-                .failed, "The answer cannot be written: \(String(cString: strerror(number))).")
+                .failed, "Standard output cannot be written: \(String(cString: strerror(number))).")
         }
     }
 
-    /// Says something on standard error.
-    static func note(_ message: String) {
+    /// Prints a message as one line to standard error.
+    static func printMessage(_ message: String) {
         _ = write(Array((TerminalText.line(message) + "\n").utf8), to: STDERR_FILENO)
     }
 
-    /// Asks on standard error; the cursor stays on the line.
-    static func ask(_ question: String) {
+    /// Prints a prompt to standard error; the cursor stays on the line.
+    static func prompt(_ question: String) {
         _ = write(Array((TerminalText.line(question) + " ").utf8), to: STDERR_FILENO)
     }
 
-    /// Replaces the line of standard error that the cursor is on.
+    /// Replaces the current line of the terminal at standard error.
     static func redraw(_ line: String) {
         // Source: ECMA-48, 8.3.41: erases the line.
         _ = write(Array(("\r\u{1B}[2K" + TerminalText.line(line)).utf8), to: STDERR_FILENO)
     }
 
-    /// Says on standard error why the program ends.
-    static func complain(_ message: String) { note("imagefeedctl: " + message) }
+    /// Prints the error that ends the program to standard error.
+    static func printError(_ message: String) { printMessage("imagefeedctl: " + message) }
 
-    /// Whether a person sits at standard input.
-    static var canAsk: Bool { isatty(STDIN_FILENO) != 0 }
+    /// True if standard input is a terminal, so that the user can be prompted.
+    static var canPrompt: Bool { isatty(STDIN_FILENO) != 0 }
 
-    /// - Returns: 0, or the number of the error.
+    /// Writes all bytes.
+    ///
+    /// - Returns: 0 on success, otherwise the value of `errno`.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes
@@ -50,7 +53,7 @@ enum Console {
                 if count >= 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 } else if errno == EAGAIN {
-                    // Whoever shares the terminal with us made it non-blocking.
+                    // Another program that shares the terminal has made it non-blocking.
                     var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     Glibc.poll(&poll, 1, -1)
                 } else if errno != EINTR {

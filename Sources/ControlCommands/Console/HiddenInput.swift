@@ -1,48 +1,48 @@
 internal import Dispatch
 internal import Glibc
 
-/// A line that a person types and the terminal does not show.
+/// Input from the terminal without echo.
 @MainActor
 enum HiddenInput {
-    /// As much of a line as a terminal hands over.
+    /// The largest line of a terminal in canonical mode.
     nonisolated private static let limitBytes = 4096
 
-    /// Asks for a line, which has no end of line any more.
+    /// Prompts for a line and returns it without the line feed.
     ///
-    /// Unlike `getpass`, it leaves Ctrl-C alone: the terminal then shows again what is typed, and the program ends.
+    /// Unlike `getpass`, it does not disable Ctrl-C, which restores the echo and ends the program.
     ///
-    /// - Throws: ``CommandFailure`` when standard input is no terminal, and after Ctrl-D.
-    static func line(_ question: String) async throws(CommandFailure) -> [UInt8] {
-        var shown = termios()
-        guard tcgetattr(STDIN_FILENO, &shown) == 0 else { throw failure() }
-        var unseen = shown
-        unseen.c_lflag &= ~tcflag_t(ECHO)
-        unseen.c_lflag |= tcflag_t(ECHONL)
-        let watch = SignalWatch { [shown] in
-            restore(shown)
+    /// - Throws: ``CommandFailure`` if standard input is not a terminal, and after Ctrl-D.
+    static func readLine(_ prompt: String) async throws(CommandFailure) -> [UInt8] {
+        var original = termios()
+        guard tcgetattr(STDIN_FILENO, &original) == 0 else { throw failure() }
+        var hidden = original
+        hidden.c_lflag &= ~tcflag_t(ECHO)
+        hidden.c_lflag |= tcflag_t(ECHONL)
+        let watch = SignalWatch { [original] in
+            restore(original)
             exit(ProgramStatus.interrupted.rawValue)
         }
         defer { withExtendedLifetime(watch) {} }
-        // What was typed before the question was shown, and is not the answer.
-        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &unseen) == 0 else { throw failure() }
-        defer { restore(shown) }
-        Console.ask(question)
+        // TCSAFLUSH discards input that was typed before the prompt.
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) == 0 else { throw failure() }
+        defer { restore(original) }
+        Console.prompt(prompt)
         let line = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: read()) }
         }
-        // The answer to a question that was put away is not an empty one.
+        // Ctrl-D cancels the prompt; it is not an empty line.
         guard let line else { throw CommandFailure(.interrupted, "Nothing was entered.") }
         return line
     }
 
-    /// Leaves nothing of `bytes` in memory.
+    /// Overwrites a secret in memory.
     nonisolated static func erase(_ bytes: inout [UInt8]) {
         bytes.withUnsafeMutableBytes { bytes in
             if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
         }
     }
 
-    /// A terminal hands over one line at a time; nil at the end of what is typed.
+    /// Reads one line, which a terminal returns with one call of `read`; nil at the end of input.
     nonisolated private static func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: limitBytes)
         var count = -1
@@ -62,6 +62,6 @@ enum HiddenInput {
 
     private static func failure() -> CommandFailure {
         CommandFailure(
-            .failed, "Nothing can be asked at the terminal: \(String(cString: strerror(errno))).")
+            .failed, "The terminal cannot be read: \(String(cString: strerror(errno))).")
     }
 }

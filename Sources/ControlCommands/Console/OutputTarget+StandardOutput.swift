@@ -1,19 +1,19 @@
 internal import Glibc
 
 extension OutputTarget {
-    /// What standard output leads to.
+    /// The kind of standard output.
     static var standardOutput: OutputTarget {
-        medium(of: STDOUT_FILENO)
+        target(of: STDOUT_FILENO)
     }
 
-    /// What standard error leads to.
-    static var standardError: OutputTarget { medium(of: STDERR_FILENO) }
+    /// The kind of standard error.
+    static var standardError: OutputTarget { target(of: STDERR_FILENO) }
 
-    private static func medium(of descriptor: Int32) -> OutputTarget {
+    private static func target(of descriptor: Int32) -> OutputTarget {
         guard isatty(descriptor) != 0 else { return .pipe }
         var size = winsize()
         let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        // Source: https://no-color.org: set and not empty.
+        // Source: https://no-color.org: the variable applies if it is set and not empty.
         let isColoured = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
         return .terminal(columns: isKnown ? Int(size.ws_col) : 80, isColoured: isColoured)
     }

@@ -2,40 +2,40 @@ internal import Dispatch
 internal import Glibc
 internal import System
 
-/// Photos on a terminal, as `chafa` draws them where it is installed.
+/// Drawing of photos on the terminal with the program `chafa`.
 ///
 /// Source: `chafa(1)`.
 @MainActor
 enum Picture {
-    /// Whether the terminal of standard output can show anything at all, and there is a program for it.
+    /// True if standard output is a terminal that can show drawings, and `chafa` is installed.
     static var canShow: Bool {
         guard case .terminal(_, let isColoured) = OutputTarget.standardOutput else { return false }
         let term = getenv("TERM").map { String(cString: $0) } ?? ""
         return (isColoured || term != "dumb") && isInstalled
     }
 
-    /// Whether `chafa` is in our `PATH`.
+    /// True if `PATH` contains `chafa`.
     static var isInstalled: Bool {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return path.split(separator: ":").contains { access("\($0)/chafa", X_OK) == 0 }
     }
 
-    /// Draws the file at `path` in the best way that the terminal knows.
+    /// Draws the file at `path` in the best format that the terminal supports.
     ///
-    /// What cannot be drawn is passed over: the words that follow do without.
+    /// If the file cannot be drawn, nothing is shown: the text that follows is complete without it.
     static func show(_ path: String, columns: Int, rows: Int) async {
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nothing) }
+        let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nullDevice) }
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--", path],
-            descriptors: [STDIN_FILENO: nothing, STDERR_FILENO: nothing])
+            descriptors: [STDIN_FILENO: nullDevice, STDERR_FILENO: nullDevice])
         _ = await process?.exit()
     }
 
-    /// The file at `path` drawn with characters, a line each; empty when it cannot be drawn.
+    /// Returns the lines of the file at `path`, drawn with characters; empty if it cannot be drawn.
     static func lines(_ path: String, columns: Int, rows: Int) async -> [String] {
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nothing) }
+        let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(nullDevice) }
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { return [] }
         let (output, input) = (ends[0], ends[1])
@@ -43,7 +43,9 @@ enum Picture {
         _ = fcntl(input, F_SETFD, FD_CLOEXEC)
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--format", "symbols", "--", path],
-            descriptors: [STDIN_FILENO: nothing, STDOUT_FILENO: input, STDERR_FILENO: nothing])
+            descriptors: [
+                STDIN_FILENO: nullDevice, STDOUT_FILENO: input, STDERR_FILENO: nullDevice,
+            ])
         close(input)
         let text: String = await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: read(output)) }
@@ -60,7 +62,7 @@ enum Picture {
         return options
     }
 
-    /// Reads to the end, and closes.
+    /// Reads a descriptor to its end and closes it.
     nonisolated private static func read(_ descriptor: Int32) -> String {
         defer { close(descriptor) }
         var bytes: [UInt8] = []

@@ -2,23 +2,25 @@ internal import Glibc
 internal import Synchronization
 internal import System
 
-/// Delivers SIGINT (Ctrl-C) and SIGTERM to a handler instead of ending the program, as long as it exists.
+/// Delivery of SIGINT (Ctrl-C) and SIGTERM to a handler, instead of the end of the program, while the object exists.
 ///
-/// A signal handler writes to a pipe. A signal mask with a dispatch source loses a signal that
-/// reaches a thread of Dispatch before that thread has blocked its signals.
+/// The C signal handler writes to a pipe. A signal mask with a dispatch source would lose a signal that is delivered to
+/// a Dispatch thread before this thread has blocked its signals.
 @MainActor
 final class SignalWatch {
     private static let signals = [SIGINT, SIGTERM]
-    /// The handlers of the watches that exist, by watch.
+    /// The handlers of the existing objects.
     private static var handlers: [ObjectIdentifier: () -> Void] = [:]
-    /// Reads the pipe; nil until the first watch.
+    /// The event source that reads the pipe; nil before the first object is created.
     private static var source: DescriptorSource?
 
-    /// - Parameter handler: Called on the main thread, once for the signals that arrive together.
+    /// Starts the delivery.
+    ///
+    /// - Parameter handler: Called on the main thread. Signals that arrive at the same time cause one call.
     init(_ handler: @escaping () -> Void) {
         Self.handlers[ObjectIdentifier(self)] = handler
         Self.open()
-        // Without a pipe the signals end the program, as they do without a watch.
+        // If the pipe could not be created, the signals end the program as usual.
         guard Self.source != nil else { return }
         for number in Self.signals {
             signal(number) { _ in
@@ -42,7 +44,7 @@ final class SignalWatch {
         guard pipe(&ends) == 0 else { return }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // A full pipe already has what the handler would write.
+            // If the pipe is full, a notification is already pending, and the handler must not block.
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         writingEnd.store(ends[1], ordering: .relaxed)
@@ -57,5 +59,5 @@ final class SignalWatch {
     }
 }
 
-/// The end of a pipe to which the signal handler writes. Set before the handler is installed.
+/// The write end of the pipe. It is set before the C signal handler is installed.
 private let writingEnd = Atomic<Int32>(-1)

@@ -1,24 +1,26 @@
 internal import Dispatch
 internal import Glibc
 
-/// Standard input, read off the main thread, so that the bus and Ctrl-C are served meanwhile.
+/// A reader of standard input.
+///
+/// It reads on another thread, so that the main thread can handle D-Bus messages and Ctrl-C meanwhile.
 @MainActor
 enum StandardInput {
-    /// The next line without its end; nil at the end of the input.
+    /// Returns the next line without the line feed; nil at the end of input.
     static func line() async -> String? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { continuation.resume(returning: readLine()) }
         }
     }
 
-    /// Asks a question that "y" or "yes" agrees to.
+    /// Prompts with a question, and returns true if the reply is "y" or "yes".
     static func confirm(_ question: String) async -> Bool {
-        Console.ask(question + " [y/N]")
+        Console.prompt(question + " [y/N]")
         return isYes(await line())
     }
 
-    nonisolated static func isYes(_ answer: String?) -> Bool {
-        let word = (answer ?? "").lowercased().filter { !$0.isWhitespace }
+    nonisolated static func isYes(_ reply: String?) -> Bool {
+        let word = (reply ?? "").lowercased().filter { !$0.isWhitespace }
         return word == "y" || word == "yes"
     }
 }

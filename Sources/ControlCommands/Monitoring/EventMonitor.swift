@@ -1,7 +1,7 @@
 internal import BusAPI
 internal import DBus
 
-/// Reports what the daemon signals, and its own coming and going, until the program is interrupted.
+/// A monitor of the daemon's D-Bus signals and of its starts and ends.
 @MainActor
 final class EventMonitor {
     private let report: (MonitorEvent) throws -> Void
@@ -12,27 +12,27 @@ final class EventMonitor {
     /// - Parameter report: Called for each event; an error ends ``run()``.
     init(_ report: @escaping (MonitorEvent) throws -> Void) { self.report = report }
 
-    /// Reports events until Ctrl-C, which is the ordinary end.
+    /// Reports events until the program is interrupted with Ctrl-C, which is not an error.
     ///
-    /// Sends nothing to the daemon, so the bus does not start it.
+    /// It sends no message to the daemon, because the bus would start the daemon.
     ///
-    /// - Throws: ``BusError/disconnected`` when the bus goes away, and what `report` throws.
+    /// - Throws: ``BusError/disconnected`` if the bus closes the connection, and the errors of `report`.
     func run() async throws {
         let watch = SignalWatch { [weak self] in self?.finish(.success(())) }
         let connection = try BusConnection.session()
         connection.onDisconnect = { [weak self] in self?.finish(.failure(BusError.disconnected)) }
         let events = try await connection.subscribe(
             MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
-        ) { [weak self] signal in self?.tell(MonitorEvent.events(in: signal)) }
+        ) { [weak self] signal in self?.emit(MonitorEvent.events(in: signal)) }
         owner = try await connection.owner(of: ServiceName.bus)
         let owners = try await connection.watchOwner(of: ServiceName.bus) { [weak self] owner in
             self?.setOwner(owner)
         }
-        // It may have come or gone before the watch began.
+        // The daemon may have started or ended before the subscription was active.
         let present = try await connection.owner(of: ServiceName.bus)
         if present == nil {
             owner = nil
-            tell([.daemonGone])
+            emit([.daemonGone])
         } else {
             setOwner(present)
         }
@@ -48,10 +48,10 @@ final class EventMonitor {
         let events: [MonitorEvent] =
             (owner == nil ? [] : [.daemonGone]) + (new == nil ? [] : [.daemonBack])
         owner = new
-        tell(events)
+        emit(events)
     }
 
-    private func tell(_ events: [MonitorEvent]) {
+    private func emit(_ events: [MonitorEvent]) {
         do {
             for event in events where result == nil { try report(event) }
         } catch {

@@ -2,11 +2,11 @@ internal import BusAPI
 internal import DBus
 
 extension MonitorEvent {
-    /// What a signal of the daemon tells; nothing for signals that are not known.
+    /// Returns the events of a signal; empty for unknown signals.
     static func events(in signal: BusMessage) -> [MonitorEvent] {
         guard let path = signal.path, let interface = signal.interface, let member = signal.member
         else { return [] }
-        // Arguments of other types than the contract's are a signal of another contract.
+        // A signal with other argument types belongs to another version of the interface; it is ignored.
         do {
             switch (interface.text, member.text) {
             case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
@@ -27,7 +27,9 @@ extension MonitorEvent {
         }
     }
 
-    /// An account, a login, a transfer has come. Interfaces that join an object that is known go without saying.
+    /// Returns the events for an added object: an account, login, provider or transfer.
+    ///
+    /// Interfaces that are added to a known object are not events.
     private static func added(
         _ added: (ObjectPath, [String: [String: Variant]])
     ) -> [MonitorEvent] {
@@ -37,14 +39,14 @@ extension MonitorEvent {
             return MonitorEvent(
                 name: "\(kind.name)-added", object: added.0,
                 members: members(properties, kind.order),
-                sentence: "\(kind.name) added\(state)")
+                summary: "\(kind.name) added\(state)")
         }
     }
 
     private static func removed(_ removed: (ObjectPath, [String])) -> [MonitorEvent] {
         objectKinds.filter { removed.1.contains($0.interface) }.map { kind in
             MonitorEvent(
-                name: "\(kind.name)-removed", object: removed.0, sentence: "\(kind.name) removed")
+                name: "\(kind.name)-removed", object: removed.0, summary: "\(kind.name) removed")
         }
     }
 
@@ -58,20 +60,19 @@ extension MonitorEvent {
             orders[change.0] ?? objectKinds.first { $0.interface == change.0 }?.order
             ?? PropertyOrder.manager
         let members = members(change.1, order)
-        let facts = members.compactMap { member in
+        let descriptions = members.compactMap { member in
             change.1[member.name].flatMap(word).map { "\(member.name) \($0)" }
         }
+        let summaries = descriptions.isEmpty ? members.map(\.name) : descriptions
         return [
             MonitorEvent(
                 name: "\(name)-changed", object: path == ServiceName.root ? nil : path,
                 members: members,
-                sentence:
-                    "\(name) changed: \((facts.isEmpty ? members.map(\.name) : facts).joined(separator: ", "))"
-            )
+                summary: "\(name) changed: \(summaries.joined(separator: ", "))")
         ]
     }
 
-    /// A value as a word of a sentence; nothing for an empty text.
+    /// Returns a value as text for the summary; nil for an empty string.
     private static func word(_ value: Variant) -> String? {
         switch value {
         case .string(""): nil
@@ -98,7 +99,7 @@ extension MonitorEvent {
                     members: [
                         .init("source", .string(source)), .init("new", .unsigned(UInt64(new))),
                     ],
-                    sentence: "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
+                    summary: "\(new) new photo\(new == 1 ? "" : "s") in \(source)")
             ]
         case "PhotoChanged":
             let (photo, changes): (String, [String: Variant]) = try signal.read()
@@ -109,18 +110,20 @@ extension MonitorEvent {
                         .init("photo", .string(photo)),
                         .init("changes", JSON(changes, order: PropertyOrder.photo)),
                     ],
-                    sentence:
+                    summary:
                         "photo \(photo) changed: \(changes.keys.sorted().joined(separator: ", "))")
             ]
         case "PhotosRemoved":
             let photos: [String] = try signal.read()
-            let some = photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : "")
+            let firstPhotos =
+                photos.prefix(5).joined(separator: " ") + (photos.count > 5 ? " …" : "")
             return [
                 MonitorEvent(
                     name: "photos-removed", object: path,
                     members: [.init("photos", .array(photos.map { .string($0) }))],
-                    sentence:
-                        "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: \(some)")
+                    summary:
+                        "\(photos.count) photo\(photos.count == 1 ? "" : "s") removed: \(firstPhotos)"
+                )
             ]
         default: return []
         }
@@ -139,7 +142,7 @@ extension MonitorEvent {
                         .init("photo", .string(photo)), .init("liked", .bool(liked)),
                         .init("likes", .unsigned(UInt64(likes))),
                     ],
-                    sentence: "photo \(photo) is \(liked ? "liked" : "not liked any more")")
+                    summary: "photo \(photo) is \(liked ? "liked" : "not liked any more")")
             ]
         case "Failed":
             let (photo, wanted, error, message): (String, Bool, String, String) =
@@ -151,7 +154,7 @@ extension MonitorEvent {
                         .init("photo", .string(photo)), .init("wanted", .bool(wanted)),
                         .init("error", .string(error)), .init("message", .string(message)),
                     ],
-                    sentence:
+                    summary:
                         "photo \(photo) could not be \(wanted ? "liked" : "unliked"): \(message)")
             ]
         default: return []
@@ -162,7 +165,7 @@ extension MonitorEvent {
         if case .object(let members) = JSON(values, order: order) { members } else { [] }
     }
 
-    /// The interfaces that say what an object is.
+    /// The interfaces that define the kind of an object.
     private static let objectKinds: [(interface: String, name: String, order: [String])] = [
         (InterfaceName.account.text, "account", PropertyOrder.account),
         (InterfaceName.login.text, "login", PropertyOrder.login),
@@ -170,7 +173,7 @@ extension MonitorEvent {
         (InterfaceName.transfer.text, "transfer", PropertyOrder.transfer),
     ]
 
-    /// The order of the properties of the other interfaces.
+    /// The property order of the other interfaces.
     private static let orders = [
         InterfaceName.like.text: PropertyOrder.like,
         InterfaceName.profile.text: PropertyOrder.profile,

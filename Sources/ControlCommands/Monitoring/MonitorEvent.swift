@@ -1,23 +1,23 @@
 internal import BusAPI
 internal import DBus
 
-/// Something that happened, as `monitor` prints it: one line.
+/// One event, which `monitor` prints as one line.
 struct MonitorEvent: Renderable {
-    /// What happened, for programs: `photos-updated`.
+    /// The name of the event, such as `photos-updated`.
     let name: String
-    /// What it happened to; nil for the daemon as a whole.
+    /// The object that the event concerns; nil for the daemon.
     var object: ObjectPath?
-    /// What else there is to know, as the bus names it.
+    /// The other data of the event, with the names of the D-Bus interface.
     var members: [JSON.Member] = []
-    /// What happened, for people.
-    let sentence: String
+    /// The description of the event. It is part of the output to a pipe, so its wording must not change.
+    let summary: String
     var time = Timestamp.now
 
     static var daemonGone: MonitorEvent {
-        MonitorEvent(name: "daemon-gone", sentence: "the daemon is not running")
+        MonitorEvent(name: "daemon-gone", summary: "the daemon is not running")
     }
     static var daemonBack: MonitorEvent {
-        MonitorEvent(name: "daemon-back", sentence: "the daemon is running")
+        MonitorEvent(name: "daemon-back", summary: "the daemon is running")
     }
 
     var json: JSON {
@@ -25,24 +25,24 @@ struct MonitorEvent: Renderable {
             .init("event", .string(name)), .init("time", .integer(time.seconds)),
         ]
         if let object, let kind { all.append(.init(kind, .string(object.text))) }
-        // A property must not hide what says which event this is.
+        // A property must not replace the keys above.
         all += members.filter { member in !all.contains { $0.name == member.name } }
         return .object(all)
     }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let subject = object.map(AccountRecord.id) ?? "daemon"
-        guard medium != .pipe else {
-            return [time.second, name, subject, sentence].map(TerminalText.line)
+        guard target != .pipe else {
+            return [time.second, name, subject, summary].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"
         }
-        return medium.inked(time.second, .faint) + "  "
-            + medium.inked(TerminalText.line(subject), .heading) + "  "
-            + TerminalText.line(sentence)
+        return target.styled(time.second, .faint) + "  "
+            + target.styled(TerminalText.line(subject), .heading) + "  "
+            + TerminalText.line(summary)
             + "\n"
     }
 
-    /// What the object is: `account` for one below `accounts`.
+    /// The kind of the object: `account` for an object below `accounts`.
     private var kind: String? {
         let folder = object?.elements(below: ServiceName.root)?.first
         return folder.map { String($0.hasSuffix("s") ? $0.dropLast() : $0) }

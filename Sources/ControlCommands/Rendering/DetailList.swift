@@ -1,19 +1,19 @@
-/// Names and values, one fact a line: everything about one thing.
+/// A list of names and values, one pair per line.
 struct DetailList {
-    let facts: [(name: String, value: Cell)]
+    let details: [(name: String, value: Cell)]
 
-    /// The facts, the values in line and wrapped on a terminal, `name TAB value` in a pipe.
-    func text(for medium: OutputTarget) -> String {
-        guard case .terminal(let columns, _) = medium else {
-            return facts.map { "\($0.name)\t\($0.value.text)\n" }.joined()
+    /// Returns the list: with aligned and wrapped values on a terminal, as `name TAB value` in a pipe.
+    func text(for target: OutputTarget) -> String {
+        guard case .terminal(let columns, _) = target else {
+            return details.map { "\($0.name)\t\($0.value.text)\n" }.joined()
         }
-        let indent = (facts.map(\.name.displayWidth).max() ?? 0) + Layout.gap
-        return facts.map { name, value in
+        let indent = (details.map(\.name.displayWidth).max() ?? 0) + Layout.gap
+        return details.map { name, value in
             let lines = value.text.wrapped(to: max(10, columns - indent))
             let padding = String(repeating: " ", count: indent - name.displayWidth)
             let margin = "\n" + String(repeating: " ", count: indent)
-            return medium.inked(name, .heading) + padding
-                + lines.map { medium.inked($0, value.ink) }.joined(separator: margin) + "\n"
+            return target.styled(name, .heading) + padding
+                + lines.map { target.styled($0, value.style) }.joined(separator: margin) + "\n"
         }.joined()
     }
 }

@@ -1,10 +1,11 @@
-/// How many columns of a terminal text takes.
+/// Measurement and layout of text in terminal columns.
 ///
-/// Source: Unicode Standard Annex #11, and what terminals make of emoji (UTS #51).
+/// Source: Unicode Standard Annex #11 (East Asian Width), Unicode Technical Standard #51 (emoji).
 extension StringProtocol {
+    /// The number of terminal columns that the text occupies.
     var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-    /// The beginning of the text that fits into `columns`, ended by `…` when something is missing.
+    /// Returns the prefix of the text that fits into `columns`. Truncated text ends in `…`.
     func truncated(to columns: Int) -> String {
         guard displayWidth > columns else { return String(self) }
         guard columns > 0 else { return "" }
@@ -18,10 +19,10 @@ extension StringProtocol {
         return beginning + "…"
     }
 
-    /// The words of the text, laid out on lines of at most `columns`.
+    /// Wraps the text into lines of at most `columns`.
     ///
-    /// Where words are not separated, lines end anywhere. A longer word of ASCII has a line of its own: an
-    /// address in two pieces cannot be followed.
+    /// A word that is too long is broken if it contains other characters than ASCII, as in scripts that do not separate
+    /// words. A long ASCII word is a longer line of its own, because a broken URL cannot be opened.
     func wrapped(to columns: Int) -> [String] {
         var lines: [String] = []
         var width = 0
@@ -38,7 +39,7 @@ extension StringProtocol {
         return lines
     }
 
-    /// The word in pieces that fit.
+    /// Breaks a word into pieces that fit into `columns`.
     private func broken(to columns: Int) -> [String] {
         guard displayWidth > columns, !utf8.allSatisfy({ $0 < 0x80 }) else { return [String(self)] }
         var pieces = [""]
@@ -56,7 +57,8 @@ extension StringProtocol {
 }
 
 extension Character {
-    /// 0 for a lone combining mark, 2 for East Asian and emoji, else 1; more for clusters of letters.
+    /// The number of columns: 0 for an isolated combining mark, 2 for East Asian characters and emoji, otherwise the
+    /// sum over the scalars.
     var displayWidth: Int {
         let scalars = unicodeScalars
         if let first = scalars.first, first.properties.isEmoji,
@@ -70,18 +72,18 @@ extension Character {
 
 extension Unicode.Scalar {
     fileprivate var displayWidth: Int {
-        // ASCII first: it is nearly everything.
+        // Most text is ASCII.
         if value < 0x300 { return 1 }
         switch properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
-        // The vowels and finals of a Hangul syllable stand inside the block of its first consonant.
+        // The vowels and final consonants of a Hangul syllable are drawn inside the cell of its first consonant.
         if 0x1160...0x11FF ~= value { return 0 }
         return Self.wide.contains { $0 ~= value } ? 2 : 1
     }
 
-    /// Blocks whose East Asian Width is W or F, emoji aside.
+    /// The blocks with the East Asian Width W or F, without emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F,

@@ -1,20 +1,23 @@
-/// Names for files with photos.
+/// File names for downloaded photos.
 enum FileName {
-    /// The ending of the name, by the media type. Others have none: a service does not decide what a file is called.
+    /// The file name extensions by media type.
+    ///
+    /// Other media types have none, so that a service cannot choose the extension.
     ///
     /// Source: the IANA registry of media types.
-    private static let endings = [
+    private static let extensions = [
         "image/avif": "avif", "image/bmp": "bmp", "image/gif": "gif", "image/heic": "heic",
         "image/heif": "heif", "image/jpeg": "jpg", "image/jxl": "jxl", "image/png": "png",
         "image/tiff": "tif", "image/webp": "webp",
     ]
 
-    /// A name that is safe in every folder and on every command line: the photo's id, and an ending.
+    /// Returns a file name that consists of the photo's ID and an extension, and is safe on every command line.
     ///
     /// - Parameters:
-    ///   - id: Bytes other than letters, digits, `_`, and `-` and `.` within it, become `_xx` in hex.
-    ///   - mediaType: As the photo has it.
-    /// - Returns: The name, 205 bytes at most.
+    ///   - id: The photo's ID. ASCII letters, digits and `_` are kept, and so are `-` and `.` after the first
+    ///     character. Other bytes become `_xx` with two hexadecimal digits.
+    ///   - mediaType: The media type of the photo.
+    /// - Returns: The name, at most 205 bytes long.
     static func photo(_ id: String, mediaType: String?) -> String {
         var name = ""
         for byte in id.utf8 {
@@ -29,8 +32,8 @@ enum FileName {
                 name += String(byte, radix: 16)
             }
         }
-        // File systems take 255 bytes.
+        // File systems limit names to 255 bytes.
         name = String(name.prefix(200))
-        return mediaType.flatMap { endings[$0] }.map { "\(name).\($0)" } ?? name
+        return mediaType.flatMap { extensions[$0] }.map { "\(name).\($0)" } ?? name
     }
 }

@@ -1,7 +1,7 @@
 internal import DBus
 
 extension JSON {
-    /// The value inside `variant`; a structure becomes an array, a descriptor null.
+    /// Creates the JSON form of a D-Bus value. A structure becomes an array, a file descriptor becomes null.
     init(_ variant: Variant) {
         switch variant {
         case .byte(let value): self = .unsigned(UInt64(value))
@@ -29,11 +29,11 @@ extension JSON {
         }
     }
 
-    /// An object of what an `a{sv}` holds.
+    /// Creates an object from a dictionary of the type `a{sv}`.
     ///
     /// - Parameters:
-    ///   - values: Any keys.
-    ///   - order: The keys that come first, in this order; others follow by their names.
+    ///   - values: The dictionary.
+    ///   - order: The order of the first keys. Other keys follow, sorted by name.
     init(_ values: [String: Variant], order: [String]) {
         let known = order.filter { values[$0] != nil }
         let others = values.keys.filter { !order.contains($0) }.sorted()

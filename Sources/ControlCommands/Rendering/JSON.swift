@@ -22,7 +22,7 @@ enum JSON: Equatable {
         }
     }
 
-    /// The value on one line, without a line feed at its end.
+    /// The JSON text on one line, without a line feed at the end.
     var text: String {
         var text = ""
         write(to: &text)
@@ -35,7 +35,7 @@ enum JSON: Equatable {
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
         case .unsigned(let value): text += String(value)
-        // JSON has no infinity.
+        // JSON has no infinity and no NaN.
         case .number(let value): text += value.isFinite ? "\(value)" : "null"
         case .string(let value): Self.write(value, to: &text)
         case .array(let elements):
@@ -70,7 +70,7 @@ enum JSON: Equatable {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            // More than JSON asks for: what comes out here may be looked at on a terminal.
+            // JSON does not require this escape, but the output may appear on a terminal.
             case _ where TerminalText.isUnwanted(scalar):
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

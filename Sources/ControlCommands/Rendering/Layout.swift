@@ -1,11 +1,11 @@
-/// Which columns of a table are shown, and how wide.
+/// The visible columns of a table and their widths.
 struct Layout: Equatable {
-    /// The columns of the terminal between two columns of a table.
+    /// The number of spaces between two columns.
     static let gap = 2
-    /// A field that may not be cut and is wider than this makes its own line longer, and not the column wider.
-    static let widest = 60
+    /// The largest width of a column whose fields are never truncated. A wider field makes only its own line longer.
+    static let maximumColumnWidth = 60
 
-    /// The shown columns by their place in the table, from left to right.
+    /// The indices and widths of the visible columns, from left to right.
     var widths: [(index: Int, width: Int)]
 
     var total: Int { widths.reduce(0) { $0 + $1.width } + Self.gap * max(0, widths.count - 1) }
@@ -17,15 +17,16 @@ struct Layout: Equatable {
 }
 
 extension Table {
-    /// Fits the table into `available` columns of a terminal.
+    /// Returns the layout for a terminal with `available` columns.
     ///
-    /// First columns are left out until the others fit at their smallest, then the widest are cut. Columns that
-    /// may not be cut can make the result wider than asked for: half an identifier is of no use.
+    /// First, columns are dropped until the others fit with their minimum widths. Then the widest columns are narrowed.
+    /// Identifiers are never truncated, because a part of one is of no use, so the result may be wider than the
+    /// terminal.
     func layout(_ available: Int) -> Layout {
         var layout = Layout(
             widths: columns.enumerated().map { index, column in
                 let cells = rows.map { $0[index].text.displayWidth }
-                    .filter { column.minimum != nil || $0 <= Layout.widest }
+                    .filter { column.minimumWidth != nil || $0 <= Layout.maximumColumnWidth }
                 return (index, max(column.title.displayWidth, cells.max() ?? 0))
             })
         dropColumns(&layout, available)
@@ -33,12 +34,12 @@ extension Table {
         return layout
     }
 
-    /// Whether a layout that was made for other rows has room for all that may not be cut.
+    /// Returns true if all fields that must not be truncated fit into a layout that was computed for other rows.
     func fits(_ layout: Layout) -> Bool {
         layout.widths.allSatisfy { index, width in
-            columns[index].minimum != nil
+            columns[index].minimumWidth != nil
                 || rows.map { $0[index].text.displayWidth }
-                    .allSatisfy { $0 <= width || $0 > Layout.widest }
+                    .allSatisfy { $0 <= width || $0 > Layout.maximumColumnWidth }
         }
     }
 
@@ -47,26 +48,28 @@ extension Table {
             Layout(widths: layout.widths.map { ($0.index, smallest($0)) }).total
         }
         func smallest(_ column: (index: Int, width: Int)) -> Int {
-            min(column.width, columns[column.index].minimum ?? column.width)
+            min(column.width, columns[column.index].minimumWidth ?? column.width)
         }
-        // A column without anything in it is the first to go.
+        // Empty columns are dropped first.
         layout.widths.removeAll { index, _ in
-            columns[index].dropped != nil && rows.allSatisfy { $0[index].text.isEmpty }
+            columns[index].dropRank != nil && rows.allSatisfy { $0[index].text.isEmpty }
         }
         while smallest(layout) > available {
-            let candidates = layout.widths.indices.compactMap { place in
-                columns[layout.widths[place].index].dropped.map { (place: place, rank: $0) }
+            let candidates = layout.widths.indices.compactMap { position in
+                columns[layout.widths[position].index].dropRank.map {
+                    (position: position, rank: $0)
+                }
             }
             guard let first = candidates.max(by: { $0.rank < $1.rank }) else { return }
-            layout.widths.remove(at: first.place)
+            layout.widths.remove(at: first.position)
         }
     }
 
     private func cutColumns(_ layout: inout Layout, _ available: Int) {
         while layout.total > available {
-            let candidates = layout.widths.indices.filter { place in
-                columns[layout.widths[place].index].minimum
-                    .map { $0 < layout.widths[place].width } ?? false
+            let candidates = layout.widths.indices.filter { position in
+                columns[layout.widths[position].index].minimumWidth
+                    .map { $0 < layout.widths[position].width } ?? false
             }
             let widest = candidates.max { layout.widths[$0].width < layout.widths[$1].width }
             guard let widest else { return }

@@ -1,20 +1,21 @@
-/// Where an answer goes, and so how it looks.
+/// The kind of output, which determines the format of results.
 enum OutputTarget: Equatable {
-    /// A person reads it, in a window of this many columns.
+    /// A terminal with this number of columns: aligned tables.
     case terminal(columns: Int, isColoured: Bool)
-    /// A file or a program reads it: all fields, separated by tabs, without colour.
+    /// A file or pipe: all fields, separated by tabs, without colours.
     case pipe
 
-    /// `text` in a colour, where colours are shown.
-    func inked(_ text: String, _ ink: TextStyle) -> String {
-        guard case .terminal(_, isColoured: true) = self, let code = ink.code, !text.isEmpty else {
+    /// Returns `text` with the control sequences of a style, if the target is a terminal with colours.
+    func styled(_ text: String, _ style: TextStyle) -> String {
+        guard case .terminal(_, isColoured: true) = self, let code = style.code, !text.isEmpty
+        else {
             return text
         }
         return "\u{1B}[\(code)m\(text)\u{1B}[0m"
     }
 }
 
-/// How a piece of text stands out.
+/// The emphasis of a piece of text.
 enum TextStyle {
     case plain
     case heading
@@ -23,7 +24,8 @@ enum TextStyle {
     case warning
     case bad
 
-    /// The parameter of `SGR`; only the terminal's own palette, so it fits dark and light ones.
+    /// The parameter of the control sequence SGR. Only the palette of the terminal is used, which suits dark and light
+    /// backgrounds.
     ///
     /// Source: ECMA-48, 8.3.117.
     fileprivate var code: String? {

@@ -1,31 +1,31 @@
-/// Pictures of characters side by side, with words below each.
+/// A layout of drawn photos side by side, with captions below.
 struct PictureGrid {
-    /// The columns of the terminal between two pictures.
+    /// The number of columns between two pictures.
     static let gap = 2
-    /// How wide a picture is at most.
-    static let widest = 26
+    /// The largest width of a picture in columns.
+    static let maximumWidth = 26
 
-    /// A picture, and what is said below it.
+    /// A picture with its captions.
     struct Tile {
-        /// Lines that may hold escape sequences for colours.
+        /// The lines of the picture, which may contain control sequences for colours.
         let picture: [String]
         let captions: [String]
     }
 
-    /// How many fit beside each other.
+    /// The number of pictures in a row.
     let perRow: Int
-    /// The columns of one picture.
+    /// The width of a picture in columns.
     let width: Int
-    /// The lines of one picture: a character is about twice as high as it is wide.
+    /// The height of a picture in lines. A character is about twice as high as it is wide.
     var height: Int { max(1, width * 2 / 5) }
 
-    /// - Parameter columns: The width of the terminal.
+    /// Computes the layout for a terminal with this number of columns.
     init(columns: Int) {
-        perRow = max(1, (columns + Self.gap) / (Self.widest + Self.gap))
-        width = max(8, min(Self.widest, (columns + Self.gap) / perRow - Self.gap))
+        perRow = max(1, (columns + Self.gap) / (Self.maximumWidth + Self.gap))
+        width = max(8, min(Self.maximumWidth, (columns + Self.gap) / perRow - Self.gap))
     }
 
-    /// The lines of one row of tiles, each ended by a line feed, and an empty one.
+    /// Returns the lines of one row of tiles, followed by an empty line.
     func text(_ tiles: [Tile]) -> String {
         let pictures = (tiles.map(\.picture.count).max() ?? 0)
         let captions = tiles.map(\.captions.count).max() ?? 0

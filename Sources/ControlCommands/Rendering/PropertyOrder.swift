@@ -1,6 +1,6 @@
 internal import BusAPI
 
-/// The order in which the properties of our interfaces stand in JSON: that of their documentation.
+/// The order of the properties of D-Bus interfaces in JSON, which is that of their documentation.
 enum PropertyOrder {
     static let manager = ["Version", "DefaultAccount", "Online", "MissingLimits"]
     static let provider = [

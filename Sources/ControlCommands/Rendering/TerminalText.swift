@@ -1,9 +1,9 @@
-/// Text from services and files, made harmless for a terminal and for a line of fields.
+/// Removal of control characters from text of services and files.
 ///
-/// A title or a file name may hold anything: an escape sequence would drive the terminal, a newline or a
-/// tab would make two fields of one, a change of direction would reorder what stands beside it.
+/// A title or file name may contain any character: an escape sequence would control the terminal, a line feed or tab
+/// would split a field, and a change of the writing direction would reorder the text beside it.
 enum TerminalText {
-    /// `text` as one line without control characters; white space among them becomes a space.
+    /// Returns the text as one line without control characters. Control characters that are white space become a space.
     static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnwanted) else { return text }
         var line = String.UnicodeScalarView()
@@ -17,7 +17,7 @@ enum TerminalText {
         return String(line)
     }
 
-    /// Whether `scalar` is a C0 or C1 control, breaks a line or changes the direction of writing.
+    /// Returns true if `scalar` is a C0 or C1 control, a line separator or a control of the writing direction.
     static func isUnwanted(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A moment, in seconds since 1970, as a person reads it: in local time.
+/// A time in seconds since 1970, which is printed in local time.
 struct Timestamp {
     let seconds: Int64
 
     init(_ seconds: Int64) { self.seconds = seconds }
 
-    /// `2026-11-21 14:03`.
+    /// The date and time to the minute, such as `2026-11-21 14:03`.
     var minute: String { text("%Y-%m-%d %H:%M") }
-    /// `2026-11-21 14:03:22`.
+    /// The date and time to the second, such as `2026-11-21 14:03:22`.
     var second: String { text("%Y-%m-%d %H:%M:%S") }
 
-    /// The time alone for a moment on the day of `now`, else with its date.
+    /// Returns the time without the date if it is on the day of `now`, otherwise with the date.
     func clock(now: Timestamp = .now) -> String {
         text("%F") == now.text("%F") ? text("%H:%M") : minute
     }
@@ -22,7 +22,7 @@ struct Timestamp {
         var moment = time_t(seconds)
         var fields = tm()
         var buffer = [CChar](repeating: 0, count: 64)
-        // No year can be so far away that an `int` does not hold it.
+        // `localtime_r` fails if the year does not fit into an `int`.
         guard localtime_r(&moment, &fields) != nil,
             strftime(&buffer, buffer.count, format, &fields) > 0
         else { return String(seconds) }

@@ -1,27 +1,27 @@
 internal import DBus
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 struct TransferProgress {
     private(set) var received: UInt64 = 0
-    /// In bytes; 0: unknown.
+    /// The size in bytes; 0 if it is unknown.
     private(set) var total: UInt64 = 0
 
-    /// Takes over what the properties of a transfer tell.
+    /// Updates the progress from changed properties of the transfer.
     mutating func apply(_ changes: [String: Variant]) {
         if case .uint64(let bytes)? = changes["Received"] { received = bytes }
         if case .uint64(let bytes)? = changes["Total"] { total = bytes }
     }
 
-    /// A bar that fits into `columns`, and numbers; numbers alone where the end is not known.
+    /// Returns a progress bar with numbers that fits into `columns`; only the number of bytes if the size is unknown.
     func line(_ columns: Int) -> String {
         guard total > 0 else { return Self.size(received) }
-        // A service may send more than it has announced.
+        // A service may send more bytes than it announced.
         let share = min(1, Double(received) / Double(total))
         let percent = String(Int(share * 100))
         let numbers =
             String(repeating: " ", count: 3 - percent.count)
             + "\(percent)%  \(Self.size(received)) of \(Self.size(total))"
-        // The last column stays free: some terminals begin a new line there.
+        // The last column stays empty, because some terminals start a new line after it.
         let room = min(40, columns - numbers.count - 5)
         guard room >= 5 else { return String(numbers.prefix(max(0, columns - 1))) }
         let full = Int(share * Double(room))
@@ -29,7 +29,7 @@ struct TransferProgress {
         return "[\(bar)] \(numbers)"
     }
 
-    /// Bytes for a person: `999 B`, `1.5 MB`; powers of 1000.
+    /// Returns a size with a decimal unit, such as `999 B` or `1.5 MB`.
     static func size(_ bytes: UInt64) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }
         var tenths = bytes / 100

@@ -1,45 +1,45 @@
-/// Every known account.
+/// The list of all known accounts.
 struct AccountList: Renderable {
     let snapshot: ServiceSnapshot
-    /// Whether to count the likes that wait to be sent.
-    var countsUnsent = true
+    /// True if the list has a column with the number of pending likes.
+    var showsPendingLikes = true
 
     var json: JSON {
         .array(snapshot.accounts.map(\.json))
     }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let table = Table(
             columns: [
                 .init(title: ""),
                 .init(title: "ACCOUNT"),
-                .init(title: "LABEL", minimum: 8, dropped: 1),
-                .init(title: "PROVIDER", minimum: 8, dropped: 2),
+                .init(title: "LABEL", minimumWidth: 8, dropRank: 1),
+                .init(title: "PROVIDER", minimumWidth: 8, dropRank: 2),
                 .init(title: "STATE"),
-                .init(title: "NAME", minimum: 8, dropped: 3),
-                .init(title: "UNSENT", dropped: 4, isNumber: true),
+                .init(title: "NAME", minimumWidth: 8, dropRank: 3),
+                .init(title: "UNSENT", dropRank: 4, isNumber: true),
             ],
             rows: snapshot.accounts.map { account in
                 [
                     Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
                     Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
-                    Cell(account.state, account.stateInk),
-                    // Twice the same word tells a person nothing.
-                    Cell(medium == .pipe || account.name != account.label ? account.name : ""),
-                    Cell(unsent(account)),
+                    Cell(account.state, account.stateStyle),
+                    // On a terminal, a name that equals the label is omitted.
+                    Cell(target == .pipe || account.name != account.label ? account.name : ""),
+                    Cell(pendingLikeCount(account)),
                 ]
             })
-        return table.text(for: medium)
+        return table.text(for: target)
     }
 
-    private func unsent(_ account: AccountRecord) -> String {
+    private func pendingLikeCount(_ account: AccountRecord) -> String {
         let count = account.pendingLikes?.count ?? 0
-        return count == 0 || !countsUnsent ? "" : String(count)
+        return count == 0 || !showsPendingLikes ? "" : String(count)
     }
 }
 
 extension AccountRecord {
-    var stateInk: TextStyle {
+    var stateStyle: TextStyle {
         switch state {
         case "ready": .good
         case "loading", "logged-out": .faint

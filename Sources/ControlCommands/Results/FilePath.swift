@@ -1,8 +1,10 @@
-/// The path of a file.
+/// A result that is the path of a file.
 struct FilePath: Renderable {
     let path: PathBytes
 
-    /// JSON is UTF-8. A path that is not has the address of the file too, in which its bytes are percent-encoded.
+    /// An object with the path.
+    ///
+    /// JSON must be UTF-8. If the path is not, the object also has the file's URI with percent-encoded bytes.
     var json: JSON {
         var members = [JSON.Member("path", .string(path.text))]
         if !path.isUTF8, let address = path.address {
@@ -11,12 +13,12 @@ struct FilePath: Renderable {
         return .object(members)
     }
 
-    func text(for medium: OutputTarget) -> String {
-        (medium == .pipe ? path.text : TerminalText.line(path.text)) + "\n"
+    func text(for target: OutputTarget) -> String {
+        (target == .pipe ? path.text : TerminalText.line(path.text)) + "\n"
     }
 
-    /// Returns, for a program, the bytes of the path, whatever they are.
-    func bytes(for medium: OutputTarget) -> [UInt8] {
-        medium == .pipe ? path.bytes + [UInt8(ascii: "\n")] : Array(text(for: medium).utf8)
+    /// Returns the unchanged bytes of the path for a pipe, because a path need not be UTF-8.
+    func bytes(for target: OutputTarget) -> [UInt8] {
+        target == .pipe ? path.bytes + [UInt8(ascii: "\n")] : Array(text(for: target).utf8)
     }
 }

@@ -1,13 +1,13 @@
 internal import BusAPI
 internal import DBus
 
-/// What has become of a like, or of the end of one.
-struct LikeAnswer: Renderable {
+/// The result of a like or unlike.
+struct LikeResult: Renderable {
     let account: ObjectPath
     let photo: String
-    /// Whether the photo is liked, or will be once it is sent.
+    /// True after a like, false after an unlike, even if it is pending.
     let liked: Bool
-    /// A ``LikeOutcome``, or one that a later daemon knows.
+    /// A raw value of ``LikeOutcome``, or an unknown outcome of a newer daemon.
     let outcome: String
 
     var json: JSON {
@@ -17,30 +17,34 @@ struct LikeAnswer: Renderable {
         ])
     }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let reference = "\(AccountRecord.id(of: account))/\(photo)"
-        guard medium != .pipe else {
+        guard target != .pipe else {
             return [reference, liked ? "liked" : "not liked", outcome].map(TerminalText.line)
                 .joined(separator: "\t") + "\n"
         }
-        let more =
+        let suffix =
             switch LikeOutcome(rawValue: outcome) {
             case .done: ""
-            case .queued: ", to be sent later"
-            case .local: ", on this computer"
+            case .queued: " (queued)"
+            case .local: " (on this computer only)"
             case nil: ", \(outcome)"
             }
-        return TerminalText.line("\(liked ? "Liked" : "Unliked") \(reference)\(more)") + "\n"
+        return TerminalText.line("\(liked ? "Liked" : "Unliked") \(reference)\(suffix)") + "\n"
     }
 
-    /// What a person should know about it.
-    func remark(provider: String) -> String? {
+    /// Explains an outcome other than `done`.
+    ///
+    /// - Parameter provider: The display name of the provider.
+    /// - Returns: A message for standard error; nil for `done` and unknown outcomes.
+    func message(provider: String) -> String? {
         switch LikeOutcome(rawValue: outcome) {
         case .done, nil: nil
         case .queued:
-            "\(provider) cannot be reached or wants fewer requests now: the \(liked ? "like" : "unlike") is kept, and sent later."
+            "\(provider) is offline or limits requests. "
+                + "The \(liked ? "like" : "unlike") is queued and will be sent later."
         case .local:
-            "\(provider) offers no likes: the \(liked ? "like" : "unlike") is kept here."
+            "\(provider) does not support likes. The \(liked ? "like" : "unlike") is stored on this computer only."
         }
     }
 }

@@ -1,9 +1,12 @@
-/// The address of a page on the web.
+/// The URL of a web page.
 struct Link: Renderable {
     let address: String
 
-    /// - Parameter text: Comes from a service: nil unless it is an address of the web, and nothing that a
-    ///   desktop would open with another program, or that a shell would take for two lines.
+    /// Creates a link from text of a service, which is not trusted.
+    ///
+    /// - Parameter text: The URL. The result is nil unless the scheme is `http` or `https`, because a desktop opens
+    ///   other schemes with other programs. It is also nil if the text contains spaces, line breaks or control
+    ///   characters.
     init?(_ text: String) {
         let lowercased = text.lowercased()
         guard lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://"),
@@ -13,5 +16,5 @@ struct Link: Renderable {
     }
 
     var json: JSON { .object([.init("url", .string(address))]) }
-    func text(for medium: OutputTarget) -> String { address + "\n" }
+    func text(for target: OutputTarget) -> String { address + "\n" }
 }

@@ -1,22 +1,22 @@
 internal import BusAPI
 internal import DBus
 
-/// Everything known about one photo.
+/// All known properties of a photo.
 struct PhotoDetails: Renderable {
     let photo: [String: Variant]
 
     var json: JSON { JSON(photo, order: PropertyOrder.photo) }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let known = PhotoKey.allCases.map(\.rawValue)
         let keys = known + photo.keys.filter { !known.contains($0) }.sorted()
-        let facts = keys.compactMap { key in
-            photo[key].map { (name: key, value: Cell(text(key, $0, medium))) }
+        let details = keys.compactMap { key in
+            photo[key].map { (name: key, value: Cell(text(key, $0, target))) }
         }
-        return DetailList(facts: facts.filter { !$0.value.text.isEmpty }).text(for: medium)
+        return DetailList(details: details.filter { !$0.value.text.isEmpty }).text(for: target)
     }
 
-    private func text(_ key: String, _ value: Variant, _ medium: OutputTarget) -> String {
+    private func text(_ key: String, _ value: Variant, _ target: OutputTarget) -> String {
         switch (PhotoKey(rawValue: key), value) {
         case (.account, .objectPath(let path)): AccountRecord.id(of: path)
         case (.created, .int64(let seconds)), (.updated, .int64(let seconds)):

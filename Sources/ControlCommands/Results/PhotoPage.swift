@@ -1,10 +1,10 @@
 internal import BusAPI
 internal import DBus
 
-/// Photos of a feed, and where the next ones begin.
+/// One or more pages of a source.
 struct PhotoPage: Renderable {
     var photos: [[String: Variant]]
-    /// Empty at the end.
+    /// The cursor of the next page; empty at the end of the source.
     var next: String
 
     var json: JSON {
@@ -14,18 +14,18 @@ struct PhotoPage: Renderable {
         ])
     }
 
-    func text(for medium: OutputTarget) -> String { table.text(for: medium) }
+    func text(for target: OutputTarget) -> String { table.text(for: target) }
 
     var table: Table {
         Table(
             columns: [
                 .init(title: "PHOTO"),
-                .init(title: "CREATED", dropped: 2),
-                .init(title: "SIZE", dropped: 5, isNumber: true),
-                .init(title: "LIKES", dropped: 4, isNumber: true),
-                // Wide enough to tell photos apart, and not too wide for 40 columns.
-                .init(title: "TITLE", minimum: 12, dropped: 1),
-                .init(title: "AUTHOR", minimum: 8, dropped: 3),
+                .init(title: "CREATED", dropRank: 2),
+                .init(title: "SIZE", dropRank: 5, isNumber: true),
+                .init(title: "LIKES", dropRank: 4, isNumber: true),
+                // At least 12 columns distinguish most titles, and the table still fits into 40 columns.
+                .init(title: "TITLE", minimumWidth: 12, dropRank: 1),
+                .init(title: "AUTHOR", minimumWidth: 8, dropRank: 3),
             ],
             rows: photos.map { photo in
                 [
@@ -37,31 +37,32 @@ struct PhotoPage: Renderable {
     }
 }
 
-/// A feed whose pages are printed as they come, as one table.
+/// A formatter that prints consecutive pages of a source as one table.
 struct FeedListing {
-    let medium: OutputTarget
+    let target: OutputTarget
     private var layout: Layout?
 
-    init(medium: OutputTarget) { self.medium = medium }
+    init(target: OutputTarget) { self.target = target }
 
-    /// The next lines, laid out like those before unless an identifier is too wide for that; then there is
-    /// a new heading.
+    /// Returns the rows of the next page.
+    ///
+    /// They use the layout of the previous page. If an identifier does not fit, the page gets a new layout and heading.
     mutating func text(of page: PhotoPage) -> String {
-        guard case .terminal(let columns, _) = medium, !page.photos.isEmpty else {
-            return page.text(for: medium)
+        guard case .terminal(let columns, _) = target, !page.photos.isEmpty else {
+            return page.text(for: target)
         }
         let table = page.table
         if let layout, table.fits(layout) {
-            return table.text(for: medium, layout, hasHeading: false)
+            return table.text(for: target, layout, hasHeading: false)
         }
         let layout = table.layout(columns)
         self.layout = layout
-        return table.text(for: medium, layout, hasHeading: true)
+        return table.text(for: target, layout, hasHeading: true)
     }
 }
 
 extension [String: Variant] {
-    /// `ACCOUNT/ID`, which every command takes.
+    /// The photo reference `ACCOUNT/ID`, which commands accept as an argument.
     var reference: String {
         let account = self[photo: .account]?.objectPath.map(AccountRecord.id) ?? ""
         return "\(account)/\(self[photo: .id]?.string ?? "")"
@@ -79,7 +80,7 @@ extension [String: Variant] {
         return "\(width)×\(height)"
     }
 
-    /// How many like it; ♥ for one's own, ♡ while that is on its way.
+    /// The number of likes, after ♥ if the user likes the photo or ♡ while a like or unlike is pending.
     fileprivate var likesText: String {
         let mark =
             self[photo: .pending]?.bool == true ? "♡" : self[photo: .liked]?.bool == true ? "♥" : ""
@@ -87,7 +88,7 @@ extension [String: Variant] {
         return [mark, count].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// The title, or in its place what the photo shows.
+    /// The title; without a title, the description.
     var caption: String {
         let title = self[photo: .title]?.string ?? ""
         return title.isEmpty ? self[photo: .description]?.string ?? "" : title

@@ -1,26 +1,26 @@
 internal import DBus
 
-/// Who the user of an account is.
+/// The profile of an account's user.
 struct ProfileDetails: Renderable {
     /// The properties of the interface `Profile`.
     let profile: [String: Variant]
 
     var json: JSON { JSON(profile, order: PropertyOrder.profile) }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let known = PropertyOrder.profile
         let names = known + profile.keys.filter { !known.contains($0) }.sorted()
-        let facts = names.compactMap { name in
+        let details = names.compactMap { name in
             profile[name].map { (name: name, value: Cell(text($0))) }
         }
-        return DetailList(facts: facts.filter { !$0.value.text.isEmpty }).text(for: medium)
+        return DetailList(details: details.filter { !$0.value.text.isEmpty }).text(for: target)
     }
 
-    /// Why it may say less than there is.
-    var remark: String? {
+    /// The reason why the profile may be incomplete; nil if it is complete.
+    var message: String? {
         switch profile["State"]?.string {
-        case "loading": "The service has not answered yet."
-        case "failed": "The service did not answer; “imagefeedctl status” tells why."
+        case "loading": "The profile is still being loaded from the service."
+        case "failed": "The profile could not be loaded. “imagefeedctl status” shows the reason."
         default: nil
         }
     }

@@ -1,4 +1,4 @@
-/// What can be logged in to, and what still needs configuring.
+/// The list of all providers and their states.
 struct ProviderList: Renderable {
     let providers: [ProviderRecord]
 
@@ -6,29 +6,29 @@ struct ProviderList: Renderable {
         .array(providers.map { JSON($0.properties, order: PropertyOrder.provider) })
     }
 
-    func text(for medium: OutputTarget) -> String {
-        // Who has no plugins is not told of what keeps them.
-        let showsSandbox = medium == .pipe || providers.contains { !$0.sandbox.isEmpty }
+    func text(for target: OutputTarget) -> String {
+        // On a terminal, the column is omitted if no provider is a plugin.
+        let showsSandbox = target == .pipe || providers.contains { !$0.sandbox.isEmpty }
         let table = Table(
             columns: [
                 .init(title: "PROVIDER"),
-                .init(title: "NAME", minimum: 8, dropped: 2),
-                .init(title: "LOGIN", dropped: 1),
+                .init(title: "NAME", minimumWidth: 8, dropRank: 2),
+                .init(title: "LOGIN", dropRank: 1),
                 .init(title: "STATE"),
-            ] + (showsSandbox ? [.init(title: "SANDBOX", dropped: 4)] : []) + [
-                .init(title: "OFFERS", minimum: 12, dropped: 3)
-            ] + (medium == .pipe ? [.init(title: "REASON")] : []),
+            ] + (showsSandbox ? [.init(title: "SANDBOX", dropRank: 4)] : []) + [
+                .init(title: "OFFERS", minimumWidth: 12, dropRank: 3)
+            ] + (target == .pipe ? [.init(title: "REASON")] : []),
             rows: providers.map { provider in
                 [
                     Cell(provider.id), Cell(provider.name), Cell(provider.authentication),
                     Self.state(of: provider),
                 ] + (showsSandbox ? [Self.sandbox(of: provider)] : []) + [
                     Cell(provider.capabilities.joined(separator: " "), .faint)
-                ] + (medium == .pipe ? [Cell(provider.stateReason)] : [])
+                ] + (target == .pipe ? [Cell(provider.stateReason)] : [])
             })
         let reasons = providers.compactMap(\.problem).map { $0 + "\n" }
-        guard case .terminal = medium, !reasons.isEmpty else { return table.text(for: medium) }
-        return table.text(for: medium) + "\n" + reasons.joined()
+        guard case .terminal = target, !reasons.isEmpty else { return table.text(for: target) }
+        return table.text(for: target) + "\n" + reasons.joined()
     }
 
     private static func sandbox(of provider: ProviderRecord) -> Cell {
@@ -43,7 +43,7 @@ struct ProviderList: Renderable {
         }
     }
 
-    /// What to type before one can log in to all of them; nil if nothing is to be done.
+    /// The hint to configure the providers that need it; nil if there are none.
     var advice: String? {
         let unready = providers.filter { !$0.isConfigured && $0.state == "ready" }
         guard let first = unready.first else { return nil }

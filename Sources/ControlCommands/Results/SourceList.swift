@@ -1,21 +1,21 @@
 internal import BusAPI
 internal import DBus
 
-/// The feeds of one account.
+/// The list of an account's sources.
 struct SourceList: Renderable {
     let sources: [[String: Variant]]
     let defaultSource: String?
 
     var json: JSON { .array(sources.map { JSON($0, order: PropertyOrder.source) }) }
 
-    func text(for medium: OutputTarget) -> String {
+    func text(for target: OutputTarget) -> String {
         let table = Table(
             columns: [
                 .init(title: ""),
                 .init(title: "SOURCE"),
-                .init(title: "KIND", dropped: 2),
-                .init(title: "PHOTOS", dropped: 1, isNumber: true),
-                .init(title: "TITLE", minimum: 8, dropped: 3),
+                .init(title: "KIND", dropRank: 2),
+                .init(title: "PHOTOS", dropRank: 1, isNumber: true),
+                .init(title: "TITLE", minimumWidth: 8, dropRank: 3),
             ],
             rows: sources.map { source in
                 let id = source[source: .id]?.string ?? ""
@@ -26,7 +26,7 @@ struct SourceList: Renderable {
                     Cell(source[source: .title]?.string ?? ""),
                 ]
             })
-        return table.text(for: medium)
+        return table.text(for: target)
     }
 }
 

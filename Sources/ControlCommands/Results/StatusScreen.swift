@@ -1,10 +1,10 @@
 internal import BusAPI
 
-/// The daemon, its accounts and its providers on one screen.
+/// The status of the daemon, its accounts and its providers on one screen.
 struct StatusScreen: Renderable {
     let snapshot: ServiceSnapshot
     var now = Timestamp.now
-    /// Of the daemon that comes with this program.
+    /// The version of the installed daemon, which is the version of this program.
     var installedVersion = programVersion
 
     var json: JSON {
@@ -17,48 +17,51 @@ struct StatusScreen: Renderable {
             ])
     }
 
-    func text(for medium: OutputTarget) -> String {
-        guard case .terminal(let columns, _) = medium else { return fields }
+    func text(for target: OutputTarget) -> String {
+        guard case .terminal(let columns, _) = target else { return pipeText }
         let online = snapshot.isOnline ? ("online", TextStyle.good) : ("offline", TextStyle.warning)
         let head =
-            medium.inked(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
-            + medium.inked(online.0, online.1) + "\n"
-            + paragraph(remarks.joined(separator: " "), columns) + "\n"
+            target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
+            + target.styled(online.0, online.1) + "\n"
+            + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else {
             return head
                 + paragraph(
-                    "No account yet. Log in with “imagefeedctl login PROVIDER”: \(choice).", columns
+                    "There are no accounts. Log in with “imagefeedctl login PROVIDER”; \(providerChoice).",
+                    columns
                 )
         }
-        return head + accounts(medium, columns) + unconfigured(columns) + unusable(columns)
+        return head + accounts(target, columns) + unconfigured(columns) + unusable(columns)
     }
 
-    /// What concerns all accounts.
-    private var remarks: [String] {
-        var remarks: [String] = []
+    /// The messages about the daemon itself.
+    private var serviceMessages: [String] {
+        var messages: [String] = []
         if !snapshot.isOnline {
-            remarks.append(
-                "There is no network. What was seen before is shown, and likes are kept and sent later."
+            messages.append(
+                "The network is not available. Cached photos are shown, and likes are queued and sent later."
             )
         }
         if isOutdated {
-            remarks.append(
-                "This program is \(installedVersion): the daemon is still the one from before an upgrade. “systemctl --user restart imagefeedd” starts the new one; nothing is lost."
+            messages.append(
+                "Version \(installedVersion) is installed, but the running daemon has another version. "
+                    + "Restart it with “systemctl --user restart imagefeedd”; no data is lost."
             )
         }
         if !snapshot.missingLimits.isEmpty {
-            remarks.append(
-                "Limits of the daemon's systemd unit are not in force: \(snapshot.missingLimits.joined(separator: ", ")). imagefeedd(1) explains why."
+            messages.append(
+                "Limits of the daemon's systemd unit are not in force: "
+                    + "\(snapshot.missingLimits.joined(separator: ", ")). imagefeedd(1) explains why."
             )
         }
-        return remarks
+        return messages
     }
 
-    /// Whether the daemon is of another version than this program, which comes with it.
+    /// True if the versions of the daemon and of this program differ. Both are installed together.
     private var isOutdated: Bool { snapshot.version != installedVersion }
 
-    /// One line a thing, its kind first.
-    private var fields: String {
+    /// The status as tab-separated fields: one object per line, with its kind in the first field.
+    private var pipeText: String {
         let daemon = ["daemon", snapshot.version, snapshot.isOnline ? "online" : "offline"]
         let limits =
             snapshot.missingLimits.isEmpty
@@ -79,23 +82,26 @@ struct StatusScreen: Renderable {
         }.joined()
     }
 
-    /// The table of the accounts, what is to be said of one below its line.
-    private func accounts(_ medium: OutputTarget, _ columns: Int) -> String {
-        // The details tell what is unsent.
-        let lines = AccountList(snapshot: snapshot, countsUnsent: false).text(for: medium)
+    /// Returns the table of the accounts, with the details of each account below its row.
+    private func accounts(_ target: OutputTarget, _ columns: Int) -> String {
+        // The details contain the number of pending likes.
+        let lines = AccountList(snapshot: snapshot, showsPendingLikes: false).text(for: target)
             .split(separator: "\n", omittingEmptySubsequences: false)
         var text = lines[0] + "\n"
         for (account, line) in zip(snapshot.accounts, lines.dropFirst()) {
             text += line + "\n"
             let details = TerminalText.line(details(account))
             for line in details.wrapped(to: max(10, columns - 5)) {
-                text += "     " + medium.inked(line, .faint) + "\n"
+                text += "     " + target.styled(line, .faint) + "\n"
             }
         }
         return String(text)
     }
 
-    /// Why an account is not ready, when it will be, and what its service still allows.
+    /// Returns the reason of an account's state, the time of the next retry, the rate limit and the number of pending
+    /// likes.
+    ///
+    /// The text is part of the output to a pipe, so its wording must not change.
     private func details(_ account: AccountRecord) -> String {
         var sentences = [account.stateReason]
         if let moment = account.retryAt { sentences.append("Next try \(moment.clock(now: now)).") }
@@ -116,9 +122,11 @@ struct StatusScreen: Renderable {
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    private var choice: String {
+    private var providerChoice: String {
         let providers = snapshot.providers.filter { $0.shownState == "ready" }.map(\.id)
-        return providers.isEmpty ? "none is configured" : providers.joined(separator: ", ")
+        return providers.isEmpty
+            ? "no provider is configured yet"
+            : "available providers: \(providers.joined(separator: ", "))"
     }
 
     private func unconfigured(_ columns: Int) -> String {
@@ -126,7 +134,7 @@ struct StatusScreen: Renderable {
         return advice.map { "\n" + paragraph($0, columns) } ?? ""
     }
 
-    /// The providers that cannot be used, and why.
+    /// Returns the providers that cannot be used, with the reasons.
     private func unusable(_ columns: Int) -> String {
         snapshot.providers.compactMap(\.problem).map { "\n" + paragraph($0, columns) }.joined()
     }

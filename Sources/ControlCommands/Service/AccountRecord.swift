@@ -1,16 +1,16 @@
 internal import BusAPI
 internal import DBus
 
-/// An account, as the daemon describes it.
+/// The properties of an account on D-Bus.
 struct AccountRecord {
     let path: ObjectPath
     let properties: [String: Variant]
-    /// Whether it has a feed, which an account has as long as it is logged in.
+    /// True if the account has the interface `Feed`, which only a logged-in account has.
     let isLoggedIn: Bool
     let defaultSource: String?
-    /// The photos whose likes wait to be sent; nil where there are no likes, as while logged out.
+    /// The photos with a pending like or unlike; nil if the account has no likes, as after a logout.
     let pendingLikes: [String]?
-    /// Who the user is; nil where that is not known.
+    /// The profile; nil if the account has none.
     let profile: [String: Variant]?
 
     init?(path: ObjectPath, interfaces: [String: [String: Variant]]) {
@@ -29,10 +29,9 @@ struct AccountRecord {
         let label = properties["Label"]?.string ?? ""
         return label.isEmpty ? id : label
     }
-    /// The user's name, for people; empty if it is not known.
+    /// The user's full name; empty if it is unknown.
     var name: String { profile?["Name"]?.string ?? "" }
-    /// The properties of the account, name and avatar, and the likes that wait to be sent: all that is no page of
-    /// its own.
+    /// The properties of the account, with the name and avatar of the profile and the pending likes.
     var json: JSON {
         var all = properties
         for key in ["Name", "Avatar"] { all[key] = profile?[key] }
@@ -42,26 +41,26 @@ struct AccountRecord {
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }
     var stateReason: String { properties["StateReason"]?.string ?? "" }
-    /// What to type when it is logged out.
+    /// The hint to log in to the account again.
     var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
-    /// nil when nothing is tried again by itself.
+    /// The time of the next automatic retry; nil if there is none.
     var retryAt: Timestamp? {
         properties["RetryAt"]?.int64.flatMap { $0 > 0 ? Timestamp($0) : nil }
     }
-    /// nil where the service says nothing.
+    /// The rate limit; nil if it is unknown.
     var rateLimit: RateLimit? { properties["RateLimit"].flatMap(RateLimit.init) }
 
-    /// The last element of a path, which is the id of the object there.
+    /// Returns the last element of an object path, which is the ID of the object.
     static func id(of path: ObjectPath) -> String {
         path.text.split(separator: "/").last.map(String.init) ?? ""
     }
 }
 
-/// How many requests a service still allows.
+/// The rate limit of a service.
 struct RateLimit: Equatable {
     let remaining: UInt32
     let limit: UInt32
-    /// 0: unknown.
+    /// The time when the limit is reset, in seconds since 1970; 0 if it is unknown.
     let reset: Int64
 
     init?(_ value: Variant) {

@@ -3,35 +3,36 @@ internal import DBus
 internal import Quoting
 
 extension CommandFailure {
-    /// What an error of the bus, or of the daemon, means to a person at a terminal.
+    /// Translates an error of D-Bus or of the daemon into an exit status and a message.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - advice: What to type next after one of our errors, if more is known than its name tells.
+    ///   - advice: The hint after an error of the daemon. The default is the hint for its error name.
     init(_ error: BusError, advice: String? = nil) {
         switch error {
         case .noBus(let reason):
             self.init(
                 .unavailable,
-                "There is no session bus: \(Self.sentence(reason)) Run this in a desktop session, or under dbus-run-session."
+                "There is no session bus: \(Self.sentence(reason)) "
+                    + "Run this in a desktop session or with dbus-run-session."
             )
         case .disconnected:
-            self.init(.unavailable, "The session bus has closed the connection.")
+            self.init(.unavailable, "The session bus closed the connection.")
         case .reply(let reply):
             self.init(reply, advice)
         case .invalidName(_, let text):
-            self.init(.usage, "“\(text)” cannot be sent over the bus.")
+            self.init(.usage, "“\(text)” is not a valid D-Bus name.")
         case .invalidValue(let reason):
-            self.init(.failed, "The daemon's answer is not understood: \(Self.sentence(reason))")
+            self.init(.failed, "The daemon sent an invalid reply: \(Self.sentence(reason))")
         case .tooLarge:
-            self.init(.failed, "That is more than the bus can carry.")
+            self.init(.failed, "The message is larger than D-Bus allows.")
         }
     }
 
     private init(_ reply: ErrorReply, _ advice: String?) {
         let message = Self.sentence(reply.message)
         if let error = ServiceError(reply.name) {
-            // The daemon may know the command that helps, and then knows it better.
+            // A message that names a command contains a more specific hint.
             let advice = message.contains("imagefeedctl ") ? nil : advice ?? error.advice
             self.init(
                 error.exitStatus, [message, advice].compactMap(\.self).joined(separator: " "))
@@ -45,45 +46,45 @@ extension CommandFailure {
         }
     }
 
-    /// Whether the bus says in the daemon's name that it cannot start, has gone or does not answer.
+    /// Returns true for errors of the bus or of systemd: the daemon cannot be started, has ended or does not reply.
     private static func isUnreachable(_ name: ErrorName) -> Bool {
         let standard = "org.freedesktop.DBus.Error."
         let names = ["NoReply", "Timeout", "TimedOut", "Disconnected", "AccessDenied"]
         return name == .serviceUnknown || name == .nameHasNoOwner
             || name.text.hasPrefix(standard + "Spawn.")
             || names.contains { name.text == standard + $0 }
-            // A service that systemd starts for the bus fails under systemd's names.
+            // If systemd starts the service for the bus, the errors have the names of systemd.
             || name.text.hasPrefix("org.freedesktop.systemd1.")
     }
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {
         name == .serviceUnknown || name == .nameHasNoOwner
-            ? "Is it installed? Otherwise start imagefeedd yourself."
-            : "“systemctl --user status imagefeedd” may tell why, or imagefeedd when you start it yourself."
+            ? "Is it installed? If it is, start imagefeedd in a terminal."
+            : "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal."
     }
 
-    /// `text` with a full stop, if it has no end yet.
+    /// Returns `text` with a full stop unless it ends in a punctuation mark.
     static func sentence(_ text: String) -> String {
         text.sentence
     }
 }
 
-/// Adds, where there is no such source, where those are that there are.
+/// Runs `body`, and adds a hint to the error if the source does not exist.
 ///
-/// - Parameter body: Asks for a source.
-/// - Returns: What `body` returns.
-/// - Throws: ``CommandFailure`` for a source that there is not; whatever else `body` throws.
+/// - Parameter body: A request for a source.
+/// - Returns: The result of `body`.
+/// - Throws: ``CommandFailure`` if the source does not exist; other errors of `body` unchanged.
 @MainActor
-func namingSources<Value>(_ body: () async throws -> Value) async throws -> Value {
+func addingSourceHint<Value>(_ body: () async throws -> Value) async throws -> Value {
     do {
         return try await body()
     } catch let error as BusError where error.isReply(.notFound) {
-        throw CommandFailure(error, advice: "“imagefeedctl sources” lists what there is.")
+        throw CommandFailure(error, advice: "“imagefeedctl sources” lists the sources.")
     }
 }
 
 extension BusError {
-    /// Whether the daemon answered with this error.
+    /// Returns true if the daemon replied with this error.
     func isReply(_ error: ServiceError) -> Bool {
         if case .reply(let reply) = self { ServiceError(reply.name) == error } else { false }
     }
@@ -99,17 +100,17 @@ extension ServiceError {
         }
     }
 
-    /// What to type next, which the daemon cannot know.
+    /// The hint for users of the command line, which the daemon's message does not contain.
     fileprivate var advice: String? {
         switch self {
         case .notConfigured: "Run “imagefeedctl configure PROVIDER”."
         case .needsLogin: "Log in with “imagefeedctl login PROVIDER”."
         case .noSuchUser: "To create a user, add --register."
-        case .userExists: "To log in, leave out --register."
-        case .staleCursor: "Begin again without --cursor."
+        case .userExists: "To log in, omit --register."
+        case .staleCursor: "List the photos again without --cursor."
         case .offline: "Try again when the network is back."
-        case .rateLimited: "“imagefeedctl status” tells when to try again."
-        case .secretStoreLocked: "Unlock the keyring, and try again."
+        case .rateLimited: "“imagefeedctl status” shows the time of the next retry."
+        case .secretStoreLocked: "Unlock the keyring and try again."
         default: nil
         }
     }

@@ -1,7 +1,7 @@
 internal import BusAPI
 internal import DBus
 
-/// Asks a person for the settings of a provider, after telling where to get them.
+/// The prompts for the settings of a provider.
 @MainActor
 struct ConfigurationDialogue {
     private let client: ServiceClient
@@ -12,42 +12,45 @@ struct ConfigurationDialogue {
         self.provider = provider
     }
 
-    /// Makes sure that there is something to configure, before anybody types.
+    /// Checks that the provider has settings, so that the user is not prompted in vain.
     ///
-    /// - Throws: ``CommandFailure`` for a provider without settings, or one that cannot be used.
+    /// - Throws: ``CommandFailure`` if the provider has no settings or cannot be used.
     func checkSettings() async throws(CommandFailure) {
         if provider.state != "ready", let problem = provider.problem {
-            throw CommandFailure(.failed, "There is nothing to configure for \(problem)")
+            throw CommandFailure(.failed, "The provider cannot be configured. \(problem)")
         }
         do {
             try await client.provider(provider.path).configure([:])
         } catch let error as BusError where error.isReply(.notSupported) {
             throw CommandFailure(
-                .failed, "There is nothing to configure for “\(provider.name)”: it has no settings."
+                .failed,
+                "“\(provider.name)” has no settings. Log in with “imagefeedctl login \(provider.id)”."
             )
         } catch {
-            // Whatever else is wrong, the call that matters tells.
+            // Other errors are reported by the call that sets the values.
         }
     }
 
-    /// The client id and the client secret, each unless nothing was typed.
+    /// Prompts for the client ID and the client secret.
     ///
-    /// - Throws: ``CommandFailure`` where nobody can be asked, or when nothing was typed at all.
-    func ask() async throws(CommandFailure) -> [ProviderSetting: Variant] {
-        guard Console.canAsk else {
+    /// - Returns: The values that were entered; an empty line means no change.
+    /// - Throws: ``CommandFailure`` if there is no terminal, or if nothing was entered.
+    func prompt() async throws(CommandFailure) -> [ProviderSetting: Variant] {
+        guard Console.canPrompt else {
             throw CommandFailure(
                 .usage,
-                "There is no terminal to ask on; add --client-id ID and --client-secret-file FILE.")
+                "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
+            )
         }
-        for line in await explanation() { Console.note(line) }
+        for line in await explanation() { Console.printMessage(line) }
         var settings: [ProviderSetting: Variant] = [:]
-        Console.ask("Client ID:")
+        Console.prompt("Client ID:")
         let id = (await StandardInput.line() ?? "").trimmed
         if !id.isEmpty { settings[.clientID] = .string(id) }
-        let secret = try await SecretFile.ask(for: "client secret")
+        let secret = try await SecretFile.prompt(for: "client secret")
         if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
         guard !settings.isEmpty else {
-            throw CommandFailure(.failed, "Nothing was entered, and nothing is changed.")
+            throw CommandFailure(.failed, "Nothing was entered. The settings were not changed.")
         }
         return settings
     }
@@ -56,22 +59,22 @@ struct ConfigurationDialogue {
         let redirect = provider.redirectAddress
         return [
             provider.isConfigured
-                ? "\(provider.name) is configured already; what is left empty stays as it is."
+                ? "\(provider.name) is already configured. Leave a value empty to keep it."
                 : await help() ?? "Register an application with \(provider.name)."
         ]
             + (redirect.isEmpty
                 ? []
                 : [
-                    "Redirect addresses to enter there:  \(redirect)",
-                    "                                    \(LoginDialogue.outOfBandAddress)",
+                    "Redirect URLs of the application:  \(redirect)",
+                    "                                   \(LoginDialogue.outOfBandAddress)",
                 ])
     }
 
-    /// Where to register an application, in the words of the daemon: they come with the refusal of a login.
+    /// Returns the daemon's instructions to register an application, which are the error message of a login attempt.
     private func help() async -> String? {
         do {
             let login = try await client.manager.login(provider.id, [.manual: .bool(true)])
-            // Somebody has configured it meanwhile, and nobody wants this login. It has opened no browser.
+            // Another client has configured the provider meanwhile. The login is not needed; it has opened no browser.
             try await client.login(login).cancel()
             return nil
         } catch let error as BusError {
@@ -84,7 +87,7 @@ struct ConfigurationDialogue {
 }
 
 extension String {
-    /// The text without white space around it, which comes along when something is pasted.
+    /// The text without surrounding white space, which pasted text often has.
     var trimmed: String {
         let start = drop(while: \.isWhitespace)
         return String(start.reversed().drop(while: \.isWhitespace).reversed())

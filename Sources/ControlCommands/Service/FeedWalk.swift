@@ -1,32 +1,32 @@
 internal import BusAPI
 internal import DBus
 
-/// Photos of a feed, printed page by page as they come.
+/// A walk through a source that prints each page when it arrives.
 @MainActor
 struct FeedWalk {
     let source: String
-    /// The cursor to begin at; empty for the newest photo.
-    var start = ""
-    /// How many photos; nil for all.
-    let wanted: Int?
-    /// Whether to draw the photos, where that can be done.
+    /// The cursor of the first page; empty for the newest photos.
+    var firstCursor = ""
+    /// The largest number of photos; nil for all.
+    let limit: Int?
+    /// True if the photos are drawn, provided that the terminal and `chafa` allow it.
     var isGrid = false
-    /// What to say when there are more.
-    let advice: String
+    /// The message if there are more photos than ``limit``.
+    let continuationHint: String
 
-    /// Walks to the end, or until there are enough.
+    /// Prints pages until the limit or the end of the source.
     func run(_ client: AccountClient, _ output: OutputOptions) async throws {
-        let wanted = wanted ?? Int.max
-        var listing = FeedListing(medium: .standardOutput)
-        var photos = PhotoPage(photos: [], next: start)
+        let limit = limit ?? Int.max
+        var listing = FeedListing(target: .standardOutput)
+        var photos = PhotoPage(photos: [], next: firstCursor)
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
         if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
-            Console.note("To see the photos here, install chafa.")
+            Console.printMessage("To draw photos on the terminal, install chafa.")
         }
         repeat {
             let (page, next) = try await client.page(
-                source, cursor: photos.next, count: UInt32(min(100, wanted - listed)))
+                source, cursor: photos.next, count: UInt32(min(100, limit - listed)))
             listed += page.count
             if output.json {
                 photos.photos += page
@@ -36,17 +36,18 @@ struct FeedWalk {
                 try Console.write(listing.text(of: PhotoPage(photos: page, next: next)))
             }
             photos.next = next
-            // An empty page that has a next one breaks the contract; walking on might never end.
+            // An empty page with a cursor violates the D-Bus contract; the walk might never end.
             if page.isEmpty { break }
-        } while listed < wanted && !photos.next.isEmpty
-        if output.json { try output.show(photos) } else { explainEnd(listed, photos.next) }
+        } while listed < limit && !photos.next.isEmpty
+        if output.json { try output.show(photos) } else { printEndMessage(listed, photos.next) }
     }
 
-    private func explainEnd(_ listed: Int, _ next: String) {
+    private func printEndMessage(_ listed: Int, _ next: String) {
         if listed == 0 {
-            Console.note(start.isEmpty ? "There are no photos." : "There are no more photos.")
+            Console.printMessage(
+                firstCursor.isEmpty ? "There are no photos." : "There are no more photos.")
         } else if !next.isEmpty, OutputTarget.standardOutput != .pipe {
-            Console.note(advice)
+            Console.printMessage(continuationHint)
         }
     }
 }

@@ -1,11 +1,11 @@
 internal import BusAPI
 
-/// Likes a photo or takes a like back, and prints what has become of it.
+/// Likes or unlikes a photo, and prints the result.
 ///
 /// - Parameters:
 ///   - reference: The photo.
-///   - output: How to print.
-///   - change: Asks the daemon; gives whether the photo is to be liked, and the outcome.
+///   - output: The output options.
+///   - change: Calls the daemon. It returns true after a like and false after an unlike, and the outcome.
 /// - Throws: ``CommandFailure``, `BusError`.
 @MainActor
 func changeLike(
@@ -17,12 +17,12 @@ func changeLike(
     let account = try snapshot.loggedInAccount(reference.account)
     let provider = snapshot.providerName(of: account)
     guard account.pendingLikes != nil else {
-        throw CommandFailure(.failed, "There are no likes in “\(provider)”.")
+        throw CommandFailure(.failed, "“\(provider)” does not support likes.")
     }
     let client = session.client.account(account.path)
     let (liked, outcome) = try await change(client, reference.id)
-    let answer = LikeAnswer(
+    let result = LikeResult(
         account: account.path, photo: reference.id, liked: liked, outcome: outcome)
-    try output.show(answer)
-    if let remark = answer.remark(provider: provider) { Console.note(remark) }
+    try output.show(result)
+    if let message = result.message(provider: provider) { Console.printMessage(message) }
 }

@@ -2,37 +2,37 @@ internal import BusAPI
 internal import DBus
 internal import Glibc
 
-/// One login, from its start to its account; Ctrl-C cancels it.
+/// One login attempt, with its prompts; Ctrl-C cancels it.
 @MainActor
 final class LoginDialogue {
     private let client: ServiceClient
-    private let addressOnStandardError: Bool
+    private let printsAddressToStandardError: Bool
     private let opensBrowser: Bool
-    private let asksForCode: Bool
+    private let promptsForCode: Bool
     private var login: LoginClient?
-    /// Leads through what the browser is needed for.
-    private var guidance: Task<Void, Never>?
+    /// The task that shows the URL, opens the browser and prompts for the code; nil until the URL is known.
+    private var browserTask: Task<Void, Never>?
     private var failure: (any Error)?
     private var isInterrupted = false
-    private var hasNoCode = false
+    private var isCodeMissing = false
 
     init(
-        _ client: ServiceClient, addressOnStandardError: Bool, opensBrowser: Bool,
-        asksForCode: Bool
+        _ client: ServiceClient, printsAddressToStandardError: Bool, opensBrowser: Bool,
+        promptsForCode: Bool
     ) {
         self.client = client
-        self.addressOnStandardError = addressOnStandardError
+        self.printsAddressToStandardError = printsAddressToStandardError
         self.opensBrowser = opensBrowser
-        self.asksForCode = asksForCode
+        self.promptsForCode = promptsForCode
     }
 
-    /// Logs in, however long the person takes.
+    /// Logs in. There is no timeout, except that of the daemon.
     ///
     /// - Parameters:
-    ///   - provider: The provider's id.
-    ///   - options: What is known beforehand.
+    ///   - provider: The provider's ID.
+    ///   - options: The options of the D-Bus method `Login`.
     /// - Returns: The account.
-    /// - Throws: ``BusError``; `CancellationError` after Ctrl-C; ``CommandFailure`` when no code came.
+    /// - Throws: ``BusError``; `CancellationError` after Ctrl-C; ``CommandFailure`` if no code was entered.
     func logIn(
         to provider: String, _ options: [LoginOption: Variant]
     ) async throws -> ObjectPath {
@@ -46,30 +46,33 @@ final class LoginDialogue {
         } catch {
             if isInterrupted { throw CancellationError() }
             if let failure { throw failure }
-            if hasNoCode { throw CommandFailure(.failed, "The login was cancelled: no code came.") }
+            if isCodeMissing {
+                throw CommandFailure(
+                    .failed, "The login was cancelled, because no code was entered.")
+            }
             throw error
         }
     }
 
     private func finish(_ login: LoginClient) async throws -> ObjectPath {
-        // Where the service has to be asked for it, the address comes later.
+        // If the daemon must first send requests to the service, the URL follows as a property change.
         let addresses = try await login.watch { [weak self] changes in
-            self?.present(changes["AuthorizationUrl"]?.string ?? "", login)
+            self?.handleAddress(changes["AuthorizationUrl"]?.string ?? "", login)
         }
-        present(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
+        handleAddress(try await login.properties()["AuthorizationUrl"]?.string ?? "", login)
         defer {
             withExtendedLifetime(addresses) {}
-            guidance?.cancel()
+            browserTask?.cancel()
         }
         let account = try await login.wait()
         if let failure { throw failure }
         return account
     }
 
-    /// Shows the address, once there is one, and guides the person from there.
-    private func present(_ address: String, _ login: LoginClient) {
-        guard !address.isEmpty, guidance == nil else { return }
-        guidance = Task {
+    /// Starts the browser task when the authorization URL becomes known; does nothing for an empty or a second one.
+    private func handleAddress(_ address: String, _ login: LoginClient) {
+        guard !address.isEmpty, browserTask == nil else { return }
+        browserTask = Task {
             do {
                 try show(address)
             } catch {
@@ -77,17 +80,18 @@ final class LoginDialogue {
                 return await cancel(login)
             }
             if opensBrowser { await openBrowser(login) }
-            if asksForCode || Self.isOutOfBand(address) {
-                await askForCode(login)
+            if promptsForCode || Self.isOutOfBand(address) {
+                await promptForCode(login)
             } else {
-                Console.note("Waiting for the browser. Ctrl-C cancels the login.")
+                Console.printMessage(
+                    "Waiting for the login in the browser. Ctrl-C cancels the login.")
             }
         }
     }
 
     private func show(_ address: String) throws {
-        if addressOnStandardError {
-            Console.note(address)
+        if printsAddressToStandardError {
+            Console.printMessage(address)
         } else {
             try Console.write(TerminalText.line(address) + "\n")
         }
@@ -97,29 +101,33 @@ final class LoginDialogue {
         do {
             try await login.openBrowser()
         } catch {
-            Console.note("The browser does not open by itself; open the address in it.")
+            Console.printMessage(
+                "The browser could not be opened. Open the address above in a browser.")
         }
     }
 
-    /// Asks until the daemon takes an answer. A wrong one may also end the login: then `Wait` says so.
-    private func askForCode(_ login: LoginClient) async {
+    /// Prompts until the daemon accepts a code. If a wrong code ends the login, the D-Bus method `Wait` returns the
+    /// error.
+    private func promptForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
-            Console.ask("Paste the code, or the address that the browser ended on:")
+            Console.prompt("Paste the code, or the last address in the browser:")
             guard let code = await StandardInput.line()?.trimmed else {
-                hasNoCode = true
+                isCodeMissing = true
                 return await cancel(login)
             }
             guard !code.isEmpty else { continue }
             do {
                 return try await login.submitCode(code)
             } catch {
-                if let error = error as? BusError { Console.note(CommandFailure(error).message) }
+                if let error = error as? BusError {
+                    Console.printMessage(CommandFailure(error).message)
+                }
             }
         }
     }
 
     private func interrupt() {
-        // The second Ctrl-C does not wait for the daemon.
+        // A second Ctrl-C exits without waiting for the daemon.
         if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
         isInterrupted = true
         guard let login else { return }
@@ -127,20 +135,21 @@ final class LoginDialogue {
     }
 
     private func cancel(_ login: LoginClient) async {
-        // A login that has just ended cannot be cancelled; `Wait` tells how it ended.
+        // If the login has already ended, `Cancel` fails, and `Wait` returns the result.
         try? await login.cancel()
     }
 
-    /// Whether the service will show a code instead of sending the browser back: the way out when the
-    /// daemon's port was taken.
+    /// Returns true if the service will show a code instead of redirecting the browser.
+    ///
+    /// The daemon uses this kind of login if another program uses its port.
     nonisolated static func isOutOfBand(_ address: String) -> Bool {
         let address = address.lowercased()
         return address.contains(outOfBandAddress.replacing(":", with: "%3a"))
             || address.contains(outOfBandAddress)
     }
 
-    /// The redirect address of a login whose code is pasted.
+    /// The redirect URI of a manual login.
     ///
-    /// Source: the contract; it is what services agree on.
+    /// Source: the D-Bus interface `Login`; services use this URI by convention.
     nonisolated static let outOfBandAddress = "urn:ietf:wg:oauth:2.0:oob"
 }

@@ -1,18 +1,18 @@
 internal import DBus
 internal import Glibc
 
-/// A file that gets its name only once it is complete.
+/// A file that gets its name when it is complete.
 ///
-/// Until then it has none, so that nothing of it stays if the program is killed. On a file system without such files it
-/// has another name in the same folder; ``discard()`` removes it unless it was finished.
+/// Before that it has no name (`O_TMPFILE`), so that the kernel deletes it if the program is killed. On a file system
+/// that does not support this, it has a temporary name in the same folder, and ``discard()`` removes it.
 struct PartFile {
     let descriptor: FileDescriptor
-    /// The name until the file is complete, if it has one.
+    /// The temporary name; nil if the file has no name.
     private let part: PathBytes?
     private let path: PathBytes
     private let replaces: Bool
 
-    /// The path of a file that is to be called `name` if `path` is a folder, and `path` otherwise.
+    /// Returns the path of `name` in the folder `path`, or `path` itself if it is not a folder.
     static func target(_ path: PathBytes, name: String) -> PathBytes {
         guard isFolder(path) || path.hasSlashAtEnd else { return path }
         return path == PathBytes(".") ? PathBytes(name) : path.appending(PathBytes(name))
@@ -21,22 +21,21 @@ struct PartFile {
     /// Creates the file in the folder of `path`.
     ///
     /// - Parameters:
-    ///   - path: The name that the file gets at the end. Of a symbolic link, the file that it leads to is replaced, and the
-    ///     link stays.
-    ///   - replaces: True if a file of that name is to be replaced.
-    /// - Throws: ``CommandFailure`` when the name is in use, or there can be no file.
+    ///   - path: The final path. If it is a symbolic link, its target is replaced, and the link is kept.
+    ///   - replaces: True if an existing file is replaced.
+    /// - Throws: ``CommandFailure`` if the file exists and `replaces` is false, or if the file cannot be created.
     init(beside path: PathBytes, replaces: Bool) throws(CommandFailure) {
         self.replaces = replaces
         var status = stat()
         if !replaces, path.withCString({ lstat($0, &status) }) == 0 { throw Self.inUse(path) }
         guard !Self.isFolder(path) else {
-            throw CommandFailure(.failed, "\(path.text) is a folder.")
+            throw CommandFailure(.failed, "\(path.text) is a folder. Choose another file name.")
         }
         guard let target = replaces ? path.followingLinks() : path else {
             throw Self.failure(path, errno)
         }
         self.path = target
-        // As any file that a program saves, not as a secret one; or as the file that it replaces.
+        // The mode is that of the replaced file, or the default mode of new files: a temporary file would be private.
         let mask = umask(0)
         umask(mask)
         var mode = 0o666 & ~mask
@@ -66,23 +65,24 @@ struct PartFile {
         fchmod(descriptor.rawValue, mode)
     }
 
-    /// Gives the file its name. If that fails, a file that was complete before stays.
+    /// Gives the file its final name. If this fails, an existing file is kept.
     ///
-    /// - Throws: ``CommandFailure``: the disk is full, or the name came into use meanwhile.
+    /// - Throws: ``CommandFailure`` if the disk is full, or if another file with this name was created meanwhile.
     func finish() throws(CommandFailure) {
         guard fsync(descriptor.rawValue) == 0 || errno == EINVAL else {
             throw Self.failure(path, errno)
         }
         if !replaces {
-            // Unlike `rename`, it does not replace what came meanwhile.
+            // Unlike `rename`, `link` does not replace a file that was created meanwhile.
             if link(to: path) {
-                // File system watchers wait for the close of a descriptor for writing, which a link does not report.
+                // A link does not send the inotify event for which file system watchers wait: the close of a descriptor
+                // that was open for writing.
                 let written = path.withCString { open($0, O_WRONLY | O_CLOEXEC) }
                 if written >= 0 { close(written) }
                 return
             }
             if errno == EEXIST { throw Self.inUse(path) }
-            // Some file systems have no links.
+            // Some file systems do not support hard links.
             var status = stat()
             if path.withCString({ lstat($0, &status) }) == 0 { throw Self.inUse(path) }
         }
@@ -94,10 +94,10 @@ struct PartFile {
         }
     }
 
-    /// Removes a file that has a name and is not finished.
+    /// Removes the temporary name, if there is one.
     func discard() { if let part { Self.unlink(part) } }
 
-    /// Gives a temporary name to a file that has none: a link replaces no file, `rename` does.
+    /// Gives a temporary name to a file without a name, because only `rename` can replace a file, not `link`.
     private func named() throws(CommandFailure) -> PathBytes {
         let name = path.folder.appending(PathBytes(".imagefeed-\(getpid()).part"))
         Self.unlink(name)
@@ -105,7 +105,9 @@ struct PartFile {
         return name
     }
 
-    /// Source: open(2), under `O_TMPFILE`.
+    /// Creates a hard link to the file.
+    ///
+    /// Source: open(2), section O_TMPFILE.
     private func link(to name: PathBytes) -> Bool {
         name.withCString { name in
             if let part { return part.withCString { Glibc.link($0, name) } == 0 }
@@ -114,7 +116,7 @@ struct PartFile {
         }
     }
 
-    /// `O_TMPFILE`, which Swift does not see.
+    /// `O_TMPFILE`, a macro that Swift does not import.
     private static let withoutName = 0o20_000_000 | O_DIRECTORY
 
     private static func rename(_ old: PathBytes, _ new: PathBytes) -> Int32 {
@@ -129,7 +131,7 @@ struct PartFile {
     }
 
     private static func inUse(_ path: PathBytes) -> CommandFailure {
-        CommandFailure(.failed, "\(path.text) exists already; add --force to replace it.")
+        CommandFailure(.failed, "\(path.text) already exists. To replace it, add --force.")
     }
 
     private static func failure(_ path: PathBytes, _ number: Int32) -> CommandFailure {

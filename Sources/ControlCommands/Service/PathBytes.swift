@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import Quoting
 
-/// The path of a file, as bytes: a path need not be UTF-8.
+/// The path of a file in bytes, because a path need not be UTF-8.
 struct PathBytes: Hashable, ExpressibleByArgument {
     let bytes: [UInt8]
 
@@ -12,16 +12,16 @@ struct PathBytes: Hashable, ExpressibleByArgument {
     /// Creates a path that is UTF-8.
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// Creates a path from an argument in the form of ``RawText``.
+    /// Creates a path from an argument that is encoded by ``RawText``.
     init?(argument: String) { bytes = RawText.bytes(of: argument) }
 
-    /// The path for messages; bytes that are not UTF-8 are U+FFFD.
+    /// The path for messages, with U+FFFD for bytes that are not UTF-8.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// True if the path is UTF-8, so that ``text`` is the path itself.
     var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 
-    /// The path as a `file:` address; nil if the current folder cannot be determined.
+    /// The `file:` URI of the path; nil if the current folder cannot be determined.
     ///
     /// Source: RFC 8089, RFC 3986.
     var address: String? {
@@ -45,7 +45,7 @@ struct PathBytes: Hashable, ExpressibleByArgument {
         }
     }
 
-    /// The folder of the file, with the slash at its end; empty for a name alone.
+    /// The folder of the file with a slash at the end; empty if the path has no slash.
     var folder: PathBytes {
         PathBytes(bytes: bytes.lastIndex(of: UInt8(ascii: "/")).map { Array(bytes[...$0]) } ?? [])
     }
@@ -70,9 +70,9 @@ struct PathBytes: Hashable, ExpressibleByArgument {
         }
     }
 
-    /// Follows the symbolic link at this path, and those that it leads to.
+    /// Follows the symbolic links at this path.
     ///
-    /// - Returns: The path of the file, which may not exist; nil if it cannot be determined, with `errno` set.
+    /// - Returns: The path of the target, which need not exist; nil if it cannot be determined, with `errno` set.
     func followingLinks() -> PathBytes? {
         var path = self
         // Source: path_resolution(7): at most 40 links are followed.

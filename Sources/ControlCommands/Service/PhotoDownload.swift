@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 internal import Glibc
 
-/// One download, from its start to its end; Ctrl-C cancels it.
+/// One download, with its progress bar; Ctrl-C cancels it.
 @MainActor
 final class PhotoDownload {
     private let client: ServiceClient
@@ -11,19 +11,17 @@ final class PhotoDownload {
     private var progress = TransferProgress()
     private var isInterrupted = false
 
-    /// - Parameters:
-    ///   - client: The daemon.
-    ///   - part: The file to write to.
+    /// Prepares a download to `part`.
     init(_ client: ServiceClient, to part: PartFile) {
         self.client = client
         self.part = part
     }
 
-    /// Writes the photo into the file, however long that takes.
+    /// Writes the photo into the file. There is no timeout.
     ///
     /// - Parameters:
-    ///   - photo: The photo's id.
-    ///   - account: Its account.
+    ///   - photo: The photo's ID.
+    ///   - account: The account of the photo.
     /// - Throws: ``BusError``; `CancellationError` after Ctrl-C.
     func run(_ photo: String, of account: AccountClient) async throws {
         let watch = SignalWatch { [weak self] in self?.interrupt() }
@@ -48,13 +46,13 @@ final class PhotoDownload {
         if let columns = Self.columns { Console.redraw(progress.line(columns)) }
     }
 
-    /// The width of the terminal; nil where nobody looks at progress.
+    /// The width of the terminal at standard error; nil if it is not a terminal, so that no progress is shown.
     private static var columns: Int? {
         if case .terminal(let columns, _) = OutputTarget.standardError { columns } else { nil }
     }
 
     private func interrupt() {
-        // The second Ctrl-C does not wait for the daemon.
+        // A second Ctrl-C exits without waiting for the daemon.
         if isInterrupted {
             part.discard()
             exit(ProgramStatus.interrupted.rawValue)
@@ -65,7 +63,7 @@ final class PhotoDownload {
     }
 
     private func cancel(_ transfer: TransferClient) async {
-        // A transfer that has just ended cannot be cancelled; `Wait` tells how it ended.
+        // If the transfer has already ended, `Cancel` fails, and `Wait` returns the result.
         try? await transfer.cancel()
     }
 }

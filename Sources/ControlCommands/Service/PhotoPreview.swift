@@ -1,12 +1,12 @@
 internal import BusAPI
 internal import DBus
 
-/// Photos drawn on the terminal.
+/// Previews of photos on the terminal.
 @MainActor
 struct PhotoPreview {
     let client: AccountClient
 
-    /// Draws one photo above what is said of it, if that can be.
+    /// Draws one photo, if the terminal and `chafa` allow it.
     func show(_ photo: String) async {
         guard Picture.canShow, case .terminal(let columns, _) = OutputTarget.standardOutput,
             let path = await file(photo, "small")
@@ -14,9 +14,9 @@ struct PhotoPreview {
         await Picture.show(path, columns: min(columns, 60), rows: 20)
     }
 
-    /// Draws the photos of a page beside each other.
+    /// Draws the photos of a page in a grid.
     ///
-    /// - Throws: ``CommandFailure`` when nothing can be written.
+    /// - Throws: ``CommandFailure`` if standard output cannot be written.
     func show(_ page: PhotoPage) async throws(CommandFailure) {
         guard case .terminal(let columns, _) = OutputTarget.standardOutput else { return }
         let grid = PictureGrid(columns: columns)
@@ -40,7 +40,7 @@ struct PhotoPreview {
         return PictureGrid.Tile(picture: picture, captions: [photo.caption, photo.reference])
     }
 
-    /// The photo as a file; nil where there is none, as offline.
+    /// Returns the path of the photo's image; nil if it is not available, for example while offline.
     private func file(_ photo: String, _ size: String) async -> String? {
         do {
             return try await client.imagePath(photo, size: size)

@@ -1,11 +1,12 @@
 internal import BusAPI
 internal import DBus
 
-/// A photo, as a person names it: `ACCOUNT/ID`, or the bare id of a photo of the default account.
+/// A photo argument: `ACCOUNT/ID`, or the ID of a photo of the default account.
 ///
-/// The id may hold anything, a slash too; what stands before the first slash is an account only if it can be one.
+/// The ID may contain any character, also a slash. The text before the first slash is an account only if it has the
+/// form of an account ID.
 struct PhotoReference: Equatable {
-    /// nil: the default account.
+    /// The account ID or a prefix of it; nil for the default account.
     let account: String?
     let id: String
 

@@ -1,67 +1,69 @@
 internal import DBus
 internal import Glibc
 
-/// A file with a password or another secret, which goes to the daemon as a descriptor and nowhere else.
+/// A file with a password or another secret, which is passed to the daemon as a file descriptor.
 struct SecretFile {
-    /// As much as the daemon reads.
+    /// The largest secret that the daemon accepts.
     static let limitBytes = 65536
 
     let path: PathBytes
-    /// What is in it: "password".
+    /// The word for the secret in messages, such as "password".
     let noun: String
 
     /// - Parameters:
-    ///   - path: `-` is standard input.
-    ///   - noun: What is in it, for people.
+    ///   - path: The path; `-` is standard input.
+    ///   - noun: The word for the secret in messages.
     init(_ path: PathBytes, _ noun: String) {
         self.path = path
         self.noun = noun
     }
 
-    /// The secret, in a pipe.
+    /// Returns a pipe that contains the secret.
     ///
-    /// One line feed at its end is no part of it. `-` at a terminal asks for it.
+    /// One line feed at the end of the file is not part of the secret. If the path is `-` and standard input is a
+    /// terminal, the method prompts for the secret.
     ///
-    /// - Throws: ``CommandFailure`` when the file cannot be read or is too long.
+    /// - Throws: ``CommandFailure`` if the file cannot be read or is too long.
     @MainActor func descriptor() async throws(CommandFailure) -> FileDescriptor {
-        try piped(isStandardInput && Console.canAsk ? await ask() : read())
+        try piped(isStandardInput && Console.canPrompt ? await prompt() : read())
     }
 
-    /// Asks a person at the terminal.
+    /// Prompts for a secret on the terminal.
     ///
-    /// - Returns: The secret, in a pipe; nil when nothing was typed.
-    @MainActor static func ask(
+    /// - Returns: A pipe that contains the secret; nil if the line was empty.
+    @MainActor static func prompt(
         for noun: String
     ) async throws(CommandFailure) -> FileDescriptor? {
         let file = SecretFile(PathBytes("-"), noun)
-        let bytes = try await file.ask()
+        let bytes = try await file.prompt()
         return bytes.isEmpty ? nil : try file.piped(bytes)
     }
 
-    /// Asks a person at the terminal for a new secret, twice, since nobody sees what they type.
+    /// Prompts for a new secret on the terminal, twice, because the input is hidden.
     ///
-    /// - Returns: The secret, in a pipe; nil when nothing was typed.
-    /// - Throws: ``CommandFailure`` also when the two are not the same.
-    @MainActor static func askForNew(
+    /// - Returns: A pipe that contains the secret; nil if the first line was empty.
+    /// - Throws: ``CommandFailure``, also if the two lines differ.
+    @MainActor static func promptForNew(
         _ noun: String
     ) async throws(CommandFailure) -> FileDescriptor? {
         let file = SecretFile(PathBytes("-"), noun)
-        var first = try await file.ask(" (empty for none)")
+        var first = try await file.prompt(" (empty for none)")
         defer { HiddenInput.erase(&first) }
         guard !first.isEmpty else { return nil }
-        var second = try await file.ask(" again")
+        var second = try await file.prompt(" again")
         defer { HiddenInput.erase(&second) }
         guard first == second else {
-            throw CommandFailure(.failed, "The second \(noun) is not the first one.")
+            throw CommandFailure(
+                .failed, "The second \(noun) differs from the first one. Try again.")
         }
         return try file.piped(first)
     }
 
-    @MainActor private func ask(_ more: String = "") async throws(CommandFailure) -> [UInt8] {
-        try await HiddenInput.line("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
+    @MainActor private func prompt(_ more: String = "") async throws(CommandFailure) -> [UInt8] {
+        try await HiddenInput.readLine("\(noun.prefix(1).uppercased())\(noun.dropFirst())\(more):")
     }
 
-    /// - Returns: The end of a pipe from which the bytes are read, but for a line feed at the end.
+    /// Returns the read end of a pipe that contains the bytes without a line feed at the end, and erases the bytes.
     private func piped(_ secret: consuming [UInt8]) throws(CommandFailure) -> FileDescriptor {
         var bytes = secret
         defer { HiddenInput.erase(&bytes) }
@@ -77,14 +79,14 @@ struct SecretFile {
     private var isStandardInput: Bool { path == PathBytes("-") }
     private var name: String { isStandardInput ? "standard input" : path.text }
 
-    /// All bytes, or enough of them to see that they are too many.
+    /// Reads the file up to the limit and two more bytes: a line feed, and one that shows that the file is too long.
     private func read() throws(CommandFailure) -> [UInt8] {
         let descriptor =
             isStandardInput
             ? dup(STDIN_FILENO) : path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
-        // Never grows: a copy of the secret would stay behind.
+        // The array has its final size: growing it would leave copies of the secret in memory.
         var bytes = [UInt8](repeating: 0, count: Self.limitBytes + 2)
         var count = 0
         while count < bytes.count {

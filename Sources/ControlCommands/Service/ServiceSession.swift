@@ -1,25 +1,27 @@
 internal import BusAPI
 internal import DBus
 
-/// The daemon, as one command talks to it. The bus starts it if it is not running.
+/// The connection of a command to the daemon. The bus starts the daemon if it is not running.
 @MainActor
 struct ServiceSession {
     let client: ServiceClient
 
     /// Connects to the session bus.
     ///
-    /// - Throws: ``BusError/noBus(_:)``.
+    /// - Throws: ``BusError/noBus(_:)`` if there is no session bus.
     init() throws { client = ServiceClient(try BusConnection.session()) }
 
-    /// Everything that the daemon tells of itself.
+    /// Returns the current state of the daemon.
     func snapshot() async throws -> ServiceSnapshot {
         ServiceSnapshot(
             manager: try await client.manager.properties(), objects: try await client.objects())
     }
 
-    /// The account that `reference` means, and how to call it.
+    /// Finds a logged-in account.
     ///
-    /// - Throws: ``CommandFailure`` when there is none, or when it is logged out.
+    /// - Parameter reference: See ``ServiceSnapshot/account(_:)``.
+    /// - Returns: The account and its client.
+    /// - Throws: ``CommandFailure`` if there is no such account or it is logged out.
     func feed(
         _ reference: String?
     ) async throws -> (client: AccountClient, account: AccountRecord) {

@@ -3,18 +3,19 @@ internal import DBus
 internal import Quoting
 
 extension ServiceSnapshot {
-    /// The account that a person means.
+    /// Finds the account for an account argument.
     ///
-    /// - Parameter reference: An id, an unambiguous beginning of one, or an object path; nil for the
-    ///   default account.
+    /// - Parameter reference: An ID, an unambiguous prefix of one, or an object path; nil or empty for the default
+    ///   account.
     /// - Returns: The account, logged in or not.
-    /// - Throws: ``CommandFailure``, which says what to type instead.
+    /// - Throws: ``CommandFailure`` if there is no such account or the prefix is ambiguous.
     func account(_ reference: String?) throws(CommandFailure) -> AccountRecord {
         guard let reference, !reference.isEmpty else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
                 throw CommandFailure(
                     .needsLogin,
-                    "No account is logged in. Log in with “imagefeedctl login PROVIDER”; “imagefeedctl providers” lists them."
+                    "No account is logged in. Log in with “imagefeedctl login PROVIDER”; "
+                        + "“imagefeedctl providers” lists the providers."
                 )
             }
             return account
@@ -25,20 +26,22 @@ extension ServiceSnapshot {
         let candidates = accounts.filter { $0.id.hasPrefix(id) }
         guard let account = candidates.first else {
             throw CommandFailure(
-                .failed, "There is no account “\(id.excerpt)”; “imagefeedctl accounts” lists them.")
+                .failed,
+                "There is no account “\(id.excerpt)”. “imagefeedctl accounts” lists the accounts.")
         }
         guard candidates.count == 1 else {
             let ids = candidates.map(\.id).joined(separator: ", ")
-            throw CommandFailure(.usage, "“\(id.excerpt)” may mean \(ids); say more of it.")
+            throw CommandFailure(
+                .usage, "The account “\(id.excerpt)” is ambiguous. Choose one of: \(ids).")
         }
         return account
     }
 
-    /// The account that a person means, which must be logged in.
+    /// Finds the logged-in account for an account argument.
     ///
     /// - Parameter reference: See ``account(_:)``.
     /// - Returns: The account.
-    /// - Throws: ``CommandFailure``, which says what to type instead.
+    /// - Throws: ``CommandFailure`` if there is no such account, the prefix is ambiguous or the account is logged out.
     func loggedInAccount(_ reference: String?) throws(CommandFailure) -> AccountRecord {
         let account = try account(reference)
         guard account.isLoggedIn else {
@@ -49,14 +52,15 @@ extension ServiceSnapshot {
         return account
     }
 
-    /// The provider with this id.
+    /// Returns the provider with an ID.
     ///
-    /// - Throws: ``CommandFailure``, which says where the ids are.
+    /// - Throws: ``CommandFailure`` if there is no such provider.
     func provider(_ id: String) throws(CommandFailure) -> ProviderRecord {
         guard let provider = providers.first(where: { $0.id == id }) else {
             throw CommandFailure(
                 .failed,
-                "There is no provider “\(id.excerpt)”; “imagefeedctl providers” lists them.")
+                "There is no provider “\(id.excerpt)”. “imagefeedctl providers” lists the providers."
+            )
         }
         return provider
     }

@@ -1,17 +1,18 @@
 internal import BusAPI
 internal import DBus
 
-/// What the daemon told of itself at one moment.
+/// The state of the daemon at one time.
 struct ServiceSnapshot {
+    /// The properties of the interface `Manager`.
     let manager: [String: Variant]
-    /// By their ids.
+    /// The providers, sorted by object path.
     let providers: [ProviderRecord]
-    /// By their ids.
+    /// The accounts, sorted by object path.
     let accounts: [AccountRecord]
 
     /// - Parameters:
-    ///   - manager: The properties of the manager.
-    ///   - objects: The objects below the root, with their interfaces and properties.
+    ///   - manager: The properties of the interface `Manager`.
+    ///   - objects: The objects below the root object, with their interfaces and properties.
     init(
         manager: [String: Variant], objects: [ObjectPath: [String: [String: Variant]]]
     ) {
@@ -25,18 +26,18 @@ struct ServiceSnapshot {
     var isOnline: Bool { manager["Online"]?.bool ?? false }
     /// The limits of the daemon's systemd unit that are not in force.
     var missingLimits: [String] { manager["MissingLimits"]?.strings ?? [] }
-    /// nil when no account is logged in.
+    /// The path of the default account; nil if no account is logged in.
     var defaultAccount: ObjectPath? {
         manager["DefaultAccount"]?.objectPath.flatMap { $0 == .root ? nil : $0 }
     }
 
-    /// The name that a person knows the provider of `account` by.
+    /// Returns the display name of an account's provider.
     func providerName(of account: AccountRecord) -> String {
         providers.first { $0.id == account.providerID }?.name ?? account.providerID
     }
 }
 
-/// A provider, as the daemon describes it.
+/// The properties of a provider on D-Bus.
 struct ProviderRecord {
     let path: ObjectPath
     let properties: [String: Variant]
@@ -52,17 +53,17 @@ struct ProviderRecord {
     var authentication: String { properties["Authentication"]?.string ?? "" }
     var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
-    /// `ready` for a daemon that does not say.
+    /// The state; `ready` if an older daemon does not have the property.
     var state: String { properties["State"]?.string ?? "ready" }
     var stateReason: String { properties["StateReason"]?.string ?? "" }
-    /// Why the provider cannot be used, with its ID; nil if it can.
+    /// The ID of the provider and the reason why it cannot be used; nil if it can be used.
     var problem: String? { stateReason.isEmpty ? nil : "\(id): \(stateReason)" }
-    /// What is to be shown as the state: a provider that is ready may still need settings.
+    /// The state for lists, in which a ready provider without its settings is `not configured`.
     var shownState: String {
         state == "ready" && !isConfigured ? "not configured" : state
     }
-    /// What keeps a plugin from the rest of the computer; empty for what comes with the daemon.
+    /// The kind of the plugin's sandbox; empty for a built-in provider.
     var sandbox: String { properties["Sandbox"]?.string ?? "" }
-    /// Where a browser returns to after a login; empty where there is no such thing.
+    /// The redirect URI of browser logins; empty if the provider has no browser login.
     var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
 }

@@ -1,0 +1,7 @@
+internal import ArgumentParser
+
+/// The option that selects an account.
+struct AccountOption: ParsableArguments {
+    @Option(help: "The ID of an account, or an unambiguous prefix. Default: the default account.")
+    var account: String?
+}

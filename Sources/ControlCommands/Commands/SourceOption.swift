@@ -1,0 +1,9 @@
+internal import ArgumentParser
+
+/// The option that selects a source.
+struct SourceOption: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: "A source listed by “imagefeedctl sources”. Default: the account's default source.")
+    var source = ""
+}
