@@ -16,7 +16,7 @@ struct ConfigureTests {
             #expect(result.exit == .code(1))
             #expect(
                 result.error
-                    == "imagefeedctl: The provider cannot be configured. unsplash: Exec is missing.\n"
+                    == "imagefeedctl: Unsplash cannot be configured: Exec is missing.\n"
             )
             #expect(service.unsplash.settings.value.isEmpty)
             let status = try await Control.run(["status"])

@@ -73,7 +73,7 @@ struct ExitStatusTests {
         let result = try await Control.run(arguments)
         #expect(result.exit == .code(69))
         #expect(result.output == "")
-        #expect(result.error.contains("Is it installed?"))
+        #expect(result.error.contains("Install Image Feed"))
         #expect(result.error.split(separator: "\n").count == 1)
     }
 

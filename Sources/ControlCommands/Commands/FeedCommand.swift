@@ -8,7 +8,7 @@ struct FeedCommand: AsyncParsableCommand {
 
     @OptionGroup var accountOption: AccountOption
     @OptionGroup var sourceOption: SourceOption
-    @Option(help: "The number of photos to list. Default: 30.")
+    @Option(help: "The number of photos to list. (default: 30)")
     var count: Int?
     @Option(
         parsing: .unconditional,

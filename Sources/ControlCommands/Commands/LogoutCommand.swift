@@ -6,7 +6,8 @@ struct LogoutCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logout", abstract: "Log out of an account; it stays in the list of accounts.")
 
-    @Argument(help: "The ID of an account, or an unambiguous prefix. Default: the default account.")
+    @Argument(
+        help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
     var account: String?
     @Flag(help: "Do not ask for confirmation.")
     var yes = false

@@ -6,7 +6,8 @@ struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: "Show the profile of an account's user.")
 
-    @Argument(help: "The ID of an account, or an unambiguous prefix. Default: the default account.")
+    @Argument(
+        help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
     var account: String?
     @Option(
         parsing: .unconditional,

@@ -4,6 +4,7 @@ internal import ArgumentParser
 struct SourceOption: ParsableArguments {
     @Option(
         parsing: .unconditional,
-        help: "A source listed by “imagefeedctl sources”. Default: the account's default source.")
+        help: "A source listed by “imagefeedctl sources”. If omitted: the account's default source."
+    )
     var source = ""
 }

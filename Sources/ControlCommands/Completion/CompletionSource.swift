@@ -3,7 +3,7 @@ internal import DBus
 internal import Dispatch
 internal import Glibc
 
-/// Finds the completions of a word, with the IDs of a running daemon.
+/// The completions of a word, with the IDs of a running daemon.
 @MainActor
 struct CompletionSource {
     let outline: CommandOutline.Command

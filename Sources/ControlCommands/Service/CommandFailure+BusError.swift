@@ -59,7 +59,7 @@ extension CommandFailure {
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {
         name == .serviceUnknown || name == .nameHasNoOwner
-            ? "Is it installed? If it is, start imagefeedd in a terminal."
+            ? "Install Image Feed, or start imagefeedd in a terminal."
             : "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal."
     }
 

@@ -16,8 +16,9 @@ struct ConfigurationDialogue {
     ///
     /// - Throws: ``CommandFailure`` if the provider has no settings or cannot be used.
     func checkSettings() async throws(CommandFailure) {
-        if provider.state != "ready", let problem = provider.problem {
-            throw CommandFailure(.failed, "The provider cannot be configured. \(problem)")
+        if provider.state != "ready", !provider.stateReason.isEmpty {
+            throw CommandFailure(
+                .failed, "\(provider.name) cannot be configured: \(provider.stateReason)")
         }
         do {
             try await client.provider(provider.path).configure([:])

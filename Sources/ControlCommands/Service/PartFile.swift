@@ -47,17 +47,17 @@ struct PartFile {
             mode = status.st_mode & 0o777
         }
         let folder = target.folder
-        let nameless = (folder.isEmpty ? PathBytes(".") : folder).withCString {
-            open($0, O_WRONLY | O_CLOEXEC | Self.withoutName, 0o666)
+        let unnamed = (folder.isEmpty ? PathBytes(".") : folder).withCString {
+            open($0, O_WRONLY | O_CLOEXEC | Self.unnamedFileFlags, 0o666)
         }
-        if nameless >= 0 {
-            descriptor = FileDescriptor(owning: nameless)
+        if unnamed >= 0 {
+            descriptor = FileDescriptor(owning: unnamed)
             part = nil
         } else {
-            let ending = ".part"
-            let name = folder.appending(PathBytes(".imagefeed-XXXXXX\(ending)"))
+            let suffix = ".part"
+            let name = folder.appending(PathBytes(".imagefeed-XXXXXX\(suffix)"))
             var template = name.bytes.map(CChar.init(bitPattern:)) + [0]
-            let number = mkstemps(&template, Int32(ending.utf8.count))
+            let number = mkstemps(&template, Int32(suffix.utf8.count))
             guard number >= 0 else { throw Self.failure(path, errno) }
             descriptor = FileDescriptor(owning: number)
             part = PathBytes(bytes: template.dropLast().map(UInt8.init(bitPattern:)))
@@ -86,7 +86,7 @@ struct PartFile {
             var status = stat()
             if path.withCString({ lstat($0, &status) }) == 0 { throw Self.inUse(path) }
         }
-        let part = if let part { part } else { try named() }
+        let part = if let part { part } else { try makeTemporaryName() }
         guard Self.rename(part, path) == 0 else {
             let number = errno
             Self.unlink(part)
@@ -98,7 +98,7 @@ struct PartFile {
     func discard() { if let part { Self.unlink(part) } }
 
     /// Gives a temporary name to a file without a name, because only `rename` can replace a file, not `link`.
-    private func named() throws(CommandFailure) -> PathBytes {
+    private func makeTemporaryName() throws(CommandFailure) -> PathBytes {
         let name = path.folder.appending(PathBytes(".imagefeed-\(getpid()).part"))
         Self.unlink(name)
         guard link(to: name) else { throw Self.failure(path, errno) }
@@ -117,7 +117,7 @@ struct PartFile {
     }
 
     /// `O_TMPFILE`, a macro that Swift does not import.
-    private static let withoutName = 0o20_000_000 | O_DIRECTORY
+    private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
 
     private static func rename(_ old: PathBytes, _ new: PathBytes) -> Int32 {
         old.withCString { old in new.withCString { Glibc.rename(old, $0) } }
