@@ -230,7 +230,7 @@ struct SecretStoreUseTests {
         try await fixture.state { $0 == .ready }
         fixture.world.secrets.state.update {
             $0.isLocked = true
-            $0.unlocksWhenAsked = false
+            $0.unlocksOnPrompt = false
         }
         await #expect(throws: SecretStoreError.dismissed("Dismissed.")) {
             try await fixture.engine.remove(fixture.account)

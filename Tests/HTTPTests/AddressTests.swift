@@ -16,11 +16,11 @@ struct AddressTests {
         "https://example.org/\0", "http://93.184.216.34/", "http://192.168.0.1/", "http://0.0.0.0/",
         "https://\(String(repeating: "a", count: 20_000)).org/",
     ])
-    func `what is no address, or of another scheme, is refused`(url: String) async {
+    func `invalid addresses and other schemes are rejected`(url: String) async {
         #expect(await makeClient().failure(of: HTTPRequest(.get, url)) == .invalidAddress)
     }
 
-    @Test func `http is for loopback alone, whatever the name says`() async throws {
+    @Test func `plain HTTP is allowed only to loopback addresses`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "here"))
         let client = makeClient(
             makeLimits {
@@ -37,7 +37,7 @@ struct AddressTests {
         "[::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "10.1.2.3", "169.254.169.254",
         "[fe80::1]", "[fd00::1]", "service.test", "inner.test",
     ])
-    func `a stranger does not lead into the user's own network`(host: String) async throws {
+    func `an address from a service may not be on the local network`(host: String) async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient(
             makeLimits {
@@ -52,7 +52,7 @@ struct AddressTests {
         #expect(server.connections.value.accepted == 0)
     }
 
-    @Test func `a service on loopback may name addresses there`() async throws {
+    @Test func `an address from a loopback service may be on loopback`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient()
         let request = HTTPRequest.stranger("\(server.origin)/", allowsLoopback: true)
@@ -61,7 +61,9 @@ struct AddressTests {
         #expect(await client.failure(of: inner) == .forbiddenAddress)
     }
 
-    @Test func `a stranger does not get a connection that was opened for the user`() async throws {
+    @Test func `an address from a service does not reuse a connection to the local network`()
+        async throws
+    {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient(
             makeLimits { $0.names = ["service.test:\(server.port):127.0.0.1"] })
@@ -76,7 +78,7 @@ struct AddressTests {
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct ProxyTests {
-    @Test func `a proxy is asked for all but loopback`() async throws {
+    @Test func `all requests except those to loopback use the proxy`() async throws {
         let server = try LoopbackServer { request in
             LoopbackResponse(request.method == "CONNECT" ? 403 : 200)
         }
@@ -85,7 +87,7 @@ struct ProxyTests {
         ])
         #expect(await client.failure(of: HTTPRequest(.get, "https://photos.test/a")) != nil)
         #expect(server.requests.value.map(\.target) == ["photos.test:443"])
-        // The proxy is on loopback; what a stranger names is not.
+        // The proxy is on loopback, which does not affect addresses from a service.
         #expect(await client.failure(of: .stranger("https://photos.test/a")) != .forbiddenAddress)
         #expect(server.requests.value.count == 2)
         #expect(await client.failure(of: .stranger("https://10.0.0.1/")) == .forbiddenAddress)
@@ -102,7 +104,7 @@ struct ProxyTests {
         ("10.1.2.3", "https://10.1.2.3/"), ("", "https://127.0.0.1/"), ("", "http://127.0.0.1/"),
         ("", "https://localhost/"), ("fd00::/8", "https://[fd00::1]/"),
     ])
-    func `exceptions are connected to directly`(exceptions: String, url: String) throws {
+    func `exceptions are connected directly`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["https_proxy": "http://p", "no_proxy": exceptions][$0] }
         let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
         #expect(try proxies.proxy(for: address) == nil)
@@ -113,7 +115,7 @@ struct ProxyTests {
         ("photos.test", "https://otherphotos.test/"), ("10.0.0.0/8", "https://11.1.2.3/"),
         ("10.0.0.0/99", "https://10.1.2.3/"), ("/", "https://10.1.2.3/"), (".", "https://a/"),
     ])
-    func `all else goes through the proxy`(exceptions: String, url: String) throws {
+    func `other addresses use the proxy`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["ALL_PROXY": "http://p", "NO_PROXY": exceptions][$0] }
         let address = try WebAddress(url, CurlLibrary.load(), limits: Limits())
         #expect(try proxies.proxy(for: address)?.text == "http://p")
@@ -123,7 +125,8 @@ struct ProxyTests {
         "intranet", "printer.local", "nas.lan", "router.home.arpa", "wiki.corp", "db.internal",
         "a.b.localdomain",
     ])
-    func `a proxy receives no name of the local network from a stranger`(host: String) async throws
+    func `an address from a service cannot make the proxy resolve local names`(host: String)
+        async throws
     {
         let proxy = try LoopbackServer(LoopbackResponse(403))
         let client = makeClient(proxies: ["https_proxy": proxy.origin])
@@ -164,7 +167,7 @@ struct ProxyPasswordTests {
             "http://bob:secret%0d%0aX@proxy:8080", "http://bob:secret@proxy:8080/path",
             "bob:secret", "http://bob:\u{7}secret@\u{7}:8080",
         ])
-    func `a malformed proxy address is named, and not repeated`(
+    func `the error for a malformed proxy address names the variable, not the address`(
         variable: String, value: String
     ) async throws {
         let error = try #require(await thrownError((variable, value)))
@@ -173,7 +176,7 @@ struct ProxyPasswordTests {
         #expect(
             text.hasPrefix(
                 "The service cannot be reached: the proxy address in \(variable) is malformed: "))
-        // The explanation uses no word of the address.
+        // No part of the address is quoted.
         #expect(!text.contains("bob") && !text.contains("secret") && !text.contains("ss@"))
         #expect(!text.contains("pa#") && !text.contains("pa/") && !text.contains("pa?"))
     }
@@ -183,8 +186,7 @@ struct ProxyPasswordTests {
         "socks5://bob:secret@127.0.0.1:1",
         "http://bob:secret@proxy.invalid:8080", "https://bob:secret@127.0.0.1:1/",
     ])
-    func `a proxy that cannot be reached is named without its password`(value: String) async throws
-    {
+    func `the error for an unreachable proxy has no password`(value: String) async throws {
         let error = try #require(await thrownError(("https_proxy", value)))
         let text = "\(error)"
         #expect(!text.contains("secret") && !text.contains("bob"), "\(text)")
@@ -213,23 +215,23 @@ struct ProxyPasswordTests {
         ("http://[fe80::1%eth0]:3128", "http://[fe80::1%eth0]:3128"),
         ("http://bob@proxy:8080", "http://proxy:8080"),
     ])
-    func `addresses as curl takes them are accepted`(value: String, text: String) throws {
+    func `proxy addresses in the formats of curl are accepted`(value: String, text: String) throws {
         #expect(try ProxyAddress(parsing: value).text == text)
         #expect("\(try ProxyAddress(parsing: value))" == text)
     }
 }
 
-/// Addresses that programs which tunnel all traffic make up for names.
+/// Placeholder addresses, to which programs that tunnel all traffic resolve names.
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct PlaceholderAddressTests {
     @Test(arguments: ["198.18.0.0", "198.19.255.255", "fc00::5", "fc00:3fff::1"])
-    func `the address of a name may be a placeholder of a tunnel`(text: String) throws {
+    func `a name may resolve to a placeholder of a tunnel`(text: String) throws {
         let address = try #require(IPAddress(text))
-        for reach in [AddressScope.publicOnly, .publicOrLoopback] {
-            #expect(reach.permits(address, .https, isResolved: true))
-            #expect(!reach.permits(address, .https, isResolved: false))
-            #expect(!reach.permits(address, .http, isResolved: true))
+        for scope in [AddressScope.publicOnly, .publicOrLoopback] {
+            #expect(scope.permits(address, .https, isResolved: true))
+            #expect(!scope.permits(address, .https, isResolved: false))
+            #expect(!scope.permits(address, .http, isResolved: true))
         }
     }
 
@@ -237,14 +239,14 @@ struct PlaceholderAddressTests {
         "198.17.255.255", "198.20.0.0", "fc00:4000::1", "fd00::1", "10.0.0.1", "127.0.0.1",
         "192.168.0.1", "169.254.169.254",
     ])
-    func `other addresses count as before`(text: String) throws {
+    func `other addresses are permitted independently of the resolution`(text: String) throws {
         let address = try #require(IPAddress(text))
         #expect(
             AddressScope.publicOnly.permits(address, .https, isResolved: true)
                 == AddressScope.publicOnly.permits(address, .https, isResolved: false))
     }
 
-    @Test func `a connection to a placeholder is attempted for a name only`() async throws {
+    @Test func `a connection to a placeholder requires a name`() async throws {
         let client = makeClient(
             makeLimits {
                 $0.names = ["photos.test:443:198.18.0.5", "inner.test:443:10.0.0.5"]
@@ -252,7 +254,7 @@ struct PlaceholderAddressTests {
             })
         #expect(await client.failure(of: .stranger("https://198.18.0.5/")) == .forbiddenAddress)
         #expect(await client.failure(of: .stranger("https://inner.test/")) == .forbiddenAddress)
-        // Nothing answers here.
+        // The connection is attempted and fails.
         #expect(await client.failure(of: .stranger("https://photos.test/")) != .forbiddenAddress)
     }
 }

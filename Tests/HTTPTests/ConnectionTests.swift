@@ -7,14 +7,14 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct ConnectionTests {
-    @Test func `a connection serves one request after the other`() async throws {
+    @Test func `a connection is reused for later requests`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let client = makeClient()
         for _ in 0..<20 { #expect(try await client.text(server.origin) == "ok") }
         #expect(server.connections.value.accepted == 1)
     }
 
-    @Test func `a connection that was closed meanwhile is replaced`() async throws {
+    @Test func `a closed connection is replaced`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let client = makeClient()
         #expect(try await client.text(server.origin) == "ok")
@@ -32,7 +32,7 @@ struct ConnectionTests {
         #expect(server.connections.value.mostOpen <= 6)
     }
 
-    @Test func `nothing is left when nobody asked for a while`() async throws {
+    @Test func `connections are closed after the idle time`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let rests = Observed(0)
         let client = makeClient(makeLimits { $0.idling = .milliseconds(100) }) {
@@ -47,7 +47,7 @@ struct ConnectionTests {
         #expect(server.connections.value.accepted == 2)
     }
 
-    @Test func `a client that is dropped closes its connections`() async throws {
+    @Test func `a released client closes its connections`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         #expect(try await makeClient().text(server.origin) == "ok")
         try await server.connections.wait { $0.open == 0 ? true : nil }

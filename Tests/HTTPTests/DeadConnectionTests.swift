@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-/// Connections whose path through the network goes away without a notice, as after a suspend or a change of the Wi-Fi.
+/// Connections whose network path disappears without a notice, as after a suspend or a change of the Wi-Fi.
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct DeadConnectionTests {
@@ -15,7 +15,7 @@ struct DeadConnectionTests {
     }
 
     private static let fast = makeLimits { $0.silence = .milliseconds(500) }
-    /// Limits with which only a notice of a change ends the silence of a test.
+    /// Limits with which the silence of a test ends only after a reported change of the network.
     private static let patient = makeLimits {
         $0.silence = .seconds(50)
         $0.silenceAfterChange = .milliseconds(300)
@@ -103,7 +103,7 @@ struct DeadConnectionTests {
         #expect(service.relay.accepted.value == 2)
     }
 
-    @Test func `a request that was quick to be cancelled keeps the connection`() async throws {
+    @Test func `a request that is cancelled early does not retire the connection`() async throws {
         let (service, client) = try await makeConnection(.http2, Limits())
         let isHeld = service.isHeld
         isHeld.update { $0 = true }
@@ -118,12 +118,12 @@ struct DeadConnectionTests {
     }
 
     @Test(arguments: Version.allCases)
-    func `a silent server gets a request twice at most`(version: Version) async throws {
+    func `a request to a silent server is repeated at most once`(version: Version) async throws {
         let (service, client) = try await makeConnection(version, Self.fast)
         service.isHeld.update { $0 = true }
         #expect(await client.failure(of: request(service)) == .failed)
         #expect(service.server.requests.value.count == 3)
-        // On a new connection, a silence is not the fault of the connection.
+        // On a new connection, the request is not repeated.
         let other = service.makeClient(Self.fast)
         #expect(await other.failure(of: request(service)) == .failed)
         #expect(service.server.requests.value.count == 4)
@@ -160,7 +160,7 @@ struct DeadConnectionTests {
     }
 
     @Test(arguments: Version.allCases)
-    func `a request in progress ends on its connection if that is alive`(
+    func `a request in progress completes on a working connection after a change of the network`(
         version: Version
     ) async throws {
         let (service, client) = try await makeConnection(
@@ -199,10 +199,10 @@ struct DeadConnectionTests {
         #expect(service.relay.accepted.value == 1)
     }
 
-    @Test func `a request that has no connection yet starts anew after a change of the network`()
+    @Test func `a request without a connection restarts after a change of the network`()
         async throws
     {
-        // The first server accepts connections and never answers to TLS.
+        // The server accepts connections and never responds to the TLS handshake.
         let silent = try LoopbackServer(LoopbackResponse())
         let client = makeClient(makeLimits { $0.connecting = .seconds(50) })
         var request = HTTPRequest(.post, "https://127.0.0.1:\(silent.port)/")
@@ -258,7 +258,7 @@ struct DeadConnectionTests {
         #expect(service.relay.accepted.value == 2)
     }
 
-    @Test func `the clocks of this machine detect no suspend in a test`() {
+    @Test func `the system clocks detect no suspend during a test`() {
         var detector = SuspendDetector()
         let isDetected = detector.detectSuspend()
         #expect(!isDetected)
@@ -285,7 +285,7 @@ struct DeadConnectionTests {
         #expect(timeouts.contains(12_345))
     }
 
-    @Test func `a client with retired connections rests when they are closed`() async throws {
+    @Test func `retired connections are closed after the idle time`() async throws {
         let service = try await RelayedService(.http1)
         let rests = Observed(0)
         let client = makeClient(makeLimits { $0.idling = .milliseconds(100) }) {
@@ -300,13 +300,13 @@ struct DeadConnectionTests {
     }
 }
 
-/// A service behind a relay: over HTTP/1.1 without TLS, or over HTTP/2 with TLS by nghttpx.
+/// A service behind a relay: HTTP/1.1 without TLS, or HTTP/2 with TLS through nghttpx.
 private final class RelayedService {
     let server: LoopbackServer
     let relay: LoopbackRelay
-    /// True if the server holds its responses back.
+    /// True if the server holds its responses.
     let isHeld: Observed<Bool>
-    /// The address, with a slash at its end.
+    /// The address, with a trailing slash.
     let origin: String
     private let frontend: HTTP2Frontend?
 

@@ -37,7 +37,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [0, 1, 100_000, 5_000_000])
-    func `a body goes into the file, as it is told`(count: Int) async throws {
+    func `a download writes the body to the file and reports progress`(count: Int) async throws {
         defer { close(file) }
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let server = try LoopbackServer(LoopbackResponse(body: bytes))
@@ -53,7 +53,7 @@ struct DownloadTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test func `progress is told at most ten times a second`() async throws {
+    @Test func `progress is reported at most ten times a second`() async throws {
         defer { close(file) }
         let pieces = [[UInt8]](repeating: [1], count: 100)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(5)))
@@ -62,12 +62,12 @@ struct DownloadTests {
         _ = try await makeClient().download(HTTPRequest(.get, server.origin), into: file) {
             progress.append($0)
         }
-        // The first and the last report do not wait.
-        let most = (ContinuousClock.now - start) / .milliseconds(100) + 2
-        #expect(Double(progress.value.count) <= most)
+        // The first and the last report are not delayed.
+        let maximum = (ContinuousClock.now - start) / .milliseconds(100) + 2
+        #expect(Double(progress.value.count) <= maximum)
     }
 
-    @Test func `progress is reported whenever bytes arrive, however slowly`() async throws {
+    @Test func `progress is reported while bytes arrive slowly`() async throws {
         defer { close(file) }
         let pieces = [[UInt8]](repeating: [UInt8](repeating: 1, count: 1000), count: 30)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(25)))
@@ -80,7 +80,7 @@ struct DownloadTests {
         #expect(progress.value.last == HTTPProgress(received: 30_000, total: 30_000))
     }
 
-    @Test func `progress that was held back is reported while no bytes arrive`() async throws {
+    @Test func `delayed progress is reported while no bytes arrive`() async throws {
         let bytes = [UInt8](repeating: 1, count: 1000)
         let server = try LoopbackServer(
             .truncated(body: bytes, promised: 2000, end: .silence))
@@ -92,7 +92,7 @@ struct DownloadTests {
             }
             close(file)
         }
-        // The bytes arrive right after the report of the length.
+        // The bytes arrive immediately after the report of the length.
         try await progress.wait {
             $0.last == HTTPProgress(received: 1000, total: 2000) ? true : nil
         }
@@ -100,7 +100,7 @@ struct DownloadTests {
         await running.value
     }
 
-    @Test func `a download may take its time as long as bytes keep coming`() async throws {
+    @Test func `a download may exceed the time limit while bytes arrive`() async throws {
         defer { close(file) }
         let pieces = [[UInt8]](repeating: [1], count: 60)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(30)))
@@ -109,7 +109,7 @@ struct DownloadTests {
         #expect(contents().count == 60)
     }
 
-    @Test func `a download that does not begin, or falls silent, is given up`() async throws {
+    @Test func `a download without a response or without further bytes fails`() async throws {
         defer { close(file) }
         let client = makeClient(makeLimits { $0.silence = .seconds(2) })
         let mute = try LoopbackServer(.silence)
@@ -119,7 +119,7 @@ struct DownloadTests {
         #expect(await failure(client, HTTPRequest(.get, stuck.origin), into: file) == .failed)
     }
 
-    @Test func `another answer comes with its body, and the file stays empty`() async throws {
+    @Test func `an error response is returned with its body and not written`() async throws {
         defer { close(file) }
         let server = try LoopbackServer(LoopbackResponse(404, text: "gone"))
         let response = try await makeClient().download(HTTPRequest(.get, server.origin), into: file)
@@ -131,7 +131,7 @@ struct DownloadTests {
         #expect(contents().isEmpty)
     }
 
-    @Test func `another answer has its limit`() async throws {
+    @Test func `the body of an error response has a limit`() async throws {
         defer { close(file) }
         let server = try LoopbackServer(
             LoopbackResponse(500, body: [UInt8](repeating: 1, count: 2000)))
@@ -139,7 +139,7 @@ struct DownloadTests {
         #expect(await failure(client, HTTPRequest(.get, server.origin), into: file) == .tooLarge)
     }
 
-    @Test func `an image without an end is cut off`() async throws {
+    @Test func `an endless download ends at the limit`() async throws {
         defer { close(file) }
         let server = try LoopbackServer(.endless())
         let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = 5_000_000 }
@@ -147,7 +147,7 @@ struct DownloadTests {
         #expect(contents().count <= 5_000_000)
     }
 
-    @Test func `a disk that is full is told of`() async throws {
+    @Test func `a full disk is reported`() async throws {
         defer { close(file) }
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
@@ -160,7 +160,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a server that is faster than the disk waits`() async throws {
+    @Test func `a fast server is throttled to the speed of the disk`() async throws {
         defer { close(file) }
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
@@ -178,7 +178,7 @@ struct DownloadTests {
         let running = Task { [request] in
             try await client.download(request, into: writeEnd) { _ in }
         }
-        // Nobody reads the pipe: much longer than the limit for a silent server.
+        // Nothing reads the pipe for much longer than the time limit of a silent server.
         _ = try await server.requests.elements(1)
         let pause = try LoopbackServer(
             LoopbackResponse(steps: [.pause(.milliseconds(2500))] + LoopbackResponse().steps))
@@ -193,7 +193,7 @@ struct DownloadTests {
         close(readEnd)
     }
 
-    @Test func `a download that is cancelled leaves the file alone`() async throws {
+    @Test func `a cancelled download does not access the file again`() async throws {
         let server = try LoopbackServer(.endless())
         let client = makeClient()
         let progress = Observed<[HTTPProgress]>()
@@ -203,7 +203,7 @@ struct DownloadTests {
                 _ = try await client.download(request, into: file) { progress.append($0) }
                 return Failure?.none
             } catch {
-                // Whatever is opened next has the same number.
+                // The next opened file gets the same descriptor.
                 close(file)
                 return Failure(error)
             }
@@ -215,26 +215,14 @@ struct DownloadTests {
     }
 }
 
-/// Reads on a thread of its own until there was enough.
+/// Reads from a descriptor on a new thread until the total is reached.
 private func drain(_ descriptor: Int32, _ count: Int, _ total: Observed<Int>) {
-    final class Box {
-        let work: () -> Void
-        init(_ work: @escaping () -> Void) { self.work = work }
-    }
-    let box = Box {
+    onThread {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while total.value < count {
-            let got = read(descriptor, &buffer, buffer.count)
-            guard got > 0 else { return }
-            total.update { $0 += got }
+            let readCount = read(descriptor, &buffer, buffer.count)
+            guard readCount > 0 else { return }
+            total.update { $0 += readCount }
         }
     }
-    var thread = pthread_t()
-    pthread_create(
-        &thread, nil,
-        { context in
-            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().work() }
-            return nil
-        }, Unmanaged.passRetained(box).toOpaque())
-    pthread_detach(thread)
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-/// A client with short limits, and no proxy unless the test says so.
+/// Creates a client with the given limits and proxies, by default without a proxy.
 @MainActor
 func makeClient(
     _ limits: Limits = Limits(), proxies: [String: String] = [:],
@@ -24,14 +24,14 @@ func makeLimits(_ change: (inout Limits) -> Void) -> Limits {
 }
 
 extension HTTPRequest {
-    /// Changed in place.
+    /// Returns a changed copy of the request.
     func with(_ change: (inout HTTPRequest) -> Void) -> HTTPRequest {
         var request = self
         change(&request)
         return request
     }
 
-    /// Named by a stranger, of whom a service on loopback is not afraid.
+    /// A request to an address that a service named.
     static func stranger(_ url: String, allowsLoopback: Bool = false) -> HTTPRequest {
         HTTPRequest(.get, url).with {
             $0.addressSource = .stranger
@@ -61,7 +61,7 @@ enum Failure: Hashable {
 }
 
 extension CurlClient {
-    /// How a request fails; nil if it does not.
+    /// Returns the error of a request; nil for a success.
     func failure(of request: HTTPRequest) async -> Failure? {
         do {
             _ = try await send(request)
@@ -71,7 +71,7 @@ extension CurlClient {
         }
     }
 
-    /// What many answers say that are asked for at once.
+    /// Sends requests concurrently and returns their different responses.
     func texts(_ urls: [String]) async throws -> Set<String> {
         try await withThrowingTaskGroup(of: String.self) { group in
             for url in urls { group.addTask { try await self.text(url) } }

@@ -8,7 +8,7 @@ struct IPAddressTests {
         "198.17.0.1", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001:82a::200e",
         "::ffff:1.1.1.1", "64:ff9b::1.1.1.1", "2002:0101:0101::1",
     ])
-    func `an address of the Internet is public`(text: String) throws {
+    func `an address on the Internet is public`(text: String) throws {
         #expect(try #require(IPAddress(text)).isPublic)
     }
 
@@ -22,7 +22,7 @@ struct IPAddressTests {
         "2002:7f00:1::1", "2002:c0a8:101::1", "fe80::1", "fec0::1", "fc00::1", "fd12:3456::1",
         "ff02::1", "2001::1", "2001:2::1", "2001:db8::1", "3fff::1", "100::1", "4000::1",
     ])
-    func `any other address is not`(text: String) throws {
+    func `a reserved address is not public`(text: String) throws {
         #expect(try !#require(IPAddress(text)).isPublic)
     }
 
@@ -30,14 +30,16 @@ struct IPAddressTests {
         ("127.0.0.1", true), ("127.9.9.9", true), ("::1", true), ("::ffff:127.0.0.1", true),
         ("0.0.0.0", false), ("::", false), ("10.0.0.1", false), ("::2", false),
     ])
-    func `loopback is this machine in both versions`(text: String, isLoopback: Bool) throws {
+    func `loopback addresses are recognized in both IP versions`(text: String, isLoopback: Bool)
+        throws
+    {
         #expect(try #require(IPAddress(text)).isLoopback == isLoopback)
     }
 
     @Test(arguments: [
         "", "localhost", "127.1", "0x7f.1", "1.2.3.4.5", "[::1]", "::1%lo", "1.2.3.4 ",
     ])
-    func `what is written otherwise is no address`(text: String) {
+    func `other notations are not accepted`(text: String) {
         #expect(IPAddress(text) == nil)
     }
 }

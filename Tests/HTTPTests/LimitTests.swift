@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct LimitTests {
     @Test(arguments: [false, true])
-    func `a body may be as large as the limit, and no larger`(chunked: Bool) async throws {
+    func `a body larger than the limit fails`(chunked: Bool) async throws {
         let server = try LoopbackServer { request in
             let count = Int(request.query) ?? 0
             return LoopbackResponse(
@@ -24,27 +24,27 @@ struct LimitTests {
         await #expect(throws: HTTPError.tooLarge(limit: 100_000)) { try await client.send(exceeds) }
     }
 
-    @Test func `a body without an end is cut off`() async throws {
+    @Test func `an endless body fails at the limit`() async throws {
         let server = try LoopbackServer(.endless())
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .tooLarge)
         try await server.connections.wait { $0.open == 0 ? true : nil }
     }
 
-    @Test func `a small body that becomes a large one is cut off`() async throws {
+    @Test func `the limit applies to the decompressed body`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
                 headers: [("Content-Encoding", "gzip")], body: gzipBomb(pieces: 400_000)))
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .tooLarge)
     }
 
-    @Test func `too large a head is cut off`() async throws {
+    @Test func `a head larger than the limit fails`() async throws {
         let long = String(repeating: "a", count: 30_000)
         let server = try LoopbackServer(
             LoopbackResponse(headers: [("A", long), ("B", long), ("C", long)]))
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .tooLarge)
     }
 
-    @Test func `too many header fields are cut off`() async throws {
+    @Test func `too many header fields fail`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(headers: (0..<1000).map { ("A\($0)", "b") }))
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .failed)
@@ -57,12 +57,12 @@ struct LimitTests {
         .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
         .raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc"),
     ])
-    func `an answer that is none is a failure`(response: LoopbackResponse) async throws {
+    func `an invalid response is a failure`(response: LoopbackResponse) async throws {
         let server = try LoopbackServer(response)
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .failed)
     }
 
-    @Test func `a server that falls silent is given up`() async throws {
+    @Test func `a silent server is a failure`() async throws {
         let client = makeClient(makeLimits { $0.silence = .milliseconds(200) })
         let mute = try LoopbackServer(.silence)
         #expect(await client.failure(of: HTTPRequest(.get, mute.origin)) == .failed)
@@ -71,20 +71,20 @@ struct LimitTests {
         try await stuck.connections.wait { $0.open == 0 ? true : nil }
     }
 
-    @Test func `an answer that drips is given up when its time is over`() async throws {
+    @Test func `a slow response fails at the time limit`() async throws {
         let pieces = [[UInt8]](repeating: [1], count: 1000)
         let server = try LoopbackServer(.dripping(pieces: pieces, pause: .milliseconds(20)))
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
         #expect(await makeClient().failure(of: request) == .failed)
     }
 
-    @Test func `nobody there, or nobody who answers the door, is unreachable`() async throws {
+    @Test func `a server that does not accept connections is unreachable`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         server.stop()
         let full = try FullListener()
         let client = makeClient(makeLimits { $0.connecting = .milliseconds(300) })
         try await server.connections.wait { $0.open == 0 ? true : nil }
-        for url in [server.origin, "http://127.0.0.1:\(full.port)", "https://nobody.invalid/"] {
+        for url in [server.origin, "http://127.0.0.1:\(full.port)", "https://missing.invalid/"] {
             #expect(await client.failure(of: HTTPRequest(.get, url)) == .unreachable)
         }
         let error = await #expect(throws: HTTPError.self) {
@@ -93,7 +93,7 @@ struct LimitTests {
         #expect(error?.description.contains(" ms") == false)
     }
 
-    @Test func `a client that is closed answers nobody any more`() async throws {
+    @Test func `requests of a closed client fail`() async throws {
         let server = try LoopbackServer(.silence)
         let client = makeClient()
         let running = Task { await client.failure(of: HTTPRequest(.get, server.origin)) }
@@ -103,7 +103,7 @@ struct LimitTests {
         #expect(await client.failure(of: HTTPRequest(.get, server.origin)) == .failed)
     }
 
-    @Test func `a request that is cancelled ends at once`() async throws {
+    @Test func `a cancelled request ends at once`() async throws {
         let server = try LoopbackServer(.silence)
         let client = makeClient()
         let running = Task { await client.failure(of: HTTPRequest(.get, server.origin)) }
@@ -119,7 +119,7 @@ struct LimitTests {
     }
 }
 
-/// A listener whose queue is full: a connection to it is never made.
+/// A listener with a full queue, to which no further connection is established.
 private final class FullListener {
     let port: UInt16
     private var sockets: [Int32] = []
@@ -151,7 +151,8 @@ private final class FullListener {
     deinit { sockets.forEach { close($0) } }
 }
 
-/// One letter, and as many times 258 more of it. Without its checksum, which nobody shall come to.
+/// Returns compressed data: one letter and its repetition, 258 times per piece. It has no checksum, because the limit
+/// is reached before.
 ///
 /// Source: RFC 1951 §3.2.6, fixed Huffman codes.
 private func gzipBomb(pieces: Int) -> [UInt8] {
@@ -168,7 +169,7 @@ private func gzipBomb(pieces: Int) -> [UInt8] {
         }
     }
     append(0b011, 3)
-    // The letter: 0x30 + 0x61, its code reversed.
+    // The letter: 0x30 + 0x61, with its code reversed.
     append(0b1000_1001, 8)
     // Length 258 is 11000101, reversed; distance 1 is 00000.
     for _ in 0..<pieces { append(0b00000_10100011, 13) }

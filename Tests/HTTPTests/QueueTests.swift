@@ -5,23 +5,23 @@ import Testing
 
 @testable import HTTP
 
-/// Many transfers at a time.
+/// Concurrent transfers.
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct QueueTests {
-    /// Starts a server that answers requests for `/image` when the gate is open, and all others at once.
+    /// Starts a server that responds to `/image` when the gate is open, and to other requests at once.
     private func makeServer() throws -> (LoopbackServer, Gate) {
         let gate = Gate()
         let server = try LoopbackServer { request in
-            let answer = LoopbackResponse(text: request.path)
-            guard request.path == "/image" else { return answer }
+            let response = LoopbackResponse(text: request.path)
+            guard request.path == "/image" else { return response }
             let wait: @Sendable () -> Void = { gate.wait() }
-            return LoopbackResponse(steps: [.run(wait)] + answer.steps)
+            return LoopbackResponse(steps: [.run(wait)] + response.steps)
         }
         return (server, gate)
     }
 
-    /// Downloads to a file that nobody reads.
+    /// Downloads to `/dev/null`.
     private func download(_ client: CurlClient, _ request: HTTPRequest) async -> Failure? {
         let file = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(file) }
@@ -39,7 +39,7 @@ struct QueueTests {
         (0..<count).map { _ in Task { await download(client, request) } }
     }
 
-    @Test func `the time in the queue does not count as time for connecting`() async throws {
+    @Test func `the connect timeout excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
                 steps: [.pause(.milliseconds(400))] + LoopbackResponse(text: "ok").steps))
@@ -53,7 +53,7 @@ struct QueueTests {
         #expect(server.connections.value.mostOpen <= 8)
     }
 
-    @Test func `the time in the queue does not count for a download`() async throws {
+    @Test func `the time limit of a download excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
                 steps: [.pause(.milliseconds(600))] + LoopbackResponse(text: "ok").steps))
@@ -62,7 +62,7 @@ struct QueueTests {
         for task in start(3, client, request) { #expect(await task.value == nil) }
     }
 
-    @Test func `slow images do not delay a request to the same server`() async throws {
+    @Test func `slow downloads do not delay a request to the same server`() async throws {
         let (server, gate) = try makeServer()
         let client = makeClient()
         let image = HTTPRequest(.get, "\(server.origin)/image")
@@ -76,7 +76,7 @@ struct QueueTests {
         for task in images { #expect(await task.value == nil) }
     }
 
-    @Test func `slow images of many servers do not delay a request to another`() async throws {
+    @Test func `slow downloads from many servers do not delay a request to another`() async throws {
         let servers = try (0..<6).map { _ in try makeServer() }
         let client = makeClient()
         let images = servers.flatMap { server, _ in
@@ -89,7 +89,7 @@ struct QueueTests {
         for task in images { #expect(await task.value == nil) }
     }
 
-    @Test func `a transfer waits only so long for a connection, and the server is not blamed`()
+    @Test func `a transfer in the queue fails after the queue timeout`()
         async throws
     {
         let (server, gate) = try makeServer()
@@ -109,7 +109,7 @@ struct QueueTests {
         gate.open()
         #expect(await slow.value == nil)
         for task in first { #expect(await task.value == nil) }
-        // The connections are free again.
+        // The connections are available again.
         #expect(await download(client, image) == nil)
     }
 
@@ -128,7 +128,7 @@ struct QueueTests {
         #expect(server.requests.value.count == 2)
     }
 
-    @Test func `a client that is closed starts nothing that waits`() async throws {
+    @Test func `closing a client fails the transfers in the queue`() async throws {
         let (server, gate) = try makeServer()
         defer { gate.open() }
         let client = makeClient(makeLimits { $0.transfersPerHost = 1 })
@@ -138,30 +138,5 @@ struct QueueTests {
         for task in images { #expect(await task.value == .failed) }
         #expect(server.requests.value.count == 1)
         #expect(client.isResting)
-    }
-}
-
-/// A gate at which the threads of a server wait until a test opens it.
-nonisolated private final class Gate: Sendable {
-    // The functions of semaphores may be called on any thread.
-    private nonisolated(unsafe) let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        semaphore = .allocate(capacity: 1)
-        sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func open() { sem_post(semaphore) }
-
-    /// Blocks until ``open()``.
-    func wait() {
-        while sem_wait(semaphore) < 0 && errno == EINTR {}
-        // The gate stays open.
-        sem_post(semaphore)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct RedirectTests {
-    /// Answers `/STATUS?LOCATION` by that redirect, and the rest with a text.
+    /// Starts a server that responds to `/STATUS?LOCATION` with that redirect, and to other requests with a text.
     private func makeServer() throws -> LoopbackServer {
         try LoopbackServer { request in
             guard let status = Int(request.path.dropFirst()) else {
@@ -27,7 +27,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308], ["/end?a", "end?a", "../end?a", "/%65nd?a"])
-    func `a GET follows with all it has within its origin`(
+    func `a GET is repeated with all fields within its origin`(
         status: Int, location: String
     ) async throws {
         let server = try makeServer()
@@ -44,10 +44,12 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `credentials stay with their origin, and do not come back`(status: Int) async throws {
+    func `credentials are not sent to another origin, nor back to the first`(status: Int)
+        async throws
+    {
         let home = try makeServer()
         let away = try makeServer()
-        // There and back again.
+        // The redirects lead to the other origin and back.
         let request = loggedIn(
             .get, "\(home.origin)/\(status)?\(away.origin)/302?\(home.origin)/end")
         _ = try await makeClient().send(request)
@@ -65,18 +67,18 @@ struct RedirectTests {
         let home = try makeServer()
         let away = try makeServer()
         let client = makeClient()
-        for (target, isElsewhere) in [
+        for (target, leavesOrigin) in [
             ("/end", false), ("\(away.origin)/end", true),
             ("\(away.origin)/302?\(home.origin)/end", true),
         ] {
             let response = try await client.send(loggedIn(.get, "\(home.origin)/302?\(target)"))
-            #expect(response.leftOrigin == isElsewhere, "\(target)")
+            #expect(response.leftOrigin == leavesOrigin, "\(target)")
         }
         #expect(try await !client.send(loggedIn(.get, "\(home.origin)/end")).leftOrigin)
     }
 
     @Test(arguments: [301, 302, 303])
-    func `a POST becomes a GET within its origin`(status: Int) async throws {
+    func `a redirected POST becomes a GET within its origin`(status: Int) async throws {
         let server = try makeServer()
         let request = loggedIn(.post, "\(server.origin)/\(status)?/end")
         #expect(try await makeClient().send(request).status == 200)
@@ -88,7 +90,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [307, 308])
-    func `a POST is repeated within its origin`(status: Int) async throws {
+    func `a redirected POST is repeated within its origin`(status: Int) async throws {
         let server = try makeServer()
         let request = loggedIn(.post, "\(server.origin)/\(status)?/end")
         #expect(try await makeClient().send(request).status == 200)
@@ -99,7 +101,9 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a POST does not follow elsewhere, and a PUT nowhere`(status: Int) async throws {
+    func `a POST is not redirected to another origin, and a PUT not at all`(status: Int)
+        async throws
+    {
         let home = try makeServer()
         let away = try makeServer()
         let client = makeClient()
@@ -119,7 +123,7 @@ struct RedirectTests {
         "https://user:pass@example.org/",
         "http://", "https://[", "dict://127.0.0.1:11211/stat",
     ])
-    func `a redirect leads nowhere it must not`(location: String) async throws {
+    func `a redirect to a forbidden address fails`(location: String) async throws {
         let server = try makeServer()
         let client = makeClient(
             makeLimits { $0.names = ["inner.test:443:10.0.0.1", "inner.test:80:10.0.0.1"] })
@@ -127,7 +131,7 @@ struct RedirectTests {
         #expect(await client.failure(of: request) == .forbiddenAddress)
     }
 
-    @Test func `a redirect does not lead to another service on loopback`() async throws {
+    @Test func `a redirect to another loopback service fails`() async throws {
         let home = try makeServer()
         let away = try makeServer()
         let request = HTTPRequest(.get, "\(home.origin)/302?\(away.origin)/end")
@@ -135,7 +139,7 @@ struct RedirectTests {
         #expect(away.connections.value.accepted == 0)
     }
 
-    @Test func `five redirects are followed, and no more`() async throws {
+    @Test func `at most five redirects are followed`() async throws {
         let server = try LoopbackServer { request in
             let left = Int(request.path.dropFirst()) ?? 0
             return left == 0 ? LoopbackResponse() : .redirect(to: "/\(left - 1)")
@@ -146,12 +150,12 @@ struct RedirectTests {
     }
 
     @Test(arguments: [300, 302, 304, 399])
-    func `a redirect that leads nowhere is an answer`(status: Int) async throws {
+    func `a redirect without a location is returned`(status: Int) async throws {
         let server = try LoopbackServer(LoopbackResponse(status))
         #expect(try await makeClient().send(HTTPRequest(.get, server.origin)).status == status)
     }
 
-    @Test func `the body of a redirect is not waited for`() async throws {
+    @Test func `the body of a redirect is not read`() async throws {
         let server = try LoopbackServer { request in
             guard request.path == "/" else { return LoopbackResponse(text: "arrived") }
             return .endless(headers: [("Location", "/end")]).with(status: 302)
@@ -159,7 +163,7 @@ struct RedirectTests {
         #expect(try await makeClient().text("\(server.origin)/") == "arrived")
     }
 
-    @Test func `the time limit is for all hops together`() async throws {
+    @Test func `the time limit includes all redirects`() async throws {
         let server = try LoopbackServer { request in
             LoopbackResponse(
                 steps: [.pause(.milliseconds(300))] + LoopbackResponse.redirect(to: "/").steps)
@@ -172,11 +176,11 @@ struct RedirectTests {
 }
 
 extension LoopbackResponse {
-    /// The same with another status line.
+    /// Returns the response with another status.
     fileprivate func with(status: Int) -> LoopbackResponse {
         guard case .send(let head) = steps.first else { return self }
         let text = String(decoding: head, as: UTF8.self)
-        let changed = "HTTP/1.1 \(status) Elsewhere" + text.drop { $0 != "\r\n" }
+        let changed = "HTTP/1.1 \(status) Found" + text.drop { $0 != "\r\n" }
         return LoopbackResponse(steps: [.send(Array(changed.utf8))] + steps.dropFirst())
     }
 }

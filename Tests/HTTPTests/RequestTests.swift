@@ -7,7 +7,7 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct RequestTests {
-    @Test func `a request goes out as it was meant`() async throws {
+    @Test func `a request is sent with its fields and the token`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let client = makeClient()
         var request = HTTPRequest(.get, "\(server.origin)/photos?a=%20&b=c#fragment")
@@ -27,12 +27,12 @@ struct RequestTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.post, .put, .delete])
-    func `a body goes out with its length, or none`(method: HTTPRequest.Method) async throws {
+    func `a body is sent with its length`(method: HTTPRequest.Method) async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient()
         var request = HTTPRequest(method, server.origin)
         _ = try await client.send(request)
-        // More than what libcurl would ask permission for.
+        // Large enough for libcurl to send `Expect: 100-continue` by default.
         request.body = [UInt8](repeating: 7, count: 2 << 20)
         request.headers.append("Content-Type", "image/x")
         _ = try await client.send(request)
@@ -45,7 +45,7 @@ struct RequestTests {
         #expect(seen[1]["Expect"] == nil)
     }
 
-    @Test func `a form goes out as one`() async throws {
+    @Test func `a form is sent URL-encoded`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         var request = HTTPRequest(.post, server.origin)
         request.setForm([("grant_type", "a b")])
@@ -59,7 +59,7 @@ struct RequestTests {
         ("X\r\nY", "a"), ("X", "a\r\nY: b"), ("X", "a\0b"), ("", "a"), ("X:", "a"), ("Host", "a"),
         ("Content-Length", "0"), ("Transfer-Encoding", "chunked"), ("ü", "a"),
     ])
-    func `a header field that would break the message is refused`(
+    func `an invalid header field is rejected`(
         name: String, value: String
     ) async throws {
         let server = try LoopbackServer(LoopbackResponse())
@@ -73,7 +73,7 @@ struct RequestTests {
     }
 
     @Test(arguments: [200, 204, 304, 401, 404, 429, 500])
-    func `every status is an answer`(status: Int) async throws {
+    func `every status is returned`(status: Int) async throws {
         let server = try LoopbackServer(
             LoopbackResponse(status, headers: [("X-A", " b "), ("Link", "1"), ("link", "2")]))
         let response = try await makeClient().send(HTTPRequest(.get, server.origin))
@@ -82,7 +82,7 @@ struct RequestTests {
         #expect(response.headers.all("Link") == ["1", "2"])
     }
 
-    @Test func `interim answers and trailers are passed over`() async throws {
+    @Test func `interim responses and trailers are ignored`() async throws {
         let server = try LoopbackServer(
             .raw(
                 """
@@ -97,7 +97,7 @@ struct RequestTests {
         #expect(response.body == Array("ok".utf8))
     }
 
-    @Test func `a body comes decompressed`() async throws {
+    @Test func `a compressed body is decompressed`() async throws {
         let gzip: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 255, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0,
             0, 0,
@@ -107,7 +107,7 @@ struct RequestTests {
         #expect(try await makeClient().text(server.origin) == "hello")
     }
 
-    @Test func `libcurl that is not there is an error`() {
+    @Test func `a missing libcurl is an error`() {
         #expect(throws: HTTPError.self) { _ = try CurlLibrary("libnothing.so.4") }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP
 
-/// Downloads whose connection drops.
+/// Downloads whose connection is interrupted.
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct ResumptionTests {
@@ -25,20 +25,20 @@ struct ResumptionTests {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Whether all of it is there. Where it is not, nobody wants to see each byte.
-    private var isWhole: Bool { contents() == Self.bytes }
+    /// True if the file has the whole body. A Boolean, because a comparison in `#expect` would print all bytes.
+    private var isComplete: Bool { contents() == Self.bytes }
 
-    /// A server that breaks off after so many bytes, and again, until it has been asked so often.
+    /// Starts a server that interrupts a number of responses after a number of bytes.
     private func server(
         breaking: Int, after count: Int = 100_000,
         headers: [(String, String)] = [("ETag", "\"a\"")],
         end: LoopbackResponse.Step = .reset,
         change: @escaping @Sendable (Int, inout LoopbackResponse) -> Void = { _, _ in }
     ) throws -> LoopbackServer {
-        let asked = Observed(0)
+        let requestCount = Observed(0)
         return try LoopbackServer { request in
-            let number = asked.value
-            asked.update { $0 += 1 }
+            let number = requestCount.value
+            requestCount.update { $0 += 1 }
             let start = request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
             let rest = Array(Self.bytes[start...])
             let total = Self.bytes.count
@@ -70,11 +70,11 @@ struct ResumptionTests {
         [("ETag", "\"a\"")], [("Last-Modified", "Sat, 07 Nov 2026 09:00:00 GMT")],
         [("ETag", "W/\"a\""), ("Last-Modified", "Sat, 07 Nov 2026 09:00:00 GMT")],
     ])
-    func `a download goes on where it was`(headers: [(String, String)]) async throws {
+    func `an interrupted download is resumed`(headers: [(String, String)]) async throws {
         defer { close(file) }
         let server = try server(breaking: 2, headers: headers)
         let (response, progress) = try await download(server)
-        #expect(isWhole)
+        #expect(isComplete)
         #expect(response.status == 200)
         let total = Self.bytes.count
         #expect(progress.last == HTTPProgress(received: total, total: total))
@@ -88,15 +88,15 @@ struct ResumptionTests {
         }
     }
 
-    @Test func `a server that falls silent is asked again`() async throws {
+    @Test func `a download from a silent server is resumed`() async throws {
         defer { close(file) }
         let server = try server(breaking: 1, end: .silence)
         let client = makeClient(makeLimits { $0.silence = .seconds(1) })
         _ = try await download(server, client)
-        #expect(isWhole)
+        #expect(isComplete)
     }
 
-    @Test func `a download that gets no more bytes ends after its time limit, retries included`()
+    @Test func `the time limit without further bytes includes retries`()
         async throws
     {
         defer { close(file) }
@@ -108,14 +108,14 @@ struct ResumptionTests {
         await #expect(throws: HTTPError.failed("silence for 1.0 seconds")) {
             try await client.download(request, into: file) { _ in }
         }
-        // The pause before the third attempt is longer than the rest of the time.
+        // The pause before the third attempt exceeds the remaining time.
         #expect(server.requests.value.count == 2)
     }
 
     @Test(arguments: [
         [], [("ETag", "W/\"a\"")], [("ETag", "\"a\""), ("Accept-Ranges", "none")],
     ])
-    func `what cannot be told from another is not put together`(
+    func `a download without a strong validator is not resumed`(
         headers: [(String, String)]
     ) async throws {
         defer { close(file) }
@@ -129,24 +129,26 @@ struct ResumptionTests {
         LoopbackResponse(206, headers: [("Content-Range", "bytes 5-9/10")], text: "other"),
         LoopbackResponse(404, text: "gone"),
     ])
-    func `what does not go on is a failure`(other: LoopbackResponse) async throws {
+    func `a response that does not continue the download is a failure`(other: LoopbackResponse)
+        async throws
+    {
         defer { close(file) }
         let server = try server(breaking: 1) { number, response in
             if number > 0 { response = other }
         }
         await #expect(throws: HTTPError.self) { try await download(server) }
-        let isBeginning = Self.bytes.starts(with: contents())
-        #expect(isBeginning)
+        let isPrefix = Self.bytes.starts(with: contents())
+        #expect(isPrefix)
     }
 
-    @Test func `a server that always breaks off is given up`() async throws {
+    @Test func `the number of retries without progress is limited`() async throws {
         defer { close(file) }
         let server = try server(breaking: .max, after: 10, end: .close)
         await #expect(throws: HTTPError.self) { try await download(server) }
         #expect(server.requests.value.count == 11)
     }
 
-    @Test func `a download that waits for the next try can be cancelled`() async throws {
+    @Test func `a download that waits for a retry can be cancelled`() async throws {
         let server = try server(breaking: 1)
         let client = makeClient()
         let running = Task { try await download(server, client) }
@@ -157,7 +159,7 @@ struct ResumptionTests {
         close(file)
     }
 
-    @Test func `what may have been done is not sent again by itself`() async throws {
+    @Test func `only requests without effects are repeated`() async throws {
         defer { close(file) }
         let server = try LoopbackServer { request in
             request.path == "/first"
@@ -165,13 +167,13 @@ struct ResumptionTests {
         }
         let client = makeClient()
         #expect(try await client.text("\(server.origin)/first") == "ok")
-        // On a connection that was good before.
+        // On a connection that has worked before.
         await #expect(throws: HTTPError.self) {
             try await client.send(HTTPRequest(.post, "\(server.origin)/like"))
         }
         #expect(server.requests.value.count { $0.path == "/like" } == 1)
         #expect(try await client.text("\(server.origin)/first") == "ok")
-        // Asking does no harm.
+        // A GET has no effects.
         await #expect(throws: HTTPError.self) {
             try await client.send(HTTPRequest(.get, "\(server.origin)/page"))
         }

@@ -7,16 +7,16 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(1)))
 struct SecureTests {
-    @Test func `a certificate that nobody vouches for is a failure`() async throws {
+    @Test func `an untrusted certificate is a failure`() async throws {
         let server = try await SecureServer()
         #expect(await makeClient().failure(of: HTTPRequest(.get, server.origin)) == .failed)
     }
 
-    @Test func `https is spoken by HTTP 2 where the server can`() async throws {
+    @Test func `HTTPS uses HTTP 2 if the server supports it`() async throws {
         let server = try await SecureServer()
         let client = makeClient(makeLimits { $0.certificates = server.certificate })
         #expect(try await client.text(server.origin) == "h2 1")
-        // On one connection, all at once.
+        // Concurrent requests share one connection.
         let texts = try await client.texts([String](repeating: server.origin, count: 20))
         #expect(texts == ["h2 1"])
     }
@@ -40,7 +40,7 @@ struct SecureTests {
         #expect(try await client.send(request).body == Array("h2 1".utf8))
     }
 
-    @Test func `a server that does not answer to TLS is unreachable`() async throws {
+    @Test func `a server without a TLS handshake is unreachable`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let request = HTTPRequest(.get, "https://127.0.0.1:\(server.port)/")
         let client = makeClient(makeLimits { $0.connecting = .seconds(1) })
@@ -48,8 +48,8 @@ struct SecureTests {
     }
 }
 
-/// A server of HTTP/2 over TLS, with a certificate of its own making. It tells the protocol and the number of
-/// the connection, or leads elsewhere.
+/// An HTTP/2 server with TLS and a self-signed certificate. Its responses are the protocol and the number of the
+/// connection, or a redirect.
 private struct SecureServer {
     let origin: String
     let certificate: String
@@ -71,7 +71,7 @@ private struct SecureServer {
     }
 }
 
-/// Source: RFC 9113 §4.1; RFC 7541 for the fields, none of them compressed.
+/// Source: RFC 9113 §4.1; RFC 7541 for the header fields, none of which is compressed.
 private let script = #"""
     import socket, ssl, struct, sys, threading
 

@@ -9,7 +9,7 @@ import Testing
         Queue(limits: makeLimits(change))
     }
 
-    @Test func `transfers of one host start in their order, as connections become free`() {
+    @Test func `queued transfers of a host start in order when connections become free`() {
         var queue = makeQueue { $0.transfersPerHost = 2 }
         #expect(queue.add(1, .request, to: "a") == [1])
         #expect(queue.add(2, .request, to: "a") == [2])
@@ -21,7 +21,7 @@ import Testing
         #expect(queue.remove(1) == [4])
     }
 
-    @Test func `requests and downloads of one host leave connections for each other`() {
+    @Test func `requests and downloads of a host leave connections for each other`() {
         var queue = makeQueue()
         for id in 0..<20 { #expect(queue.add(id, .download, to: "a") == (id < 6 ? [id] : [])) }
         for id in 20..<40 { #expect(queue.add(id, .request, to: "a") == (id < 22 ? [id] : [])) }
@@ -42,7 +42,7 @@ import Testing
         #expect(queue.add(101, .request, to: "host 0") == [101])
     }
 
-    @Test func `hosts take turns`() {
+    @Test func `hosts alternate`() {
         var queue = makeQueue {
             $0.connections = 2
             $0.downloads = 1

@@ -3,7 +3,7 @@ import MastodonSimulator
 import TestSupport
 import Testing
 
-/// Holds answers of the simulator against recorded ones, and against what servers are known to do.
+/// Compares responses of the simulator with recorded ones and with the known behaviour of servers.
 @Suite(.timeLimit(.minutes(1)))
 struct ServerTests {
     private func start(_ software: Software = .mastodon) throws -> SimulatedMastodon {
@@ -15,7 +15,7 @@ struct ServerTests {
     private func get(
         _ server: SimulatedMastodon, _ path: String, _ token: String? = nil,
         accept: String? = "application/json", method: String = "GET"
-    ) async throws -> LoopbackClient.Answer {
+    ) async throws -> LoopbackClient.Response {
         var headers = token.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
         if let accept { headers.append(("Accept", accept)) }
         return try await LoopbackClient.send(method, server.url + path, headers: headers)
@@ -23,19 +23,19 @@ struct ServerTests {
 
     private func form(
         _ server: SimulatedMastodon, _ path: String, _ fields: String
-    ) async throws -> LoopbackClient.Answer {
+    ) async throws -> LoopbackClient.Response {
         try await LoopbackClient.send(
             "POST", server.url + path,
             headers: [("Content-Type", "application/x-www-form-urlencoded")],
             body: Array(fields.utf8))
     }
 
-    private func text(_ name: String, in answer: LoopbackClient.Answer) throws -> String {
-        let object = try JSONDecoder().decode([String: Text].self, from: Data(answer.body))
+    private func text(_ name: String, in response: LoopbackClient.Response) throws -> String {
+        let object = try JSONDecoder().decode([String: Text].self, from: Data(response.body))
         return object[name]?.text ?? ""
     }
 
-    /// A string or a number, or something else.
+    /// A string or number as text; nil for other values.
     private struct Text: Decodable {
         let text: String?
 
@@ -50,17 +50,17 @@ struct ServerTests {
     private func register(
         _ server: SimulatedMastodon, scopes: String
     ) async throws -> (id: String, secret: String) {
-        let answer = try await form(
+        let response = try await form(
             server, "/api/v1/apps",
             "client_name=Test&redirect_uris=\(redirect)&scopes=\(scopes)")
-        return (try text("client_id", in: answer), try text("client_secret", in: answer))
+        return (try text("client_id", in: response), try text("client_secret", in: response))
     }
 
     /// Logs in with the verifier of RFC 7636, appendix B.
     private func logIn(
         _ server: SimulatedMastodon, scopes: String = "read+write",
         verifier: String = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    ) async throws -> LoopbackClient.Answer {
+    ) async throws -> LoopbackClient.Response {
         let client = try await register(server, scopes: scopes)
         let redirected = try await server.approve(
             "\(server.url)/oauth/authorize?response_type=code&client_id=\(client.id)&redirect_uri=\(redirect)"
@@ -79,7 +79,7 @@ struct ServerTests {
         try text("access_token", in: await logIn(server))
     }
 
-    /// The names of all members, at any depth of the first element.
+    /// Returns the names of the members of an object, or of the first element of an array.
     private func names(_ json: [UInt8]) throws -> Set<String> {
         let value = try JSONDecoder().decode(Names.self, from: Data(json))
         return value.names
@@ -107,7 +107,7 @@ struct ServerTests {
     private let recordings = Recordings(
         beside: #filePath.replacing("MastodonSimulatorTests", with: "MastodonProviderTests"))
 
-    @Test func `a status has what a recorded one has`() async throws {
+    @Test func `statuses and accounts have the recorded members`() async throws {
         let server = try start()
         let home = try await get(server, "/api/v1/timelines/home", token(server))
         #expect(home.status == 200)
@@ -121,16 +121,16 @@ struct ServerTests {
         #expect(home["X-RateLimit-Reset"]?.hasSuffix(".336319Z") == true)
     }
 
-    @Test func `an application is registered as recorded`() async throws {
+    @Test func `a registration response has the recorded members`() async throws {
         let server = try start()
-        let answer = try await form(
+        let response = try await form(
             server, "/api/v1/apps", "client_name=T&redirect_uris=\(redirect)&scopes=read")
-        #expect(try names(answer.body) == names(recordings.body("apps_create_200")))
+        #expect(try names(response.body) == names(recordings.body("apps_create_200")))
         #expect(try await form(server, "/api/v1/apps", "client_name=T").status == 422)
         #expect(server.registrations == 1)
     }
 
-    @Test func `a verifier has to be the right one`() async throws {
+    @Test func `a wrong code verifier is rejected`() async throws {
         let server = try start()
         #expect(try await logIn(server).status == 200)
         let wrong = try await logIn(server, verifier: "wrong")
@@ -141,7 +141,7 @@ struct ServerTests {
         #expect(try await get(old, "/.well-known/oauth-authorization-server").status == 404)
     }
 
-    @Test func `pages follow each other to an empty one`() async throws {
+    @Test func `the last page links to an empty one`() async throws {
         let server = try start()
         let token = try await self.token(server)
         var path = "/api/v1/timelines/home?limit=40"
@@ -157,21 +157,21 @@ struct ServerTests {
         #expect(count == 2)
     }
 
-    @Test func `Pixelfed wants to know who asks, and in JSON`() async throws {
+    @Test func `Pixelfed requires a token and the Accept field`() async throws {
         let server = try start(.pixelfed)
         let path = "/api/v1/timelines/public"
         #expect(try await get(server, path).status == 500)
         let page = try await get(server, path, accept: nil)
         #expect(page.status == 302)
         #expect(page["Location"]?.hasSuffix("/login") == true)
-        let answer = try await logIn(server)
-        #expect(try text("refresh_token", in: answer).isEmpty == false)
-        #expect(try text("scope", in: answer) == "")
-        let list = try await get(server, path, text("access_token", in: answer))
+        let response = try await logIn(server)
+        #expect(try text("refresh_token", in: response).isEmpty == false)
+        #expect(try text("scope", in: response) == "")
+        let list = try await get(server, path, text("access_token", in: response))
         #expect(list.status == 200)
         #expect(list["Link"]?.contains("\",<") == true)
         #expect(list["X-RateLimit-Limit"] == nil)
-        // The scopes of Mastodon are unknown to it, and the state is lost with them.
+        // It does not support the scopes of Mastodon, and omits the state in the error.
         let client = try await register(server, scopes: "read")
         let redirected = try await server.approve(
             "\(server.url)/oauth/authorize?response_type=code&client_id=\(client.id)&redirect_uri=\(redirect)&scope=read%3Aaccounts&state=s",
@@ -180,7 +180,7 @@ struct ServerTests {
         #expect(redirected["state"] == nil)
     }
 
-    @Test func `an unfavourite may come later`() async throws {
+    @Test func `an unfavourite may be delayed`() async throws {
         let server = try start()
         let token = try await self.token(server)
         let id = try #require(server.statuses.first?.id)
@@ -188,15 +188,15 @@ struct ServerTests {
         let liked = try await get(server, path + "/favourite", token, method: "POST")
         #expect(liked.text.contains("\"favourited\":true"))
         #expect(server.likes(of: "ada") == [id])
-        server.settings.putsUnfavouritesOff = true
+        server.settings.delaysUnfavourites = true
         let unliked = try await get(server, path + "/unfavourite", token, method: "POST")
         #expect(unliked.text.contains("\"favourited\":false"))
         #expect(try await get(server, path, token).text.contains("\"favourited\":true"))
-        server.catchUp()
+        server.completeUnfavourites()
         #expect(try await get(server, path, token).text.contains("\"favourited\":false"))
     }
 
-    @Test func `nothing about it needs a network, and nothing is the same twice`() async throws {
+    @Test func `servers are independent and deterministic`() async throws {
         let first = try start()
         let second = try start()
         #expect(first.url != second.url)

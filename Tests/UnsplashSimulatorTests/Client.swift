@@ -2,12 +2,12 @@ import FoundationEssentials
 import TestSupport
 import UnsplashSimulator
 
-/// A client as thin as can be.
+/// The requests of a minimal client.
 extension SimulatedUnsplash {
-    /// Asks the API for `path`, or for `METHOD path`, for a user or for the application itself.
-    func ask(
+    /// Sends a request `PATH` or `METHOD PATH` to the API, with a token or the client ID.
+    func send(
         _ request: String, token: String? = nil
-    ) async throws -> LoopbackClient.Answer {
+    ) async throws -> LoopbackClient.Response {
         let parts = ("GET " + request).split(separator: " ").suffix(2).map(String.init)
         let authorization = token.map { "Bearer \($0)" } ?? "Client-ID \(clientID)"
         return try await LoopbackClient.send(
@@ -16,14 +16,14 @@ extension SimulatedUnsplash {
     }
 
     /// Sends a form to the website.
-    func sendForm(_ path: String, _ form: String) async throws -> LoopbackClient.Answer {
+    func sendForm(_ path: String, _ form: String) async throws -> LoopbackClient.Response {
         try await LoopbackClient.send(
             "POST", webURL + path,
             headers: [("Content-Type", "application/x-www-form-urlencoded")],
             body: Array(form.utf8))
     }
 
-    /// The address that a program opens in the browser.
+    /// Returns the address that a program opens in the browser.
     func authorizationURL(
         redirectURI: String = "urn:ietf:wg:oauth:2.0:oob", scope: String = "public+write_likes",
         state: String = "s%2Ft"
@@ -32,10 +32,10 @@ extension SimulatedUnsplash {
             + "&response_type=code&scope=\(scope)&state=\(state)"
     }
 
-    /// Changes a code for a token.
+    /// Exchanges a code for a token.
     func exchange(
         _ code: String?, redirectURI: String = "urn:ietf:wg:oauth:2.0:oob", secret: String? = nil
-    ) async throws -> LoopbackClient.Answer {
+    ) async throws -> LoopbackClient.Response {
         try await sendForm(
             "/oauth/token",
             "client_id=\(clientID)&client_secret=\(secret ?? clientSecret)&code=\(code ?? "")"
@@ -43,12 +43,12 @@ extension SimulatedUnsplash {
     }
 }
 
-extension LoopbackClient.Answer {
+extension LoopbackClient.Response {
     var document: Document {
         get throws { try JSONDecoder().decode(Document.self, from: Data(body)) }
     }
 
-    /// The ids of the photos of a list.
+    /// The IDs of the photos in a list.
     var ids: [String] {
         get throws { try document.elements.compactMap { $0["id"]?.string } }
     }

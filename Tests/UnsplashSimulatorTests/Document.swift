@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Any JSON, as tests look at it.
+/// A JSON value.
 enum Document: Equatable, Decodable {
     case null
     case bool(Bool)
@@ -26,7 +26,7 @@ enum Document: Equatable, Decodable {
         }
     }
 
-    /// A recorded answer.
+    /// Decodes a recorded response.
     init(recording name: String) throws {
         let text = try recording(name + ".json")
         self = try JSONDecoder().decode(Document.self, from: Data(text.utf8))
@@ -47,8 +47,8 @@ enum Document: Equatable, Decodable {
         return value
     }
 
-    /// What another document lacks of this one, or has of another type, as paths. Anything may be null; of
-    /// lists the first members are compared.
+    /// Returns the paths of members that another document lacks, or has with another type. null matches any type; the
+    /// first elements of arrays are compared.
     func missing(in other: Document, at path: String = "") -> [String] {
         switch (self, other) {
         case (.null, _), (_, .null), (.bool, .bool), (.number, .number), (.string, .string): []
@@ -68,7 +68,7 @@ enum Document: Equatable, Decodable {
     }
 }
 
-/// A recorded answer of the real service, or its headers. The tests of its client have them.
+/// Returns a recorded response of the real service or its header fields, from the tests of the provider.
 func recording(_ file: String) throws -> String {
     let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     return try String(

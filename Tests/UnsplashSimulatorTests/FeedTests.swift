@@ -9,7 +9,7 @@ struct FeedTests {
     init() throws { unsplash = try .start() }
 
     @Test(arguments: [
-        // As recorded: a slash at the end of the path, page 1, no page given.
+        // From recordings: a slash at the end of the path, page 1, no page.
         ("/photos/?per_page=2", ["last 120&per_page=2", "next 2&per_page=2"]),
         ("/photos", ["last 24", "next 2"]),
         (
@@ -21,54 +21,54 @@ struct FeedTests {
         ),
         ("/photos?per_page=99&page=8", ["first 1&per_page=99", "prev 7&per_page=99"]),
     ])
-    func `pages name the others`(_ path: String, _ links: [String]) async throws {
-        let answer = try await unsplash.ask(path)
+    func `pages link to the other pages`(_ path: String, _ links: [String]) async throws {
+        let response = try await unsplash.send(path)
         let expected = links.map { link in
             let parts = link.split(separator: " ")
             return "<\(unsplash.apiURL)/photos?page=\(parts[1])>; rel=\"\(parts[0])\""
         }
-        #expect(answer["Link"] == expected.joined(separator: ", "))
-        #expect(answer["X-Total"] == "240")
+        #expect(response["Link"] == expected.joined(separator: ", "))
+        #expect(response["X-Total"] == "240")
     }
 
-    @Test func `the query is repeated sorted by name`() async throws {
-        let answer = try await unsplash.ask(
+    @Test func `links have the query sorted by name`() async throws {
+        let response = try await unsplash.send(
             "/search/photos?query=old+lighthouse&per_page=1&lang=en")
-        let link = try #require(answer["Link"]?.split(separator: ">").first)
+        let link = try #require(response["Link"]?.split(separator: ">").first)
         #expect(link.contains("?lang=en&page="))
         #expect(link.hasSuffix("&per_page=1&query=old+lighthouse"))
     }
 
-    @Test func `no page has more than thirty photos, and those after the last have none`()
+    @Test func `a page has at most thirty photos, and pages beyond the last are empty`()
         async throws
     {
-        let answer = try await unsplash.ask("/photos?per_page=100")
-        #expect(try answer.ids.count == 30)
-        #expect(answer["X-Per-Page"] == "30")
-        let beyond = try await unsplash.ask("/photos?page=9223372036854775807")
+        let response = try await unsplash.send("/photos?per_page=100")
+        #expect(try response.ids.count == 30)
+        #expect(response["X-Per-Page"] == "30")
+        let beyond = try await unsplash.send("/photos?page=9223372036854775807")
         #expect(beyond.status == 200)
         #expect(beyond.text == "[]")
-        #expect(try await unsplash.ask("/photos?page=0").status == 400)
-        #expect(try await unsplash.ask("/photos?per_page=x").status == 400)
+        #expect(try await unsplash.send("/photos?page=0").status == 400)
+        #expect(try await unsplash.send("/photos?per_page=x").status == 400)
     }
 
-    @Test func `pages have every photo once`() async throws {
+    @Test func `pages contain each photo once`() async throws {
         var ids: [String] = []
         for page in 1...8 {
-            ids += try await unsplash.ask("/photos?per_page=30&page=\(page)").ids
+            ids += try await unsplash.send("/photos?per_page=30&page=\(page)").ids
         }
         #expect(ids == unsplash.feed.map(\.id))
         #expect(Set(ids).count == 240)
     }
 
     @Test func `a new photo shifts the pages`() async throws {
-        let before = try await unsplash.ask("/photos?page=1").ids
+        let before = try await unsplash.send("/photos?page=1").ids
         let photo = unsplash.publish()
-        #expect(try await unsplash.ask("/photos?page=1").ids == [photo.id] + before.dropLast())
-        #expect(try await unsplash.ask("/photos?page=2").ids.first == before.last)
+        #expect(try await unsplash.send("/photos?page=1").ids == [photo.id] + before.dropLast())
+        #expect(try await unsplash.send("/photos?page=2").ids.first == before.last)
     }
 
-    @Test func `photos have the oddities of the real ones`() {
+    @Test func `photos have the peculiarities of real ones`() {
         let feed = unsplash.feed
         #expect(feed.contains { $0.id.hasPrefix("-") })
         #expect(feed.contains { $0.id.hasPrefix("_") })
@@ -87,13 +87,13 @@ struct FeedTests {
         #expect(feed.allSatisfy { $0.id.utf8.count == 11 })
     }
 
-    @Test func `dates come in both forms`() {
+    @Test func `dates have two formats`() {
         let moment = Moment(1_618_151_469)
         #expect(moment.utc == "2021-04-11T14:31:09Z")
         #expect(moment.eastern == "2021-04-11T10:31:09-04:00")
     }
 
-    @Test func `the same seed makes the same photos`() throws {
+    @Test func `the same seed creates the same photos`() throws {
         let other = try SimulatedUnsplash.start()
         #expect(other.feed.map(\.id) == unsplash.feed.map(\.id))
         #expect(try SimulatedUnsplash.start(seed: 2).feed.map(\.id) != unsplash.feed.map(\.id))
@@ -107,21 +107,21 @@ struct FeedTests {
         ("/photos/random?count=1", 200),
         ("/search/photos?query=spam", 410), ("/search/photos", 400), ("/", 404), ("/a/b/c/d", 404),
     ])
-    func `has what the service has`(_ path: String, _ status: Int) async throws {
-        #expect(try await unsplash.ask(path).status == status)
+    func `endpoints have the status of the service`(_ path: String, _ status: Int) async throws {
+        #expect(try await unsplash.send(path).status == status)
     }
 
-    @Test func `search finds by words`() async throws {
-        let found = try await unsplash.ask("/search/photos?query=red%20bicycle").document
+    @Test func `a search matches words`() async throws {
+        let found = try await unsplash.send("/search/photos?query=red%20bicycle").document
         #expect(try #require(found["results"]).elements.isEmpty == false)
-        let none = try await unsplash.ask("/search/photos?query=nonesuch")
+        let none = try await unsplash.send("/search/photos?query=nonesuch")
         #expect(none.text == #"{"total":0,"total_pages":0,"results":[]}"#)
     }
 
-    @Test func `an application needs its key`() async throws {
+    @Test func `a request requires a client ID`() async throws {
         #expect(try await LoopbackClient.send("GET", unsplash.apiURL + "/photos").status == 401)
         let inQuery = "\(unsplash.apiURL)/photos?client_id=\(unsplash.clientID)"
         #expect(try await LoopbackClient.send("GET", inQuery).status == 200)
-        #expect(try await unsplash.ask("/photos", token: "no token").status == 401)
+        #expect(try await unsplash.send("/photos", token: "no token").status == 401)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ProgramTests {
-    @Test func `the program prints what to configure, and serves`() async throws {
+    @Test func `the program prints the settings and serves requests`() async throws {
         let folder = try TemporaryDirectory()
         let program = try ChildProcess(
             BuiltProducts.path("unsplash-simulator"), ["com.example.program:/callback"],
@@ -29,7 +29,7 @@ struct ProgramTests {
         #expect(try await program.exitStatus() == .signal(2))
     }
 
-    @Test func `the program explains itself`() async throws {
+    @Test func `the program prints its usage`() async throws {
         let folder = try TemporaryDirectory()
         for (argument, status) in [("--help", Int32(0)), ("--nonsense", 64)] {
             let program = try ChildProcess(

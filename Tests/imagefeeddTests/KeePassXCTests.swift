@@ -57,7 +57,7 @@ struct KeePassXCTests {
         try await ada.logout()
         #expect(try await keyring.dialogs == [])
         #expect(try await keyring.count(["account": "unsplash_ada"]) == 0)
-        try await world.service.waitForAnswers(
+        try await world.service.waitForReplies(
             world.pattern(.revocation), count: world.requestsPerRevocation)
         for token in tokens { #expect(!world.isValid(token)) }
         try await ada.remove()

@@ -56,7 +56,7 @@ final class LoadUnderKills {
     func injectFaults() {
         isEnding = false
         let faults: [Fault] = [
-            .answerLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
+            .responseLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
         ]
         for pattern in Self.patterns where Int.random(in: 0..<3) == 0 {
             world.unsplash.fail(pattern, faults.randomElement() ?? .reset, times: 1)

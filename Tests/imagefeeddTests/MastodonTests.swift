@@ -176,7 +176,7 @@ struct MastodonTests {
         let bob = try await world.logIn("bob")
         _ = try await world.logIn("bob")
         #expect(world.server.applicationCount == 2)
-        try await world.server.waitForAnswers("POST /oauth/revoke", count: 2)
+        try await world.server.waitForReplies("POST /oauth/revoke", count: 2)
         #expect(world.server.liveTokens.count == 2)
         // Each token is renewed by its own application.
         world.server.advanceClock(seconds: 7300)
@@ -189,7 +189,7 @@ struct MastodonTests {
         #expect(try await keyring.search(item).0.count == 1)
         try await bob.remove()
         #expect(try await keyring.search(item).0 == [])
-        try await world.server.waitForAnswers("POST /oauth/revoke", count: 6)
+        try await world.server.waitForReplies("POST /oauth/revoke", count: 6)
         #expect(world.server.liveTokens == [])
         try await world.daemon.stop()
     }
@@ -355,12 +355,12 @@ struct MastodonTests {
         let ids = try await world.ids(ada)
         #expect(try await ada.like(ids[0]) == "done")
         #expect(try await Set(world.ids(ada, "likes")) == world.likeGroup(ids[0]))
-        world.server.settings.putsUnfavouritesOff = true
+        world.server.settings.delaysUnfavourites = true
         #expect(try await ada.unlike(ids[0]) == "done")
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
         #expect(try await world.ids(ada, "likes") == [])
-        world.server.catchUp()
+        world.server.completeUnfavourites()
         for source in ["", "likes"] { _ = try await ada.refresh(source) }
         #expect(try await ada.photo(ids[0])["liked"] == .bool(false))
         try await world.daemon.stop()
@@ -417,13 +417,13 @@ struct MastodonTests {
 
     @Test func `a feed that the server is still building is not treated as empty`() async throws {
         let world = try await MastodonWorld(.mastodon)
-        world.server.settings.isBuildingHome = true
+        world.server.settings.isPreparingHome = true
         let ada = try await world.logIn("ada")
         let reply = await errorReply { _ = try await world.ids(ada) }
         #expect(reply?.message.contains("still putting this feed together") == true)
-        world.server.settings.isBuildingHome = false
+        world.server.settings.isPreparingHome = false
         #expect(try await world.walk(ada) == world.feed)
-        world.server.settings.isBuildingHome = true
+        world.server.settings.isPreparingHome = true
         _ = await errorReply { _ = try await ada.refresh("") }
         #expect(try await world.walk(ada) == world.feed)
         try await world.daemon.stop()

@@ -79,7 +79,7 @@ final class MastodonWorld: BrowserWorld {
     }
 
     var service: any SimulatedService { server }
-    var strangerURL: String { server.strangerURL }
+    var unrelatedURL: String { server.unrelatedURL }
     var loginOptions: [LoginOption: Variant] { [.server: .string(server.name)] }
     func accountID(_ user: String) -> String { "\(provider)_\(user)_40photos_2etest" }
     /// True if a code can be shown. This requires several registered redirect URIs, as at Mastodon.

@@ -66,12 +66,12 @@ struct UnsplashAccountTests {
         let ada = try await world.logIn("ada")
         _ = try await world.logIn("ada")
         _ = try await world.logIn("ada", [.account: .objectPath(ada.path)])
-        try await world.unsplash.waitForAnswers(
+        try await world.unsplash.waitForReplies(
             "POST /oauth/revoke", count: 2 * world.requestsPerRevocation)
         #expect(world.unsplash.liveTokens.count == 1)
         _ = try await ada.refresh("")
         try await ada.remove()
-        try await world.unsplash.waitForAnswers(
+        try await world.unsplash.waitForReplies(
             "POST /oauth/revoke", count: 3 * world.requestsPerRevocation)
         #expect(world.unsplash.liveTokens == [])
         try await world.daemon.stop()
@@ -97,12 +97,12 @@ struct UnsplashAccountTests {
         }
         #expect(clients == [world.unsplash.clientID, "another"])
         try await ada.logout()
-        try await world.unsplash.waitForAnswers(
+        try await world.unsplash.waitForReplies(
             "POST /oauth/revoke", count: world.requestsPerRevocation)
         #expect(world.unsplash.liveTokens.count == 1)
         _ = try await bob.refresh("")
         try await bob.remove()
-        try await world.unsplash.waitForAnswers(
+        try await world.unsplash.waitForReplies(
             "POST /oauth/revoke", count: 2 * world.requestsPerRevocation)
         #expect(world.unsplash.liveTokens == [])
         try await world.daemon.stop()

@@ -64,7 +64,7 @@ struct UnsplashDiskTests {
         try await world.wait(ada, "offline")
         #expect(try await ada.like(ids[0]) == "queued")
         try world.unsplash.resume()
-        try await world.unsplash.waitForAnswers("POST /photos/*/like")
+        try await world.unsplash.waitForReplies("POST /photos/*/like")
         try await world.client.wait(ada.path, .like, "Pending", .array([], of: String.signature))
         #expect(try await ada.photo(ids[0])["liked"] == .bool(true))
         if !isFull {

@@ -24,7 +24,7 @@ struct UnsplashDownloadTests {
         let count = RequestPattern("/photos/\(photo.id)/download")
         let transfer = try await start(photo.id, world, account)
         try await transfer.wait()
-        try await world.unsplash.waitForAnswers(count)
+        try await world.unsplash.waitForReplies(count)
         let image = try await account.openImage(photo.id, size: "full")
         let bytes = try Destination.read(image)
         #expect(try Destination.content() == bytes)
@@ -35,7 +35,7 @@ struct UnsplashDownloadTests {
         // Viewing a photo is not counted as a download.
         #expect(world.unsplash.downloads(of: photo.id) == 1)
         try await start(photo.id, world, account, "again").wait()
-        let counts = try await world.unsplash.waitForAnswers(count, count: 2)
+        let counts = try await world.unsplash.waitForReplies(count, count: 2)
         #expect(counts.allSatisfy { $0.username == "ada" && $0.query["ixid"]?.isEmpty == false })
         #expect(world.unsplash.downloads(of: photo.id) == 2)
         #expect(try Destination.content("again") == bytes)

@@ -25,7 +25,7 @@ struct UnsplashKeyringTests {
         let expected: ServiceError =
             trouble == "locked" ? .secretStoreLocked : .secretStoreUnavailable
         #expect(await failure?.name == expected.name)
-        #expect(try await redirect.answer?.text.contains("Error") == false)
+        #expect(try await redirect.response?.text.contains("Error") == false)
         let revoked = try await world.unsplash.waitForRequests("POST /oauth/revoke", count: 2)
         #expect(revoked.contains { $0.fields["token"] == String(token) })
         #expect(!world.unsplash.isValid(String(token)))

@@ -33,7 +33,7 @@ struct UnsplashLikeTests {
 
     @Test func `a stale list of the service does not undo a like`() async throws {
         let world = try await UnsplashWorld()
-        world.unsplash.settings.answersAreCached = true
+        world.unsplash.settings.cachesReplies = true
         let ada = try await world.logIn("ada")
         let ids = try await world.ids(ada)
         #expect(try await world.ids(ada, "likes") == [])
@@ -49,7 +49,7 @@ struct UnsplashLikeTests {
         try await world.daemon.stop()
     }
 
-    @Test(arguments: [Fault.answerLost, .reset, .status(500, error: "no"), .htmlPage])
+    @Test(arguments: [Fault.responseLost, .reset, .status(500, error: "no"), .htmlPage])
     func `a like is sent again after an error`(fault: Fault) async throws {
         let world = try await UnsplashWorld()
         let ada = try await world.logIn("ada")

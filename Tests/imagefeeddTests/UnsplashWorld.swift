@@ -79,7 +79,7 @@ final class UnsplashWorld: BrowserWorld {
 
     let provider: String
     var service: any SimulatedService { unsplash }
-    var strangerURL: String { unsplash.strangerURL }
+    var unrelatedURL: String { unsplash.unrelatedURL }
     var loginOptions: [LoginOption: Variant] { [:] }
     func accountID(_ user: String) -> String { "\(provider)_\(user)" }
     var showsCodes: Bool { true }

@@ -1,37 +1,37 @@
 internal import Glibc
 
-/// Asks servers on loopback, a connection for each request, and changes nothing on the way.
+/// An HTTP client for servers on loopback, with one connection per request. It does not follow redirects.
 package enum LoopbackClient {
-    /// What a server answered.
-    package struct Answer: Sendable {
+    /// The response of a server.
+    package struct Response: Sendable {
         package let status: Int
-        /// In their order.
+        /// The header fields, in the order of the message.
         package let headers: [(name: String, value: String)]
-        /// As it came: chunks are not taken apart.
+        /// The body as received; chunks are not decoded.
         package let body: [UInt8]
 
         package var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// The first value of a header; names compare without case.
+        /// The first value of a header field; names are compared without case.
         package subscript(header: String) -> String? {
             headers.first { $0.name.lowercased() == header.lowercased() }?.value
         }
     }
 
-    /// Sends a request, and reads until the server closes the connection or as much as is wanted.
+    /// Sends a request and reads the response until the server closes the connection.
     ///
     /// - Parameters:
-    ///   - method: GET and so on.
-    ///   - url: `http://127.0.0.1:port/path`; `localhost` is the same.
-    ///   - headers: Those beside `Host`, `Connection` and `Content-Length`.
-    ///   - body: What is sent.
-    ///   - maximumBytes: How many bytes are read, of answers without an end.
-    /// - Returns: The answer, whatever its status.
-    /// - Throws: ``SystemError``; with `EPROTO` for what is not HTTP.
+    ///   - method: The method, such as GET.
+    ///   - url: `http://127.0.0.1:port/path`; `localhost` is equivalent.
+    ///   - headers: Header fields besides `Host`, `Connection` and `Content-Length`.
+    ///   - body: The body of the request.
+    ///   - maximumBytes: The number of bytes after which reading stops, for responses without an end.
+    /// - Returns: The response, with any status.
+    /// - Throws: ``SystemError``, with `EPROTO` for an invalid response.
     package static func send(
         _ method: String, _ url: String, headers: [(String, String)] = [],
         body: [UInt8] = [], maximumBytes: Int = 64 << 20
-    ) async throws -> Answer {
+    ) async throws -> Response {
         let parts = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "http:" else { throw SystemError(url, EINVAL) }
         let authority = parts[2].prefix { $0 != "/" && $0 != "?" }
@@ -48,27 +48,15 @@ package enum LoopbackClient {
                     with: Result { try exchange(request, port: port, maximumBytes) })
             }
         }
-        guard let answer = Answer(received) else { throw SystemError(url, EPROTO) }
-        return answer
+        guard let response = Response(received) else { throw SystemError(url, EPROTO) }
+        return response
     }
 
     private static func exchange(
         _ request: [UInt8], port: UInt16, _ maximumBytes: Int
     ) throws -> [UInt8] {
-        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard connection >= 0 else { throw SystemError("socket", errno) }
+        let connection = try LoopbackSocket.connect(to: port)
         defer { close(connection) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(connection, $0, length) == 0
-            }
-        }
-        guard isConnected else { throw SystemError("connect", errno) }
         var rest = request[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -90,15 +78,10 @@ package enum LoopbackClient {
     }
 }
 
-extension LoopbackClient.Answer {
-    /// Takes an answer apart; nil if it is none.
+extension LoopbackClient.Response {
+    /// Parses a response; nil for invalid bytes.
     fileprivate init?(_ bytes: [UInt8]) {
-        let mark = Array("\r\n\r\n".utf8)
-        guard
-            let end = bytes.indices.first(where: {
-                bytes[$0] == mark[0] && bytes[$0...].starts(with: mark)
-            })
-        else { return nil }
+        guard let end = LoopbackRequest.endOfHead(bytes) else { return nil }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\r\n")
         let parts = lines[0].split(separator: " ")
         guard parts.count > 1, let status = Int(parts[1]) else { return nil }
@@ -109,6 +92,6 @@ extension LoopbackClient.Answer {
                 let value = line[line.index(after: colon)...].drop { $0 == " " }
                 return (String(line[..<colon]), String(value))
             },
-            body: Array(bytes[(end + mark.count)...]))
+            body: Array(bytes[(end + 4)...]))
     }
 }

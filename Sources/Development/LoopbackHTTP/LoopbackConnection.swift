@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// One connection of a ``LoopbackServer``, on its own thread. Blocks.
+/// One connection of a ``LoopbackServer``. It blocks the thread that it runs on.
 struct LoopbackConnection {
     let socket: Int32
     let number: Int
 
-    /// Answers requests until either side is done. The socket stays open.
+    /// Serves requests until the client or a response ends the connection. Does not close the socket.
     func serve(_ handler: (LoopbackRequest) -> LoopbackResponse) {
         var received: [UInt8] = []
         while let request = readRequest(&received) {
@@ -16,7 +16,8 @@ struct LoopbackConnection {
         }
     }
 
-    /// - Returns: Whether the connection goes on.
+    /// Performs a step of a response.
+    /// - Returns: False if the connection ends with it.
     private func perform(_ step: LoopbackResponse.Step) -> Bool {
         switch step {
         case .send(let bytes): return write(bytes)
@@ -41,9 +42,9 @@ struct LoopbackConnection {
         }
     }
 
-    /// Whether the client closes the connection in that time; -1 is for ever.
+    /// Returns true if the client closes the connection within a time; -1 waits without limit.
     private func isClosed(within milliseconds: Int32) -> Bool {
-        // POLLRDHUP, which is hidden by the feature macros.
+        // POLLRDHUP, which the feature test macros hide from Swift.
         let closed: Int16 = 0x2000
         var event = pollfd(fd: socket, events: closed, revents: 0)
         while poll(&event, 1, milliseconds) < 0 && errno == EINTR {}
@@ -65,13 +66,13 @@ struct LoopbackConnection {
 
     // MARK: Reading
 
-    /// The next request; nil at the end of the connection, and for what is no request. `received` keeps
-    /// what has come beyond it.
+    /// Reads the next request; returns nil at the end of the connection and for an invalid request. `received` keeps
+    /// the bytes after it.
     private func readRequest(_ received: inout [UInt8]) -> LoopbackRequest? {
-        var end = endOfHead(received)
+        var end = LoopbackRequest.endOfHead(received)
         while end == nil {
             guard read(&received) else { return nil }
-            end = endOfHead(received)
+            end = LoopbackRequest.endOfHead(received)
         }
         guard let end,
             var request = LoopbackRequest(head: received[..<end], connection: number)
@@ -87,12 +88,6 @@ struct LoopbackConnection {
         request.body = Array(received.prefix(length))
         received.removeFirst(length)
         return request
-    }
-
-    private func endOfHead(_ bytes: [UInt8]) -> Int? {
-        let mark = Array("\r\n\r\n".utf8)
-        guard bytes.count >= mark.count else { return nil }
-        return (0...bytes.count - mark.count).first { bytes[$0...].starts(with: mark) }
     }
 
     private func read(_ received: inout [UInt8]) -> Bool {

@@ -2,43 +2,37 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A relay of TCP connections on 127.0.0.1 that can stop to pass on data without closing a connection.
+/// A relay of TCP connections on 127.0.0.1 that can stop forwarding data without closing a connection.
 ///
-/// It stands for a path through the network that goes away: after a suspend, or after a change of the Wi-Fi or the
-/// VPN. Stops with the last reference.
+/// It simulates a network path that disappears: after a suspend, or after a change of the Wi-Fi or the VPN. The relay
+/// stops when its last reference is released.
 package final class LoopbackRelay: Sendable {
     /// The port on which the relay accepts connections.
     package let port: UInt16
-    /// The number of connections accepted so far.
+    /// The number of accepted connections.
     package let accepted = Observed(0)
     private let state: State
 
-    /// Starts to accept connections.
+    /// Starts accepting connections.
     ///
     /// - Parameter target: The port on 127.0.0.1 to which connections are relayed.
     /// - Throws: ``SystemError``.
     package init(to target: UInt16) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard listener >= 0 else { throw SystemError("socket", errno) }
-        do {
-            port = try startListening(listener, 0)
-        } catch {
-            close(listener)
-            throw error
-        }
-        state = State(listener: listener, target: target)
+        let listener = try LoopbackSocket.listen(on: 0)
+        port = listener.port
+        state = State(listener: listener.socket, target: target)
         onThread { [state, accepted] in state.accept { accepted.update { $0 += 1 } } }
     }
 
     deinit { state.stop() }
 
-    /// Stops to pass on data of the connections that exist. They stay open, and new connections work.
+    /// Stops forwarding the data of existing connections. They stay open, and new connections work.
     package func freeze() { state.freeze() }
 }
 
 /// The state that the threads of a relay share.
 private final class State: Sendable {
-    /// Increased by each freeze. A connection of an older generation is frozen.
+    /// The number of freezes. A connection with a lower number is frozen.
     private let generation = Mutex(0)
     private let sockets = Mutex<Set<Int32>>([])
     private let listener: Int32
@@ -61,7 +55,7 @@ private final class State: Sendable {
             let client = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
             if client < 0 && (errno == EINTR || errno == ECONNABORTED) { continue }
             guard client >= 0 else { break }
-            guard let server = connectToTarget() else {
+            guard let server = try? LoopbackSocket.connect(to: target) else {
                 close(client)
                 continue
             }
@@ -69,7 +63,7 @@ private final class State: Sendable {
             sockets.withLock { $0.formUnion([client, server]) }
             onAccept()
             onThread { [self] in
-                while passOn(client, server, generation) {}
+                while forward(client, server, generation) {}
                 sockets.withLock {
                     $0.subtract([client, server])
                     close(client)
@@ -80,32 +74,14 @@ private final class State: Sendable {
         close(listener)
     }
 
-    private func connectToTarget() -> Int32? {
-        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = target.bigEndian
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        guard isConnected else {
-            close(server)
-            return nil
-        }
-        return server
-    }
-
-    /// Waits for data of one side and passes it on to the other. Data of a frozen connection is dropped.
+    /// Waits for data from one side and forwards it to the other. Data of a frozen connection is dropped.
     ///
     /// - Parameters:
     ///   - client: The socket of the client.
     ///   - server: The socket of the target.
     ///   - generation: The generation of the connection.
-    /// - Returns: False if one side has ended the connection.
-    private func passOn(_ client: Int32, _ server: Int32, _ generation: Int) -> Bool {
+    /// - Returns: False if one side closed the connection.
+    private func forward(_ client: Int32, _ server: Int32, _ generation: Int) -> Bool {
         var events = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&events, 2, -1) > 0 else { return errno == EINTR }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

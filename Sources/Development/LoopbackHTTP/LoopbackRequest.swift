@@ -1,4 +1,4 @@
-/// What a client asked of a ``LoopbackServer``.
+/// A request to a ``LoopbackServer``.
 package struct LoopbackRequest: Hashable, Sendable {
     package struct Header: Hashable, Sendable {
         package let name: String
@@ -6,12 +6,12 @@ package struct LoopbackRequest: Hashable, Sendable {
     }
 
     package let method: String
-    /// As it came, escaped: `/path?query`.
+    /// The escaped target: `/path?query`.
     package let target: String
-    /// In their order.
+    /// The header fields, in the order of the message.
     package let headers: [Header]
     package internal(set) var body: [UInt8]
-    /// Which connection it came on; the first one is 1.
+    /// The number of the connection, from 1.
     package let connection: Int
 
     /// The part of ``target`` before the `?`.
@@ -23,17 +23,17 @@ package struct LoopbackRequest: Hashable, Sendable {
     /// The body as text.
     package var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// `http://host:port` as the client called it; for addresses in answers.
+    /// `http://host:port`, as the client addressed the server; for addresses in responses.
     package var origin: String { "http://\(self["Host"] ?? "127.0.0.1")" }
 
-    /// The first value of a header; names compare without case.
+    /// The first value of a header field; names are compared without case.
     package subscript(header: String) -> String? {
         headers.first { $0.name.lowercased() == header.lowercased() }?.value
     }
 }
 
 extension LoopbackRequest {
-    /// Reads a request line and headers, without the empty line at their end; nil for nonsense.
+    /// Parses a request line and header fields, without the empty line at the end; nil if they are invalid.
     init?(head: some Sequence<UInt8>, connection: Int) {
         var lines = String(decoding: Array(head), as: UTF8.self)
             .split(separator: "\r\n", omittingEmptySubsequences: false)[...]
@@ -51,5 +51,12 @@ extension LoopbackRequest {
         self.headers = headers
         body = []
         self.connection = connection
+    }
+
+    /// Returns the index of the empty line that ends the head of a message; nil if it is incomplete.
+    static func endOfHead(_ bytes: [UInt8]) -> Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.count >= mark.count else { return nil }
+        return (0...bytes.count - mark.count).first { bytes[$0...].starts(with: mark) }
     }
 }

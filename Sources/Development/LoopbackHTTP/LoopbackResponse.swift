@@ -1,33 +1,33 @@
-/// What a ``LoopbackServer`` does for a request: an answer, or any way to fail at one.
+/// The actions of a ``LoopbackServer`` for a request: a response, or a failure.
 package struct LoopbackResponse: Sendable {
     package enum Step: Sendable {
         case send([UInt8])
-        /// Sends the same bytes until the client goes away.
+        /// Sends the same bytes until the client closes the connection.
         case sendForever([UInt8])
-        /// Waits that long, or until the client goes away.
+        /// Waits for a time, or until the client closes the connection.
         case pause(Duration)
-        /// Waits until the client goes away.
+        /// Waits until the client closes the connection.
         case silence
-        /// Runs something that may block, on the connection's own thread.
+        /// Runs a function that may block, on the thread of the connection.
         case run(@Sendable () -> Void)
-        /// Closes the connection as TCP does it.
+        /// Closes the connection normally.
         case close
-        /// Breaks the connection off: the client sees a reset.
+        /// Resets the connection (TCP RST).
         case reset
     }
 
-    /// Done one after the other. The connection serves the next request afterwards, unless they close it.
+    /// The actions, in order. Afterwards the connection serves the next request, unless an action ended it.
     package var steps: [Step]
 
     package init(steps: [Step]) { self.steps = steps }
 
-    /// An answer.
+    /// Creates a response.
     ///
     /// - Parameters:
-    ///   - status: 200 and so on.
-    ///   - headers: Those beside the ones that frame the body.
-    ///   - body: All of it.
-    ///   - chunked: Whether it goes out in chunks, without telling its length.
+    ///   - status: The status, such as 200.
+    ///   - headers: Header fields besides those that frame the body.
+    ///   - body: The whole body.
+    ///   - chunked: True to send the body chunked, without its length.
     package init(
         _ status: Int = 200, headers: [(String, String)] = [], body: [UInt8] = [],
         chunked: Bool = false
@@ -40,22 +40,22 @@ package struct LoopbackResponse: Sendable {
         self.init(steps: [.send(head + Self.chunk(body) + Self.lastChunk)])
     }
 
-    /// An answer with a text.
+    /// Creates a response with a text.
     package init(_ status: Int = 200, headers: [(String, String)] = [], text: String) {
         self.init(status, headers: headers, body: Array(text.utf8))
     }
 
-    /// An answer with JSON.
+    /// Creates a response with JSON.
     package init(_ status: Int = 200, headers: [(String, String)] = [], json: String) {
         self.init(status, headers: [("Content-Type", "application/json")] + headers, text: json)
     }
 
-    /// Points elsewhere.
+    /// A redirect to another address.
     package static func redirect(_ status: Int = 302, to location: String) -> LoopbackResponse {
         LoopbackResponse(status, headers: [("Location", location)])
     }
 
-    /// Sends the body in pieces, with a pause before each.
+    /// A response whose body is sent in pieces, with a pause before each.
     package static func dripping(
         _ status: Int = 200, headers: [(String, String)] = [], pieces: [[UInt8]], pause: Duration
     ) -> LoopbackResponse {
@@ -64,7 +64,7 @@ package struct LoopbackResponse: Sendable {
         return LoopbackResponse(steps: [.send(head(status, headers, length: length))] + body)
     }
 
-    /// Promises more than it sends, then ends with `step`: ``Step/close``, ``Step/reset``,
+    /// A response with a larger `Content-Length` than its body. It ends with `step`: ``Step/close``, ``Step/reset`` or
     /// ``Step/silence``.
     package static func truncated(
         _ status: Int = 200, headers: [(String, String)] = [], body: [UInt8], promised: Int,
@@ -73,7 +73,7 @@ package struct LoopbackResponse: Sendable {
         LoopbackResponse(steps: [.send(head(status, headers, length: promised) + body), step])
     }
 
-    /// Sends `piece` again and again, chunked.
+    /// A chunked response that repeats `piece` without an end.
     package static func endless(
         headers: [(String, String)] = [], piece: [UInt8] = [UInt8](repeating: 0x61, count: 1 << 14)
     ) -> LoopbackResponse {
@@ -81,31 +81,31 @@ package struct LoopbackResponse: Sendable {
         return LoopbackResponse(steps: [.send(head), .sendForever(chunk(piece))])
     }
 
-    /// Any bytes at all, after which the connection is closed.
+    /// Sends any bytes, then closes the connection.
     package static func raw(_ text: String) -> LoopbackResponse {
         LoopbackResponse(steps: [.send(Array(text.utf8)), .close])
     }
 
-    /// Never answers.
+    /// Never sends a response.
     package static let silence = LoopbackResponse(steps: [.silence])
 
-    /// Breaks the connection off without an answer.
+    /// Resets the connection without a response.
     package static let reset = LoopbackResponse(steps: [.reset])
 
-    // MARK: Parts
+    // MARK: Message parts
 
-    /// A status line and headers, with the empty line at their end.
+    /// Returns a status line and header fields, with the empty line at the end.
     package static func head(
         _ status: Int, _ headers: [(String, String)], length: Int? = nil
     ) -> [UInt8] {
-        var text = "HTTP/1.1 \(status) \(status < 400 ? "Fine" : "Not So Fine")\r\n"
+        var text = "HTTP/1.1 \(status) \(status < 400 ? "OK" : "Error")\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
-        // These two have no body, and so no length.
+        // Responses with status 204 and 304 have no body and no length.
         if let length, status != 204, status != 304 { text += "Content-Length: \(length)\r\n" }
         return Array((text + "\r\n").utf8)
     }
 
-    /// One chunk of a chunked body; nothing for no bytes, since an empty chunk is the last one.
+    /// Returns one chunk of a chunked body; no bytes for an empty chunk, which would end the body.
     package static func chunk(_ bytes: [UInt8]) -> [UInt8] {
         if bytes.isEmpty { return [] }
         return Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)

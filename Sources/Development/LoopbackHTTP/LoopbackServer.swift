@@ -2,23 +2,23 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A server of HTTP/1.1 on 127.0.0.1 that does whatever a test wants a service to do.
+/// An HTTP/1.1 server on 127.0.0.1 whose responses a test defines.
 ///
-/// Each connection has a thread of its own, which calls the handler: that may block. Stopped with the
-/// last reference.
+/// Each connection has its own thread, on which the handler is called and may block. The server stops when its last
+/// reference is released.
 package final class LoopbackServer: Sendable {
     package typealias Handler = @Sendable (LoopbackRequest) -> LoopbackResponse
 
-    /// How many connections there are and were.
+    /// Counts of connections.
     package struct Connections: Hashable, Sendable {
         package internal(set) var accepted = 0
         package internal(set) var open = 0
-        /// The most that were open at once.
+        /// The largest number of simultaneously open connections.
         package internal(set) var mostOpen = 0
     }
 
     package let port: UInt16
-    /// What was asked so far.
+    /// The requests so far.
     package var requests: Observed<[LoopbackRequest]> { state.requests }
     package var connections: Observed<Connections> { state.connections }
     private let state: State
@@ -26,41 +26,35 @@ package final class LoopbackServer: Sendable {
     /// `http://127.0.0.1:port`.
     package var origin: String { "http://127.0.0.1:\(port)" }
 
-    /// Starts to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - port: 0 for one that is free.
-    ///   - handler: Called for each request. To name an address of this server, it has
+    ///   - port: The port, or 0 for any free port.
+    ///   - handler: Called for each request. For addresses of this server in a response, use
     ///     ``LoopbackRequest/origin``.
     /// - Throws: ``SystemError``.
     package init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard listener >= 0 else { throw SystemError("socket", errno) }
-        do {
-            self.port = try startListening(listener, port)
-        } catch {
-            close(listener)
-            throw error
-        }
-        state = State(listener: listener, handler: handler)
+        let listener = try LoopbackSocket.listen(on: port)
+        self.port = listener.port
+        state = State(listener: listener.socket, handler: handler)
         onThread { [state] in state.accept() }
     }
 
-    /// Starts a server that answers everything alike.
+    /// Starts a server that sends the same response to every request.
     package convenience init(_ response: LoopbackResponse) throws {
         try self.init { _ in response }
     }
 
     deinit { stop() }
 
-    /// Refuses new connections and breaks off those there are.
+    /// Refuses new connections and closes the existing ones.
     package func stop() { state.stop() }
 
-    /// Breaks off the connections there are; new ones are welcome.
+    /// Closes the existing connections; new ones are accepted.
     package func disconnect() { state.disconnect() }
 }
 
-/// What the threads of a server share.
+/// The state that the threads of a server share.
 private final class State: Sendable {
     let requests = Observed<[LoopbackRequest]>()
     let connections = Observed(LoopbackServer.Connections())
@@ -103,9 +97,9 @@ private final class State: Sendable {
     }
 
     func stop() {
-        // Once: then the number may be another's.
+        // Only once: afterwards the descriptor number may be in use for another file.
         isStopped.withLock { isStopped in
-            // Makes `accept` fail; the descriptor is closed by its thread.
+            // Makes `accept` fail; its thread then closes the descriptor.
             if !isStopped { shutdown(listener, Int32(SHUT_RDWR)) }
             isStopped = true
         }
@@ -113,31 +107,7 @@ private final class State: Sendable {
     }
 
     func disconnect() {
-        // The lock is held meanwhile: none of them is closed, and its number another's.
+        // The lock prevents that a descriptor is closed and its number reused meanwhile.
         sockets.withLock { for socket in $0 { shutdown(socket, Int32(SHUT_RDWR)) } }
     }
-}
-
-func startListening(_ listener: Int32, _ port: UInt16) throws -> UInt16 {
-    var isOn: Int32 = 1
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &isOn, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    try withUnsafeMutablePointer(to: &address) { pointer in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-            // A port that was given back may be somebody's own end of a connection for a while.
-            var triesLeft = port == 0 ? 0 : 100
-            while bind(listener, address, length) != 0 {
-                guard errno == EADDRINUSE, triesLeft > 0 else { throw SystemError("bind", errno) }
-                triesLeft -= 1
-                usleep(100_000)
-            }
-            guard listen(listener, SOMAXCONN) == 0 else { throw SystemError("listen", errno) }
-            getsockname(listener, address, &length)
-        }
-    }
-    return UInt16(bigEndian: address.sin_port)
 }

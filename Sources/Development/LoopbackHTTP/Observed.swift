@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A value that changes on any thread, and that tests wait on.
+/// A value that may change on any thread, and for whose changes tests can wait.
 package final class Observed<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -9,7 +9,7 @@ package final class Observed<Value: Sendable>: Sendable {
     }
 
     private struct Waiter {
-        /// Resumes the waiting task if the value is what it waits for.
+        /// Resumes the waiting task if the value meets its condition.
         let attempt: (Value) -> Bool
         let cancel: () -> Void
     }
@@ -20,6 +20,7 @@ package final class Observed<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
+    /// Changes the value and resumes the tasks whose condition it meets.
     package func update(_ change: (inout Value) -> Void) {
         state.withLock { state in
             change(&state.value)
@@ -29,9 +30,9 @@ package final class Observed<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits until `find` makes something of the value.
+    /// Waits until `find` returns a result for the value, and returns it.
     ///
-    /// Throws `CancellationError` when the task is cancelled: the time limit of a test does that.
+    /// - Throws: `CancellationError` when the task is cancelled, as by the time limit of a test.
     @discardableResult
     package func wait<Result: Sendable>(
         until find: @escaping @Sendable (Value) -> Result?

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Runs `work` on a thread of its own: it blocks, which no thread of a pool may.
+/// Runs `work` on a new thread, because it blocks and must not occupy a thread of a pool.
 package func onThread(_ work: @escaping @Sendable () -> Void) {
     final class Box {
         let work: @Sendable () -> Void
@@ -14,6 +14,6 @@ package func onThread(_ work: @escaping @Sendable () -> Void) {
             if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().work() }
             return nil
         }, context)
-    precondition(code == 0, "there are no threads left")
+    precondition(code == 0, "cannot create a thread")
     pthread_detach(thread)
 }

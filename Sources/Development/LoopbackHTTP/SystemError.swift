@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A call of the system that failed.
+/// A failed system call.
 package struct SystemError: Error, CustomStringConvertible {
     package let description: String
 

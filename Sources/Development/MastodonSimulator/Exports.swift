@@ -1,2 +1,2 @@
-// Whoever asks this service wants to make it fail, and to see what was asked, as with any other.
+// Users of this simulator also need the faults and recorded requests of `ServiceSimulator`.
 @_exported public import ServiceSimulator

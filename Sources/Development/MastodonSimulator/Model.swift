@@ -1,14 +1,14 @@
 package import ServiceSimulator
 
-/// Somebody who has an account on the simulated server.
-package struct SimulatedPerson: Sendable {
+/// A user of the simulated server.
+package struct SimulatedUser: Sendable {
     package let id: String
     package internal(set) var username: String
     package var displayName: String
     /// HTML.
     package var note = "<p>I take photos &amp; walk.</p>"
-    package var hasPicture = true
-    /// The newest like first. Its number is what lists of likes are paged by.
+    package var hasAvatar = true
+    /// The likes, newest first. Lists of likes are paged by their numbers.
     var likes: [(status: SimulatedStatus.ID, number: Int)] = []
 }
 
@@ -22,11 +22,11 @@ package struct SimulatedStatus: Identifiable, Sendable {
     package var attachments: [Attachment]
     package var isSensitive = false
     package var warning = ""
-    /// The status that this one passes on.
+    /// The boosted status.
     package var boosts: SimulatedStatus.ID?
-    /// `hide` or `warn`, where a filter of the reader's meets it.
+    /// The action of a filter of the user that matches the status: `hide` or `warn`.
     package var filterAction: String?
-    /// How many others like it.
+    /// The number of other users that like the status.
     package var otherLikes = 0
     package var tag = "photography"
 
@@ -42,7 +42,7 @@ package struct SimulatedStatus: Identifiable, Sendable {
         var color = "#40260c"
     }
 
-    /// What its pictures are called by a client that follows the ids of the API.
+    /// The IDs of the photos, as the client forms them from the IDs of the API.
     package var photos: [String] {
         attachments.filter { $0.kind == "image" }.map { "\(id).\($0.id)" }
     }

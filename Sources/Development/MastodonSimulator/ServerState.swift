@@ -1,13 +1,13 @@
 internal import Glibc
 package import ServiceSimulator
 
-/// All that a server knows.
-package struct ServerState: SimulatedState {
+/// The state of a simulated server.
+package struct ServerState: SimulatedOAuthState {
     struct Application {
         let secret: String
         let redirectURIs: [String]
         let scopes: [String]
-        /// The user who logged in last.
+        /// The user of the latest login.
         var lastUser = ""
     }
 
@@ -16,32 +16,32 @@ package struct ServerState: SimulatedState {
     var origin = ""
     var mediaOrigin = ""
     var settings = Settings()
-    var people: [String: SimulatedPerson] = [:]
-    /// The newest first.
+    var users: [String: SimulatedUser] = [:]
+    /// Newest first.
     var statuses: [SimulatedStatus] = []
     var applications: [String: Application] = [:]
     var registrations = 0
     package var tokens = TokenStore()
     package var faults = FaultPlan()
-    var secondsAhead = 0
-    /// How many requests of the window each token has used.
+    package var secondsAhead = 0
+    /// The number of requests that each token has used in the current window.
     var used: [String: Int] = [:]
     private var window = 0
-    private var postponed: [(username: String, status: SimulatedStatus.ID)] = []
-    private var random: SplitMix
+    private var delayedUnfavourites: [(username: String, status: SimulatedStatus.ID)] = []
+    private var random: SeededRandom
     private var lastID = 117_020_570_194_921_638
     private var lastLike = 40
 
-    var now: Moment { Moment(time(nil)) + secondsAhead }
+    package var now: Moment { Moment(time(nil)) + secondsAhead }
 
     init(_ name: String, _ software: Software, statusCount: Int, seed: UInt64) {
         self.name = name
         self.software = software
-        random = SplitMix(seed: seed)
+        random = SeededRandom(seed: seed)
         settings.tokenLifetimeSeconds = software.tokenLifetimeSeconds
         settings.reusesTokens = software.reusesTokens
         for username in ["lin", "zoe"] {
-            people[username] = SimulatedPerson(
+            users[username] = SimulatedUser(
                 id: nextID(), username: username,
                 displayName: username == "zoe" ? "Zoë :camera: <b>" : "Lin Wén 文")
         }
@@ -51,18 +51,18 @@ package struct ServerState: SimulatedState {
         }
     }
 
-    /// Ids are larger than what a number of JavaScript holds.
+    /// Returns a new ID, which exceeds the integers that JavaScript represents exactly.
     mutating func nextID() -> String {
         lastID += Int.random(in: 1...9_999_999, using: &random)
         return "\(lastID)"
     }
 
-    /// A status with so many pictures, of now.
-    mutating func makeStatus(pictures: Int) -> SimulatedStatus {
+    /// Creates a status with a number of images and the current time.
+    mutating func makeStatus(imageCount: Int) -> SimulatedStatus {
         let nouns = ["dog", "lighthouse", "mountain", "river", "bicycle", "forest"]
         let noun = nouns[Int.random(in: 0..<nouns.count, using: &random)]
         let colors = ["#d9c0c0", "#40260c", "#26590c", "#c0d9f3"]
-        let attachments = (0..<pictures).map { number in
+        let attachments = (0..<imageCount).map { number in
             var attachment = SimulatedStatus.Attachment(id: nextID())
             attachment.description = number == 2 ? nil : "a \(noun) <\(number + 1)>"
             attachment.blurHash = number == 2 ? nil : attachment.blurHash
@@ -76,9 +76,9 @@ package struct ServerState: SimulatedState {
             attachments: attachments, otherLikes: Int.random(in: 0...90, using: &random))
     }
 
-    /// A status of a time between that of two others.
+    /// Creates a status whose ID lies between those of two statuses.
     mutating func makeLateStatus(below index: Int) -> SimulatedStatus {
-        let status = makeStatus(pictures: 1)
+        let status = makeStatus(imageCount: 1)
         let numbers = statuses[index - 1...index].compactMap { Int($0.id) }
         guard numbers.count == 2 else { return status }
         let id = numbers[1] + (numbers[0] - numbers[1]) / 2
@@ -87,9 +87,9 @@ package struct ServerState: SimulatedState {
             attachments: status.attachments, otherLikes: status.otherLikes)
     }
 
-    /// One of those that were there at first: some without a picture, with several, with a warning, boosts.
+    /// Creates an initial status. Some have no image, several images, or a warning; some are boosts.
     private mutating func makeStatus(_ count: Int, of all: Int) -> SimulatedStatus {
-        var status = makeStatus(pictures: count % 5 == 0 ? 3 : 1)
+        var status = makeStatus(imageCount: count % 5 == 0 ? 3 : 1)
         status.created = now + (count - all) * 600
         switch count % 16 {
         case 3, 4: status.attachments = []
@@ -98,7 +98,7 @@ package struct ServerState: SimulatedState {
         case 8: status.attachments[0].kind = "unknown"
         case 9: status.warning = "spiders"
         case 11 where count > 16:
-            // One of those that are older: its pictures show where they are passed on.
+            // A boost of an older status, whose photos appear at the position of the boost.
             status = SimulatedStatus(
                 id: status.id, author: "zoe", created: status.created, content: "",
                 attachments: [], boosts: statuses[9].id)
@@ -111,7 +111,7 @@ package struct ServerState: SimulatedState {
 
     func status(_ id: SimulatedStatus.ID) -> SimulatedStatus? { statuses.first { $0.id == id } }
 
-    /// What a client is to show, by the words of the statuses.
+    /// Returns the IDs of the photos that a client should show in the home feed.
     func photos(showingSensitive: Bool) -> [String] {
         var shown: [String] = []
         for wrapper in statuses where software != .pixelfed || wrapper.boosts == nil {
@@ -129,30 +129,30 @@ package struct ServerState: SimulatedState {
     // MARK: Likes
 
     mutating func setLike(_ id: SimulatedStatus.ID, of username: String, _ isLiked: Bool) {
-        let hasLike = people[username]?.likes.contains { $0.status == id } ?? false
+        let hasLike = users[username]?.likes.contains { $0.status == id } ?? false
         guard isLiked != hasLike else { return }
         if isLiked {
             lastLike += 3
-            people[username]?.likes.insert((id, lastLike), at: 0)
+            users[username]?.likes.insert((id, lastLike), at: 0)
         } else {
-            people[username]?.likes.removeAll { $0.status == id }
+            users[username]?.likes.removeAll { $0.status == id }
         }
     }
 
-    mutating func postpone(_ id: SimulatedStatus.ID, of username: String) {
-        postponed.append((username, id))
+    mutating func delayUnfavourite(_ id: SimulatedStatus.ID, of username: String) {
+        delayedUnfavourites.append((username, id))
     }
 
-    mutating func catchUp() {
-        for (username, id) in postponed { setLike(id, of: username, false) }
-        postponed = []
+    mutating func completeUnfavourites() {
+        for (username, id) in delayedUnfavourites { setLike(id, of: username, false) }
+        delayedUnfavourites = []
     }
 
     func likes(of status: SimulatedStatus) -> Int {
-        status.otherLikes + people.values.count { $0.likes.contains { $0.status == status.id } }
+        status.otherLikes + users.values.count { $0.likes.contains { $0.status == status.id } }
     }
 
-    // MARK: Answering
+    // MARK: Requests
 
     package func username(_ request: RecordedRequest) -> String? { grant(request)?.username }
 
@@ -165,16 +165,16 @@ package struct ServerState: SimulatedState {
         return parts.count == 2 && parts[0] == "Bearer" ? parts[1] : nil
     }
 
-    package mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply {
+    package mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply {
         var reply: Reply
-        if let other = fault?.insteadOfAnswer {
+        if let other = fault?.replacement {
             reply = other
         } else {
             switch request.host {
-            case .server where request.path.hasPrefix("/oauth/"): reply = answerOAuth(request)
-            case .server: reply = answerCounted(request)
-            case .media: reply = answerMedia(request)
-            case .handles: reply = answerHandles(request)
+            case .server where request.path.hasPrefix("/oauth/"): reply = oauthReply(request)
+            case .server: reply = countedReply(request)
+            case .media: reply = mediaReply(request)
+            case .handles: reply = handleReply(request)
             default: reply = Reply(200, json: [:])
             }
         }
@@ -183,12 +183,12 @@ package struct ServerState: SimulatedState {
         return reply
     }
 
-    /// Counts the requests of a token, and reports how many are left, if the software does.
-    private mutating func answerCounted(_ request: RecordedRequest) -> Reply {
+    /// Counts a request of a token, and adds the rate limit fields if the software has them.
+    private mutating func countedReply(_ request: RecordedRequest) -> Reply {
         guard software.countsRequests, let token = token(request) else {
-            return answerAPI(request)
+            return apiReply(request)
         }
-        // Windows begin at multiples of their length.
+        // Windows of five minutes begin at multiples of their length.
         let current = now.secondsSince1970 / 300
         if current != window {
             window = current
@@ -197,7 +197,7 @@ package struct ServerState: SimulatedState {
         let limit = settings.requestsPerWindow
         let isOver = used[token, default: 0] >= limit
         if !isOver { used[token, default: 0] += 1 }
-        var reply = isOver ? error(429, "Too many requests", "リクエストが多すぎます") : answerAPI(request)
+        var reply = isOver ? error(429, "Too many requests", "リクエストが多すぎます") : apiReply(request)
         reply.headers += [
             ("X-RateLimit-Limit", "\(limit)"),
             ("X-RateLimit-Remaining", "\(limit - used[token, default: 0])"),
@@ -213,7 +213,7 @@ package struct ServerState: SimulatedState {
         Reply(status, json: ["error": .string(settings.isJapanese ? japanese : text)])
     }
 
-    private func answerMedia(_ request: RecordedRequest) -> Reply {
+    private func mediaReply(_ request: RecordedRequest) -> Reply {
         let parts = request.path.split(separator: "/").map(String.init)
         if parts.first == "avatars" {
             return jpeg(JPEGImage(width: 400, height: 400, color: nil))

@@ -1,35 +1,35 @@
 package import ServiceSimulator
 
-/// A server on loopback that does what Mastodon does, or Pixelfed, and fails as a test says.
+/// A simulated Mastodon or Pixelfed server on loopback, with faults on demand.
 ///
 /// ```swift
 /// let server = try SimulatedMastodon.start("photos.test")
 /// server.addUser("ada")
 /// server.fail("/api/v1/timelines/home", .reset, times: 1)
-/// // … a client asks server.url …
+/// // … a client sends requests to server.url …
 /// #expect(server.requests("POST /api/v1/apps").count == 1)
 /// ```
 ///
-/// Everybody who logs in follows everybody else: the home feed has all there is.
+/// Every user follows all other users: the home feed has all statuses.
 package final class SimulatedMastodon: SimulatedService {
-    /// What people call the server.
+    /// The name of the server.
     package let name: String
-    package let desk: SimulatorServer<ServerState>
+    package let simulator: SimulatorServer<ServerState>
 
-    /// Where the server is: `http://127.0.0.1:port`, no slash at its end.
-    package var url: String { desk.origin(.server) }
+    /// The address of the server: `http://127.0.0.1:port`, without a trailing slash.
+    package var url: String { simulator.origin(.server) }
 
-    /// Where pictures are, likewise.
-    package var mediaURL: String { desk.origin(.media) }
+    /// The address of the images, likewise.
+    package var mediaURL: String { simulator.origin(.media) }
 
-    /// Starts a server, on ports that are free.
+    /// Starts a server on free ports.
     ///
     /// - Parameters:
-    ///   - name: What people call it; nothing is resolved by it.
-    ///   - software: What it runs.
-    ///   - statusCount: How many statuses there are.
-    ///   - seed: Makes them: the same ones for the same seed, but for their dates.
-    /// - Returns: The server, which is ready.
+    ///   - name: The name of the server; it is not resolved.
+    ///   - software: The server software.
+    ///   - statusCount: The number of statuses.
+    ///   - seed: The seed of the statuses, which are the same for the same seed except for their dates.
+    /// - Returns: The running server.
     /// - Throws: ``LoopbackHTTP/SystemError``.
     package static func start(
         _ name: String = "photos.test", _ software: Software = .mastodon, statusCount: Int = 80,
@@ -40,57 +40,57 @@ package final class SimulatedMastodon: SimulatedService {
 
     private init(_ name: String, _ software: Software, statusCount: Int, seed: UInt64) throws {
         self.name = name
-        desk = try SimulatorServer(
+        simulator = try SimulatorServer(
             ServerState(name, software, statusCount: statusCount, seed: seed),
-            [(.server, 0), (.media, 0), (.handles, 0), (.stranger, 0)])
-        let (server, media) = (desk.origin(.server), desk.origin(.media))
-        desk.withState { state in
+            [(.server, 0), (.media, 0), (.handles, 0), (.unrelated, 0)])
+        let (server, media) = (simulator.origin(.server), simulator.origin(.media))
+        simulator.withState { state in
             state.origin = server
             state.mediaOrigin = media
         }
     }
 
-    /// The origin of somebody else, for redirects: must never get a token.
-    package var strangerURL: String { desk.origin(.stranger) }
+    /// The address of an unrelated origin, for redirects; it must never receive a token.
+    package var unrelatedURL: String { simulator.origin(.unrelated) }
 
     /// The address of the domain of the users' handles: see ``Settings/handles``.
-    package var handleURL: String { desk.origin(.handles) }
+    package var handleURL: String { simulator.origin(.handles) }
 
-    /// How it behaves. Changed at any time.
+    /// The behaviour, which may change at any time.
     package var settings: Settings {
-        get { desk.withState { $0.settings } }
-        set { desk.withState { $0.settings = newValue } }
+        get { simulator.withState { $0.settings } }
+        set { simulator.withState { $0.settings = newValue } }
     }
 
-    // MARK: What is there
+    // MARK: Contents
 
     /// The statuses, the newest first.
-    package var statuses: [SimulatedStatus] { desk.withState { $0.statuses } }
+    package var statuses: [SimulatedStatus] { simulator.withState { $0.statuses } }
 
-    /// The ids of the photos that a client is to show in the home feed, by the words of the statuses.
+    /// Returns the IDs of the photos that a client should show in the home feed.
     package func photos(showingSensitive: Bool = false) -> [String] {
-        desk.withState { $0.photos(showingSensitive: showingSensitive) }
+        simulator.withState { $0.photos(showingSensitive: showingSensitive) }
     }
 
-    /// Adds somebody who can log in.
+    /// Adds a user that can log in.
     package func addUser(
-        _ username: String, _ change: (inout SimulatedPerson) -> Void = { _ in }
+        _ username: String, _ change: (inout SimulatedUser) -> Void = { _ in }
     ) {
-        desk.withState { state in
-            var person = SimulatedPerson(
+        simulator.withState { state in
+            var user = SimulatedUser(
                 id: state.nextID(), username: username,
                 displayName: username.prefix(1).uppercased() + username.dropFirst())
-            change(&person)
-            state.people[username] = person
+            change(&user)
+            state.users[username] = user
         }
     }
 
     /// Gives a user another user name, as an administrator can. The ID, the statuses and the tokens stay.
     package func renameUser(_ username: String, to newName: String) {
-        desk.withState { state in
-            guard var person = state.people.removeValue(forKey: username) else { return }
-            person.username = newName
-            state.people[newName] = person
+        simulator.withState { state in
+            guard var user = state.users.removeValue(forKey: username) else { return }
+            user.username = newName
+            state.users[newName] = user
             state.tokens.rename(username, to: newName)
             for index in state.statuses.indices where state.statuses[index].author == username {
                 state.statuses[index].author = newName
@@ -98,20 +98,20 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
-    /// Puts a new status on top of everything.
+    /// Adds a new status at the top of the feeds.
     @discardableResult
     package func publish(
         _ change: (inout SimulatedStatus) -> Void = { _ in }
     ) -> SimulatedStatus {
-        desk.withState { state in
-            var status = state.makeStatus(pictures: 1)
+        simulator.withState { state in
+            var status = state.makeStatus(imageCount: 1)
             change(&status)
             state.statuses.insert(status, at: 0)
             return status
         }
     }
 
-    /// Passes a status on: a status of its own, on top of everything.
+    /// Boosts a status: adds a status of its own at the top of the feeds.
     @discardableResult
     package func boost(_ id: SimulatedStatus.ID) -> SimulatedStatus {
         publish { status in
@@ -121,80 +121,67 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
-    /// Adds a status that arrives late from another server: its id, and its place in lists, are those of the time when it
-    /// was written.
+    /// Adds a status that arrives late from another server: its ID and its position in lists correspond to the time at
+    /// which it was written.
     ///
     /// - Parameter index: The number of statuses above it; there must be one below.
     /// - Returns: The status.
     @discardableResult
     package func arriveLate(below index: Int) -> SimulatedStatus {
-        desk.withState { state in
+        simulator.withState { state in
             let status = state.makeLateStatus(below: index)
             state.statuses.insert(status, at: index)
             return status
         }
     }
 
-    /// Changes a status in its place.
+    /// Changes a status.
     package func change(
         _ id: SimulatedStatus.ID, _ change: (inout SimulatedStatus) -> Void
     ) {
-        desk.withState { state in
+        simulator.withState { state in
             guard let index = state.statuses.firstIndex(where: { $0.id == id }) else { return }
             change(&state.statuses[index])
         }
     }
 
-    /// Deletes a status, with its boosts and pictures.
+    /// Deletes a status with its boosts and images.
     package func delete(_ id: SimulatedStatus.ID) {
-        desk.withState { $0.statuses.removeAll { $0.id == id || $0.boosts == id } }
+        simulator.withState { $0.statuses.removeAll { $0.id == id || $0.boosts == id } }
     }
 
     /// The statuses that a user likes, the newest like first.
     package func likes(of username: String) -> [SimulatedStatus.ID] {
-        desk.withState { $0.people[username]?.likes.map { $0.status } ?? [] }
+        simulator.withState { $0.users[username]?.likes.map { $0.status } ?? [] }
     }
 
-    /// Likes a status, or does so no more, in the browser.
+    /// Adds or removes a like, as in a browser.
     package func setLike(_ id: SimulatedStatus.ID, of username: String, _ isLiked: Bool = true) {
-        desk.withState { $0.setLike(id, of: username, isLiked) }
+        simulator.withState { $0.setLike(id, of: username, isLiked) }
     }
 
-    /// Does what was put off: see ``Settings/putsUnfavouritesOff``.
-    package func catchUp() { desk.withState { $0.catchUp() } }
+    /// Completes the delayed unfavourites: see ``Settings/delaysUnfavourites``.
+    package func completeUnfavourites() { simulator.withState { $0.completeUnfavourites() } }
 
     // MARK: Applications and tokens
 
-    /// How many applications have made themselves known so far.
-    package var registrations: Int { desk.withState { $0.registrations } }
+    /// The number of client registrations so far.
+    package var registrations: Int { simulator.withState { $0.registrations } }
 
-    /// Forgets the applications, as servers did with those that nobody used.
-    package func forgetApplications() { desk.withState { $0.applications = [:] } }
+    /// Deletes the registered applications, as servers do with unused ones.
+    package func forgetApplications() { simulator.withState { $0.applications = [:] } }
 
-    /// The number of applications that the server knows.
-    package var applicationCount: Int { desk.withState { $0.applications.count } }
+    /// The number of registered applications.
+    package var applicationCount: Int { simulator.withState { $0.applications.count } }
 
-    /// The access tokens that were neither revoked nor replaced by a renewal.
-    package var liveTokens: [String] { desk.withState { $0.tokens.live.map(\.access) } }
-
-    /// The secrets of the applications that it knows.
+    /// The secrets of the registered applications.
     package var clientSecrets: [String] {
-        desk.withState { $0.applications.values.map(\.secret) }
+        simulator.withState { $0.applications.values.map(\.secret) }
     }
 
-    /// What a user does who takes back what an application may do.
-    package func revokeTokens(of username: String) {
-        desk.withState { $0.tokens.revokeAll(of: username) }
-    }
-
-    /// Whether an access token is good.
-    package func isValid(_ accessToken: String) -> Bool {
-        desk.withState { $0.tokens.grant(accessToken, now: $0.now) != nil }
-    }
-
-    /// Leaves everybody so many requests of these five minutes.
+    /// Sets the remaining requests of every token in the current window.
     package func leaveRequests(_ count: Int) {
-        desk.withState { state in
+        simulator.withState { state in
             state.used = Dictionary(
                 uniqueKeysWithValues: state.tokens.tokens.map {
                     ($0.access, state.settings.requestsPerWindow - count)
@@ -202,35 +189,33 @@ package final class SimulatedMastodon: SimulatedService {
         }
     }
 
-    /// Puts the clock of the server ahead: codes and tokens expire, limits end.
-    package func advanceClock(seconds: Int) { desk.withState { $0.secondsAhead += seconds } }
 }
 
 extension RecordedRequest.Host {
-    /// Pages and API.
+    /// The pages and the API.
     package static let server = Self(rawValue: "server")
-    /// Where pictures are.
+    /// The images.
     package static let media = Self(rawValue: "media")
-    /// The domain of the users' handles, which is not that of the server.
+    /// The domain of the users' handles, which differs from that of the server.
     package static let handles = Self(rawValue: "handles")
 }
 
-/// How a simulated server behaves, as far as a test may choose.
+/// The behaviour of a simulated server.
 package struct Settings: Sendable {
-    /// Requests in five minutes, of each token.
+    /// The number of requests that a token has in five minutes.
     package var requestsPerWindow = 300
-    /// After how long access tokens expire; nil is never.
+    /// The lifetime of access tokens; nil if they do not expire.
     package var tokenLifetimeSeconds: Int?
-    /// Whether who logs in again gets the token that is there.
+    /// True if another login of a user returns the existing token.
     package var reusesTokens = true
-    /// Whether unfavourites are answered before they are done, as Mastodon does: only ``SimulatedMastodon/catchUp()``
-    /// does them.
-    package var putsUnfavouritesOff = false
-    /// Whether the home feed is still put together: 206, and no more.
-    package var isBuildingHome = false
-    /// Whether errors are in Japanese.
+    /// True if an unfavourite takes effect after its response, as at Mastodon: only
+    /// ``SimulatedMastodon/completeUnfavourites()`` completes it.
+    package var delaysUnfavourites = false
+    /// True if the server is still preparing the home feed: status 206 and an empty page.
+    package var isPreparingHome = false
+    /// True if error texts are in Japanese.
     package var isJapanese = false
-    /// Which version another software says it is.
+    /// The version that the instance document states, if it differs from that of the software.
     package var version: String?
     /// The documents with which the domain of the users' handles names the server.
     package var handles = HandleDomain.none
@@ -238,7 +223,7 @@ package struct Settings: Sendable {
     package var handleDomain = "handles.test"
 }
 
-/// The ways in which a domain names the server of its handles.
+/// The ways in which a domain refers to the server of its handles.
 package enum HandleDomain: CaseIterable, Sendable {
     case none
     /// A WebFinger document for each user.

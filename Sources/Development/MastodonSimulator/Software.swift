@@ -1,4 +1,4 @@
-/// A server software, and how its dialect of the API differs from that of Mastodon. Each dialect is one value of
+/// A server software and the differences of its API dialect from that of Mastodon. Each dialect is one value of
 /// ``all``.
 package struct Software: Sendable {
     /// The name, in lower case.
@@ -11,94 +11,94 @@ package struct Software: Sendable {
     /// True if the server checks the code verifier (RFC 7636).
     var checksVerifier = false
     package var redirects = RedirectRule.exactLine
-    /// True if the server can show a code in place of a redirect.
+    /// True if the server can show a code instead of redirecting.
     package var showsCode = true
-    /// True if the server knows scopes such as `read:accounts`.
+    /// True if the server supports scopes such as `read:accounts`.
     package var hasGranularScopes = true
-    /// True if the server counts the requests of each token, and reports how many are left.
+    /// True if the server counts the requests of each token and sends the rate limit.
     package var countsRequests = true
     var tokenRefusal = TokenRefusal.doorkeeper
     package var codeRefusal = CodeRefusal.invalidGrant
-    /// True if the refusal of an unknown application differs from that of an unknown code.
+    /// True if the error for an unknown application differs from that for an unknown code.
     package var revealsUnknownClients = true
     var refreshRefusal = RefreshRefusal.invalidGrant
-    /// The lifetime of access tokens, which can be renewed; nil if they do not expire.
+    /// The lifetime of access tokens; nil if they do not expire.
     var tokenLifetimeSeconds: Int?
-    /// True if another login of a user gets the token that the application has already.
+    /// True if another login of a user returns the token that the application already has.
     var reusesTokens = false
-    /// True if the token of another login ends the token that the application has already.
+    /// True if another login of a user invalidates the token that the application already has.
     var replacesTokens = false
-    /// True if the response with a token has `scope` and `created_at`.
+    /// True if the token response has `scope` and `created_at`.
     var describesTokens = true
     package var revocation = Revocation.token
-    /// True if sizes and counts are text.
+    /// True if sizes and counts are sent as text.
     var sendsNumbersAsText = false
 
     /// The instance documents of a server.
     enum InstanceDocuments: Sendable {
         case both
-        /// The second version is answered with 404.
+        /// The second version has status 404.
         case firstOnly
-        /// The second version is answered with 500.
+        /// The second version has status 500.
         case secondFails
-        /// Both want a login; NodeInfo is public.
+        /// Both require a login; NodeInfo is public.
         case closed
     }
 
-    /// The rule by which the redirect address of a login is compared with the registered ones.
+    /// The rule by which the redirect address of a login is compared with the registered addresses.
     package enum RedirectRule: Sendable {
-        /// One address in each line; the port of a loopback address does not count.
+        /// One address in each line; the port of a loopback address is ignored.
         case anyPort
         /// One address in each line.
         case exactLine
-        /// Addresses that are separated by blanks. The browser is sent to the whole registered text.
+        /// Addresses separated by spaces. The browser is redirected to the whole registered text.
         case exactWord
-        /// All registered text is one address.
+        /// The whole registered text is one address.
         case whole
-        /// Any address, even if it was not registered.
+        /// Any address, registered or not.
         case unchecked
     }
 
-    /// The answer to a request with a token that is not valid.
+    /// The response to a request with an invalid token.
     enum TokenRefusal: Sendable {
         case doorkeeper
         /// 500, or a redirect to the login page.
         case laravel
-        /// 403, as for a token without permission.
+        /// 403, as for a token without the permission.
         case forbidden
         /// 400 with plain text.
         case badRequest
-        /// 401 with an object as the error.
+        /// 401 with an object as error.
         case misskey
     }
 
-    /// The answer to a code that is not valid.
+    /// The response to an invalid code.
     package enum CodeRefusal: Sendable {
         case invalidGrant
-        /// 401 with an error that has no name of OAuth.
+        /// 401 with an error that OAuth does not define.
         case unauthorized
         /// 400, as for an unknown client.
         case invalidCredentials
-        /// 500 with a page.
+        /// 500 with an HTML page.
         case crash
-        /// The code is not looked at: the token is that of the last user who logged in.
+        /// The code is ignored: the token belongs to the user of the latest login.
         case none
     }
 
-    /// The answer to a refresh token that is not valid.
+    /// The response to an invalid refresh token.
     enum RefreshRefusal: Sendable {
         case invalidGrant
         /// 401 with `invalid_request`.
         case invalidRequest
-        /// 400 with an error that has no name of OAuth.
+        /// 400 with an error that OAuth does not define.
         case invalidCredentials
     }
 
-    /// The endpoint that takes tokens back.
+    /// The endpoint that revokes tokens.
     package enum Revocation: Sendable {
         case none
         case token
-        /// The application is deleted with its token.
+        /// The application is deleted together with its token.
         case application
     }
 }
@@ -121,11 +121,11 @@ extension Software {
         name: "mastodon", version: "4.6.4", hasServerDocument: true, checksVerifier: true,
         redirects: .anyPort, reusesTokens: true)
 
-    /// Before 4.3: does not describe its authorization server, and ignores PKCE.
+    /// Before 4.3: no authorization server metadata, and PKCE is ignored.
     package static let oldMastodon = Software(
         name: "old mastodon", version: "4.2.10", redirects: .anyPort, reusesTokens: true)
 
-    /// With limited federation: `LIMITED_FEDERATION_MODE`.
+    /// A server with limited federation: `LIMITED_FEDERATION_MODE`.
     package static let closedMastodon = Software(
         name: "closed mastodon", version: "4.6.4+glitch", instance: .closed,
         hasServerDocument: true, checksVerifier: true, redirects: .anyPort, reusesTokens: true)

@@ -1,20 +1,20 @@
 internal import ServiceSimulator
 
-/// Writes what a server has as JSON, for one who asks.
+/// Writes the data of a server as JSON, as one of its users receives it.
 ///
-/// Source: recorded answers of Mastodon 4.6.4; pixelfed `app/Transformer/Api/Mastodon/v1`.
+/// Source: recorded responses of Mastodon 4.6.4; pixelfed `app/Transformer/Api/Mastodon/v1`.
 struct StatusWriter {
     private let state: ServerState
-    private let viewer: SimulatedPerson
+    private let viewer: SimulatedUser
     private var isPixelfed: Bool { state.software == .pixelfed }
 
-    init(_ state: ServerState, viewer: SimulatedPerson) {
+    init(_ state: ServerState, viewer: SimulatedUser) {
         self.state = state
         self.viewer = viewer
     }
 
     func status(_ status: SimulatedStatus) -> JSON {
-        let author = state.people[status.author]
+        let author = state.users[status.author]
         let page = "https://\(state.name)/@\(status.author)/\(status.id)"
         let isFavourite = viewer.likes.contains { $0.status == status.id }
         let boosted = status.boosts.flatMap { state.status($0) }
@@ -33,7 +33,7 @@ struct StatusWriter {
             "favourites_count": number(state.likes(of: status)), "quotes_count": 0,
             "edited_at": .null,
         ]
-        // Pixelfed says null where it does not know.
+        // Pixelfed sends null for unknown values.
         let second: JSON = [
             "favourited": favourited, "reblogged": false, "muted": false, "bookmarked": false,
             "pinned": false, "content": .string(status.content), "filtered": filtered(status),
@@ -47,7 +47,7 @@ struct StatusWriter {
         ]
     }
 
-    /// Which filters of the reader it meets.
+    /// Returns the filters of the user that match a status.
     private func filtered(_ status: SimulatedStatus) -> JSON {
         guard let action = status.filterAction else { return [] }
         let filter: JSON = [
@@ -88,17 +88,17 @@ struct StatusWriter {
         ]
     }
 
-    func account(_ person: SimulatedPerson) -> JSON {
-        let page = "https://\(state.name)/@\(person.username)"
+    func account(_ user: SimulatedUser) -> JSON {
+        let page = "https://\(state.name)/@\(user.username)"
         let avatar =
-            person.hasPicture
-            ? "\(state.mediaOrigin)/avatars/\(person.username).jpg"
+            user.hasAvatar
+            ? "\(state.mediaOrigin)/avatars/\(user.username).jpg"
             : "\(state.origin)/avatars/original/missing.png"
         return [
-            "id": .string(person.id), "username": .string(person.username),
-            "acct": .string(person.username), "display_name": .string(person.displayName),
+            "id": .string(user.id), "username": .string(user.username),
+            "acct": .string(user.username), "display_name": .string(user.displayName),
             "locked": false, "bot": false, "discoverable": .null, "indexable": false,
-            "group": false, "created_at": "2026-08-01T00:00:00.000Z", "note": .string(person.note),
+            "group": false, "created_at": "2026-08-01T00:00:00.000Z", "note": .string(user.note),
             "url": .string(page), "uri": .string(page), "avatar": .string(avatar),
             "avatar_static": .string(avatar), "avatar_description": "",
             "header": "\(state.origin)/headers/original/missing.png",
@@ -112,8 +112,8 @@ struct StatusWriter {
         ]
     }
 
-    func ownAccount(_ person: SimulatedPerson) -> JSON {
-        account(person) + [
+    func ownAccount(_ user: SimulatedUser) -> JSON {
+        account(user) + [
             "source": [
                 "privacy": "public", "sensitive": false, "language": .null,
                 "note": "I take photos & walk.", "fields": [],

@@ -1,12 +1,11 @@
 package import LoopbackHTTP
 
-/// Where a login has led the browser.
+/// The redirect at the end of a login in the browser.
 package struct Redirect: Sendable {
-    /// The redirect address, with code and state or an error.
+    /// The redirect address, with a code and state or with an error.
     package let address: String
-    /// What the address answered; nil where it is not one of this machine's, but of a scheme that
-    /// another program handles.
-    package let answer: LoopbackClient.Answer?
+    /// The response of the address; nil if the address was not requested, as for the scheme of another program.
+    package let response: LoopbackClient.Response?
 
     /// A parameter of the address: `code`, `state`, `error`.
     package subscript(name: String) -> String? {
@@ -14,16 +13,17 @@ package struct Redirect: Sendable {
     }
 }
 
+/// The error for an authorization page that does not redirect.
 package struct NotRedirected: Error {
     package let status: Int
     package let page: String
 }
 
-/// What a user does in a browser, to log in.
+/// The actions of a user during a browser login.
 extension SimulatedService {
-    /// Opens the page of an authorization, approves, and follows the redirect, unless nobody is there.
+    /// Opens an authorization page, approves, and follows the redirect unless `followingRedirect` is false.
     ///
-    /// - Throws: ``NotRedirected`` when the page is an error; ``LoopbackHTTP/SystemError``.
+    /// - Throws: ``NotRedirected`` if the page is an error; ``LoopbackHTTP/SystemError``.
     @discardableResult
     package func approve(
         _ authorizationURL: String, as username: String, followingRedirect: Bool = true
@@ -31,9 +31,9 @@ extension SimulatedService {
         try await decide(authorizationURL, "approve", username, follows: followingRedirect)
     }
 
-    /// Opens the page of an authorization, denies, and follows the redirect.
+    /// Opens an authorization page, denies, and follows the redirect.
     ///
-    /// - Throws: ``NotRedirected`` when the page is an error, as it is without a redirect address;
+    /// - Throws: ``NotRedirected`` if the page is an error, as it is without a redirect address;
     ///   ``LoopbackHTTP/SystemError``.
     @discardableResult
     package func deny(_ authorizationURL: String, as username: String) async throws -> Redirect {
@@ -48,30 +48,29 @@ extension SimulatedService {
         guard page.status == 200 else {
             throw NotRedirected(status: page.status, page: page.text)
         }
-        // What the page's form sends to where it came from: the fields that it was opened with, and the
-        // decision.
+        // The form of the page sends the parameters of the page and the decision to the same address.
         let parts = url.split(separator: "?", maxSplits: 1)
         let form =
             (parts.count > 1 ? parts[1] + "&" : "")
             + FormFields.encode([("username", username), ("decision", decision)])
-        let answer = try await LoopbackClient.send(
+        let response = try await LoopbackClient.send(
             "POST", String(parts[0]),
             headers: [("Content-Type", "application/x-www-form-urlencoded")],
             body: Array(form.utf8))
-        guard let location = answer["Location"] else {
-            throw NotRedirected(status: answer.status, page: answer.text)
+        guard let location = response["Location"] else {
+            throw NotRedirected(status: response.status, page: response.text)
         }
         return try await follow(location, follows)
     }
 
     private func follow(_ location: String, _ follows: Bool) async throws -> Redirect {
-        let isHere =
+        let isLoopback =
             follows
             && ["http://127.0.0.1:", "http://localhost:"].contains {
                 location.hasPrefix($0)
             }
         return Redirect(
             address: location,
-            answer: isHere ? try await LoopbackClient.send("GET", location) : nil)
+            response: isLoopback ? try await LoopbackClient.send("GET", location) : nil)
     }
 }

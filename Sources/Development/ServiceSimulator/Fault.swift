@@ -1,7 +1,7 @@
-/// What goes wrong with a request, when a test says so.
+/// A failure of the service for a request, defined by a test.
 ///
-/// One that comes instead of the answer changes nothing at the service; one that comes after it does: a like
-/// whose answer got lost is a like.
+/// A fault that replaces the response prevents the action. A fault that changes the response does not: a like whose
+/// response is lost is stored.
 package struct Fault: Sendable {
     enum Effect: Sendable {
         case instead(Reply)
@@ -10,28 +10,28 @@ package struct Fault: Sendable {
 
     let effect: Effect
 
-    /// What comes instead of the answer; nil where what was asked is done.
-    package var insteadOfAnswer: Reply? {
+    /// The response that replaces the regular one; nil if the action is performed.
+    package var replacement: Reply? {
         guard case .instead(let reply) = effect else { return nil }
         return reply
     }
 
-    /// Changes the answer to what was asked, once that is done.
+    /// Changes the response to a performed action.
     package func change(_ reply: inout Reply) {
         if case .after(let change) = effect { change(&reply) }
     }
 
-    /// Any answer at all.
+    /// Replaces the response.
     package static func reply(_ reply: Reply) -> Fault { Fault(effect: .instead(reply)) }
 
-    /// Changes the answer that the request gets.
+    /// Changes the regular response.
     package static func changed(_ change: @escaping @Sendable (inout Reply) -> Void) -> Fault {
         Fault(effect: .after(change))
     }
 
-    // MARK: Instead of the answer
+    // MARK: Faults that prevent the action
 
-    /// An error as the proxies in front of the API word it.
+    /// An HTML error, as from a proxy in front of the API.
     package static func htmlStatus(_ status: Int) -> Fault {
         reply(
             Reply(
@@ -52,47 +52,47 @@ package struct Fault: Sendable {
                 json: ["error": .string(error), "error_description": .string(description)]))
     }
 
-    /// 200, with a body that a client of the API does not expect. `[{"id":` and `{}` are worth a try.
+    /// Status 200 with an unexpected body, such as `[{"id":` or `{}`.
     package static func json(_ body: String) -> Fault {
         reply(
             Reply(200, headers: [("Content-Type", "application/json")], body: Array(body.utf8)))
     }
 
-    /// 200 with a page, as a captive portal has it; an image that is none.
+    /// Status 200 with an HTML page, as from a captive portal.
     package static let htmlPage = reply(
         Reply(200, html: "<!DOCTYPE html>\n<html><body>Please log in to the network</body></html>"))
 
-    /// Points elsewhere.
+    /// A redirect to another address.
     package static func redirect(_ status: Int = 302, to location: String) -> Fault {
         reply(.redirect(status, to: location))
     }
 
-    /// Breaks the connection off; nothing was done.
+    /// Resets the connection; the action is not performed.
     package static let reset = undelivered(.reset)
 
-    /// Never answers; nothing was done.
+    /// Never sends a response; the action is not performed.
     package static let silence = undelivered(.silence)
 
-    // MARK: After what was asked is done
+    // MARK: Faults after the action
 
-    /// Does what was asked, and breaks the connection off.
-    package static let answerLost = changed { $0.delivery = .reset }
+    /// Performs the action and resets the connection.
+    package static let responseLost = changed { $0.delivery = .reset }
 
-    /// Promises more than it sends.
+    /// Sends less than the announced length.
     package static let truncated = changed { $0.delivery = .truncated }
 
-    /// Sends half of it, and breaks the connection off: the rest can be asked for.
+    /// Sends half of the body and closes the connection; a range request can continue.
     package static let dropped = changed { $0.delivery = .dropped }
 
-    /// Sends without an end.
+    /// Sends the body without an end.
     package static let endless = changed { $0.delivery = .endless }
 
-    /// Sends some bytes at a time.
+    /// Sends the body in small pieces.
     package static func drip(bytes: Int = 1, pause: Duration = .milliseconds(1)) -> Fault {
         changed { $0.delivery = .drip(bytes: bytes, pause: pause) }
     }
 
-    /// Adds a header, as the service does before it changes something: `Warning`.
+    /// Adds a header field, such as a `Warning` of a deprecation.
     package static func header(_ name: String, _ value: String) -> Fault {
         changed { $0.headers.append((name, value)) }
     }
@@ -104,12 +104,12 @@ package struct Fault: Sendable {
     }
 }
 
-/// The faults that are switched on.
+/// The active faults.
 package struct FaultPlan: Sendable {
     private struct Entry {
         let pattern: RequestPattern
         let fault: Fault
-        /// nil is for ever.
+        /// The remaining uses; nil for no limit.
         var times: Int?
     }
 
@@ -125,7 +125,7 @@ package struct FaultPlan: Sendable {
         entries.removeAll { $0.pattern == pattern }
     }
 
-    /// The fault that a request meets: the first that was switched on and is not used up.
+    /// Returns the fault for a request: the first matching one, in the order of activation.
     mutating func next(for request: RecordedRequest) -> Fault? {
         guard let index = entries.firstIndex(where: { $0.pattern.matches(request) }) else {
             return nil

@@ -1,6 +1,6 @@
-/// The fields of a query or a form, decoded: the first of a name counts.
+/// The decoded fields of a query or a form. The first field of a name counts.
 ///
-/// Written apart from the programs' own code, which it is there to test.
+/// Independent of the code under test.
 ///
 /// Source: WHATWG URL §5.
 package struct FormFields: Sendable {
@@ -23,14 +23,14 @@ package struct FormFields: Sendable {
         return both
     }
 
-    /// `name=value&…`, sorted by name, without one of them: as the service repeats a query.
+    /// Returns `name=value&…` with one field replaced, sorted by name, as the service repeats a query in links.
     package func sorted(replacing name: String, with value: String) -> String {
         let others = fields.filter { $0.name != name }
         return (others + [(name, value)]).sorted { $0.name < $1.name }
             .map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
     }
 
-    /// `name=value&…`.
+    /// Returns `name=value&…`.
     package static func encode(_ fields: [(name: String, value: String)]) -> String {
         fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
     }
@@ -48,7 +48,7 @@ package struct FormFields: Sendable {
         return encoded
     }
 
-    /// Takes the escapes out; what is no escape stays as it is.
+    /// Decodes percent escapes and plus signs; other text is unchanged.
     package static func decode(_ text: some StringProtocol) -> String {
         var bytes: [UInt8] = []
         var rest = Substring(text).utf8

@@ -1,16 +1,15 @@
-/// A JPEG file of a few colours in bands of eight lines, from the given one to a lighter one.
+/// A small JPEG file: horizontal bands of eight lines, from a colour to a lighter one.
 ///
-/// Real, though small: a baseline file whose blocks are of one colour each, and most of whose blocks
-/// are as the one before, which takes six bits.
+/// A valid baseline file. Each block has a single colour, and most blocks equal the previous one, which takes six bits.
 ///
 /// Source: ITU-T T.81, JFIF 1.02.
 package struct JPEGImage {
     let width: Int
     let height: Int
-    /// Red, green, blue at the top.
+    /// Red, green and blue of the topmost band.
     let color: (red: Int, green: Int, blue: Int)
 
-    /// The colour is `#rrggbb`, and grey if it is something else.
+    /// Creates an image whose topmost band has a colour `#rrggbb`, or grey if it is missing or invalid.
     package init(width: Int, height: Int, color: String?) {
         self.width = min(max(width, 1), 65535)
         self.height = min(max(height, 1), 65535)
@@ -29,14 +28,14 @@ package struct JPEGImage {
             bits.writeLevel(band.1 - previous.1)
             bits.writeLevel(band.2 - previous.2)
             previous = band
-            // The others are the same: no difference and no more, a bit each, for three components.
+            // The other blocks of the row: zero difference and end of block, one bit each, for three components.
             bits.writeZeros(6 * (columns - 1))
         }
         return head + bits.finish() + [0xff, 0xd9]
     }
 
-    /// Luminance and the two of chrominance of a band, -128 to 127: what the blocks' first coefficient
-    /// is with a quantiser of 8.
+    /// Returns luminance and both chrominance values of a band, from -128 to 127: the DC coefficients for a quantiser
+    /// of 8.
     private func levels(_ band: Int) -> (Int, Int, Int) {
         func lighter(_ value: Int) -> Double { Double(value + (255 - value) * band / 24) }
         let (red, green, blue) = (lighter(color.red), lighter(color.green), lighter(color.blue))
@@ -52,9 +51,9 @@ package struct JPEGImage {
             + segment(0xe0, Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 0, 0])
             + segment(0xdb, [0] + [UInt8](repeating: 8, count: 64))
             + segment(0xc0, [8] + size + [3] + components)
-            // Differences: one code of a bit, eight of five.
+            // DC table: one code of one bit, eight of five bits.
             + segment(0xc4, [0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + Array(0...8))
-            // What follows them: the end of the block.
+            // AC table: only the end of the block.
             + segment(0xc4, [0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
             + segment(0xda, [3, 1, 0, 2, 0, 3, 0, 0, 63, 0])
     }
@@ -64,13 +63,13 @@ package struct JPEGImage {
     }
 }
 
-/// The entropy-coded part.
+/// A writer of the entropy-coded segment.
 private struct BitWriter {
     private var bytes: [UInt8] = []
     private var current: UInt8 = 0
     private var free = 8
 
-    /// A difference, and the end of its block.
+    /// Writes a DC difference and the end of its block.
     mutating func writeLevel(_ difference: Int) {
         let magnitude = abs(difference)
         let category = magnitude == 0 ? 0 : Int.bitWidth - magnitude.leadingZeroBitCount
@@ -101,7 +100,7 @@ private struct BitWriter {
             current |= UInt8(value >> index & 1) << UInt8(free)
             guard free == 0 else { continue }
             bytes.append(current)
-            // Else it would begin a marker.
+            // A zero byte follows 0xff, so that it is not a marker.
             if current == 0xff { bytes.append(0) }
             current = 0
             free = 8

@@ -1,6 +1,6 @@
-/// A JSON value whose objects keep the order of their members, as the answers of the service do.
+/// A JSON value whose objects keep the order of their members, as in the responses of the service.
 ///
-/// Written as literals: a document of the simulator reads like the recording that it follows.
+/// Created from literals, so that a document in the code looks like the recorded one.
 ///
 /// Source: RFC 8259.
 package enum JSON: Sendable {
@@ -22,13 +22,13 @@ package enum JSON: Sendable {
         return .object(first + second)
     }
 
-    /// An object without some of its members.
+    /// Returns the object without some of its members.
     package func without(_ names: String...) -> JSON {
         guard case .object(let members) = self else { return self }
         return .object(members.filter { !names.contains($0.name) })
     }
 
-    /// The value on one line, without a space.
+    /// The value on one line, without spaces.
     package var text: String {
         var text = ""
         write(to: &text)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A moment in whole seconds since 1970, in the forms that the service writes.
+/// A time in whole seconds since 1970, with the formats that services write.
 package struct Moment: Hashable, Comparable, Sendable {
     package var secondsSince1970: Int
 
@@ -14,10 +14,10 @@ package struct Moment: Hashable, Comparable, Sendable {
         Moment(moment.secondsSince1970 + seconds)
     }
 
-    /// `2023-08-12T16:44:20Z`, as answers have it since 2023.
+    /// `2023-08-12T16:44:20Z`, the format of Unsplash since 2023.
     package var utc: String { format("%Y-%m-%dT%H:%M:%SZ") }
 
-    /// `2021-04-11T10:31:09-04:00`, as answers had it until 2021.
+    /// `2021-04-11T10:31:09-04:00`, the format of Unsplash until 2021.
     package var eastern: String { (self + -4 * 3600).format("%Y-%m-%dT%H:%M:%S-04:00") }
 
     /// `Mon, 04 Sep 2023 07:09:35 GMT`.

@@ -1,18 +1,18 @@
-/// The little HTML that a login needs.
+/// The HTML pages of a login.
 package enum Page {
-    /// A page of the service.
+    /// Returns a page of the service.
     package static func document(_ body: String, of service: String) -> String {
         "<!DOCTYPE html>\n<html><head><title>Simulated \(service)</title></head>\n<body>\n\(body)\n</body></html>\n"
     }
 
-    /// Asks a user whether an application may do what it wants to.
+    /// Returns the page on which a user approves or denies an authorization.
     ///
     /// - Parameters:
-    ///   - request: Its query comes back with the decision.
-    ///   - users: Who there is.
-    ///   - scopes: What the application wants.
+    ///   - request: The request, whose query the form repeats.
+    ///   - users: The user names to choose from.
+    ///   - scopes: The requested scopes.
     ///   - service: The name of the service.
-    /// - Returns: The page; its form goes to where it came from.
+    /// - Returns: The page; its form is sent to the address of the request.
     package static func consent(
         _ request: RecordedRequest, users: [String], scopes: [String], of service: String
     ) -> Reply {
@@ -22,14 +22,14 @@ package enum Page {
         let options = users.map { name in
             "<option\(name == "ada" ? " selected" : "")>\(escape(name))</option>"
         }
-        let wishes = scopes.map { "<li>\(escape($0))</li>" }
+        let items = scopes.map { "<li>\(escape($0))</li>" }
         return Reply(
             200,
             html: document(
                 """
                 <h1>Authorize an application</h1>
                 <p>It would like to:</p>
-                <ul>\(wishes.joined())</ul>
+                <ul>\(items.joined())</ul>
                 <form method="post" action="\(request.path)">
                 \(hidden.joined(separator: "\n"))
                 <label>You are <select name="username">\(options.joined())</select></label>

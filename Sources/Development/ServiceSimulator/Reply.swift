@@ -1,20 +1,20 @@
 internal import LoopbackHTTP
 
-/// What the simulator answers, and how it goes out.
+/// A response of the simulator, and the way in which it is sent.
 package struct Reply: Sendable {
     package enum Delivery: Sendable {
         case whole
-        /// All headers, some of the body, then the end of the connection.
+        /// All header fields and half of the body, with a length that is one byte too large, then the end.
         case truncated
-        /// Half of the body, then the end of the connection.
+        /// All header fields and half of the body, with the right length, then the end.
         case dropped
-        /// The body again and again, chunked, until the client goes away.
+        /// The body again and again, chunked, until the client closes the connection.
         case endless
-        /// So many bytes at a time, with a pause before each piece.
+        /// A number of bytes at a time, with a pause before each piece.
         case drip(bytes: Int, pause: Duration)
-        /// The connection breaks off without an answer.
+        /// A connection reset without a response.
         case reset
-        /// No answer, until the client goes away.
+        /// No response, until the client closes the connection.
         case silence
     }
 
@@ -52,7 +52,7 @@ package struct Reply: Sendable {
             headers: [("Location", location)])
     }
 
-    /// Sets a header, in its place if it is there.
+    /// Sets a header field, replacing an existing one in its position.
     package mutating func set(_ name: String, _ value: String) {
         if let index = headers.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) {
             headers[index].value = value
@@ -61,7 +61,7 @@ package struct Reply: Sendable {
         }
     }
 
-    // MARK: On the wire
+    // MARK: Sending
 
     var response: LoopbackResponse {
         switch delivery {
@@ -93,11 +93,11 @@ package struct Reply: Sendable {
         }
     }
 
-    /// Status line and headers. How the end of the body is told comes where the service has it.
+    /// Returns the status line and header fields. The framing field comes second, as at Unsplash.
     private func head(_ framing: (name: String, value: String)) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")"]
         lines.append("Connection: keep-alive")
-        // These have no body, and so no length.
+        // Responses with status 204 and 304 have no body and no length.
         if status != 204 && status != 304 { lines.append("\(framing.name): \(framing.value)") }
         lines += headers.map { "\($0.name): \($0.value)" }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)

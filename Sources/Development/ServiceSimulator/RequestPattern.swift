@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Which requests are meant: a path in which `*` stands for anything but a slash, with a method before
-/// it or without one. `POST /photos/*/like`; `*` alone is every request.
+/// A pattern for requests: an optional method and a path, in which `*` matches anything except a slash. Examples:
+/// `POST /photos/*/like`; `*` alone matches every request.
 package struct RequestPattern: Hashable, Sendable, ExpressibleByStringLiteral {
     package let text: String
     private let method: String?

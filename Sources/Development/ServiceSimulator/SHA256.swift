@@ -1,6 +1,6 @@
-/// SHA-256, for what clients prove with it.
+/// SHA-256, to check code verifiers.
 ///
-/// Written apart from the programs' own code, which it is there to test.
+/// Independent of the code under test.
 ///
 /// Source: FIPS 180-4 §6.2.
 enum SHA256 {
@@ -52,7 +52,7 @@ enum SHA256 {
         for index in 0..<8 { state[index] = state[index] &+ work[index] }
     }
 
-    /// The fractions of the cube roots of the first primes.
+    /// The fractional parts of the cube roots of the first 64 primes.
     private static let constants: [UInt32] = {
         var primes: [Int] = []
         var candidate = 2
@@ -63,7 +63,7 @@ enum SHA256 {
         return primes.map(fraction)
     }()
 
-    /// The first 32 bits of the fraction of a cube root.
+    /// Returns the first 32 bits of the fractional part of a cube root.
     private static func fraction(_ number: Int) -> UInt32 {
         // The largest r with r³ <= number · 2⁹⁶.
         var root: UInt64 = 0

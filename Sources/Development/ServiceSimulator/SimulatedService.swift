@@ -1,75 +1,75 @@
 internal import LoopbackHTTP
 
-/// A service on loopback that does what a real one does, and fails as a test says.
+/// A simulated service on loopback, with faults on demand.
 ///
-/// May be used on any thread. Stopped with the last reference.
+/// Can be used on any thread. The service stops when its last reference is released.
 package protocol SimulatedService: AnyObject, Sendable {
     associatedtype State: SimulatedState
 
-    var desk: SimulatorServer<State> { get }
+    var simulator: SimulatorServer<State> { get }
 }
 
 extension SimulatedService {
     /// Makes the service unreachable.
-    package func stop() { desk.stop() }
+    package func stop() { simulator.stop() }
 
-    /// Lets it be reached again after ``stop()``, at its addresses, with all that it knows.
+    /// Makes the service reachable again after ``stop()``, at the same addresses and with its state.
     ///
-    /// - Throws: ``LoopbackHTTP/SystemError`` when somebody else has taken a port.
-    package func resume() throws { try desk.resume() }
+    /// - Throws: ``LoopbackHTTP/SystemError`` if a port is in use.
+    package func resume() throws { try simulator.resume() }
 
-    /// Breaks off the connections there are.
-    package func disconnect() { desk.disconnect() }
+    /// Closes the existing connections.
+    package func disconnect() { simulator.disconnect() }
 
-    // MARK: Trouble
+    // MARK: Faults
 
-    /// Lets requests fail: as many as `times` says, or all until ``recover(_:)``.
+    /// Makes matching requests fail, `times` times or until ``recover(_:)``.
     ///
-    /// Faults that match the same requests come in the order in which they were switched on.
+    /// Faults that match the same request are used in the order of activation.
     package func fail(_ pattern: RequestPattern, _ fault: Fault, times: Int? = nil) {
-        desk.withState { $0.faults.add(fault, pattern, times: times) }
+        simulator.withState { $0.faults.add(fault, pattern, times: times) }
     }
 
-    /// Switches off the faults of a pattern.
+    /// Removes the faults of a pattern.
     package func recover(_ pattern: RequestPattern) {
-        desk.withState { $0.faults.remove(pattern) }
+        simulator.withState { $0.faults.remove(pattern) }
     }
 
-    /// Keeps requests at the door, before anything is done, until they are released.
-    package func hold(_ pattern: RequestPattern) -> RequestGate { desk.hold(pattern) }
+    /// Holds matching requests before they are processed, until they are released.
+    package func hold(_ pattern: RequestPattern) -> RequestGate { simulator.hold(pattern) }
 
-    // MARK: What was asked
+    // MARK: Requests
 
-    /// The requests so far that match, on all hosts, in their order.
+    /// The matching requests so far, on all hosts, in order.
     package func requests(_ pattern: RequestPattern = "*") -> [RecordedRequest] {
-        desk.requests.value.filter(pattern.matches)
+        simulator.requests.value.filter(pattern.matches)
     }
 
-    /// How many requests there were so far.
-    package var requestCount: Int { desk.requests.value.count }
+    /// The number of requests so far.
+    package var requestCount: Int { simulator.requests.value.count }
 
-    /// The requests to one host.
+    /// The requests to one host so far.
     package func requests(on host: RecordedRequest.Host) -> [RecordedRequest] {
-        desk.requests.value.filter { $0.host == host }
+        simulator.requests.value.filter { $0.host == host }
     }
 
-    /// Waits until so many requests match: they have come, but may not be answered yet.
+    /// Waits until a number of matching requests has arrived; their responses may be pending.
     @discardableResult
     package func waitForRequests(
         _ pattern: RequestPattern, count: Int = 1
     ) async throws -> [RecordedRequest] {
-        try await desk.requests.wait { requests in
+        try await simulator.requests.wait { requests in
             let found = requests.filter(pattern.matches)
             return found.count >= count ? found : nil
         }
     }
 
-    /// Waits until so many requests like the pattern have been answered, and returns these.
+    /// Waits until a number of matching requests has been processed, and returns them.
     @discardableResult
-    package func waitForAnswers(
+    package func waitForReplies(
         _ pattern: RequestPattern, count: Int = 1
     ) async throws -> [RecordedRequest] {
-        try await desk.requests.wait { requests in
+        try await simulator.requests.wait { requests in
             let found = requests.filter { $0.status != 0 && pattern.matches($0) }
             return found.count >= count ? found : nil
         }

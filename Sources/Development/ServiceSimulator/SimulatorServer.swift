@@ -1,21 +1,21 @@
 internal import LoopbackHTTP
 internal import Synchronization
 
-/// What a simulated service knows, and its answer to each request.
+/// The state of a simulated service, which creates the response to each request.
 ///
-/// A value: the ``SimulatorServer`` keeps it behind a lock.
+/// A value type: ``SimulatorServer`` protects it with a lock.
 package protocol SimulatedState: Sendable {
     var faults: FaultPlan { get set }
 
-    /// Who is behind the token of a request, if it is valid.
+    /// Returns the user of a request's token, if it is valid.
     func username(_ request: RecordedRequest) -> String?
 
-    /// Answers. `fault` is what goes wrong with the request; see ``Fault/apply(_:to:)``.
-    mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply
+    /// Processes a request, applies its fault, and creates the response.
+    mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply
 }
 
-/// The servers of a simulated service: they record each request, keep it at the door if a test wants that, and
-/// have it answered.
+/// The servers of a simulated service. They record each request, hold it if a test requires that, and pass it to the
+/// state.
 package final class SimulatorServer<State: SimulatedState>: Sendable {
     private let core: Core<State>
     private let hosts: [RecordedRequest.Host]
@@ -24,8 +24,8 @@ package final class SimulatorServer<State: SimulatedState>: Sendable {
     /// Starts a server for each host.
     ///
     /// - Parameters:
-    ///   - state: What the service knows at first.
-    ///   - hosts: With their ports; 0 for any.
+    ///   - state: The initial state.
+    ///   - hosts: The hosts with their ports; 0 for any free port.
     /// - Throws: ``LoopbackHTTP/SystemError``.
     package init(_ state: State, _ hosts: [(host: RecordedRequest.Host, port: UInt16)]) throws {
         let core = Core(state)
@@ -33,13 +33,13 @@ package final class SimulatorServer<State: SimulatedState>: Sendable {
         self.hosts = hosts.map(\.host)
         servers = Observed(
             try hosts.map { host, port in
-                try LoopbackServer(port: port) { core.answer($0, on: host) }
+                try LoopbackServer(port: port) { core.respond(to: $0, on: host) }
             })
     }
 
-    deinit { core.holds.value.forEach { $0.release() } }
+    deinit { core.gates.value.forEach { $0.release() } }
 
-    /// The origin of a host: `http://127.0.0.1:port`, no slash at its end.
+    /// Returns the origin of a host: `http://127.0.0.1:port`, without a trailing slash.
     package func origin(_ host: RecordedRequest.Host) -> String {
         zip(hosts, servers.value).first { $0.0 == host }?.1.origin ?? ""
     }
@@ -52,7 +52,7 @@ package final class SimulatorServer<State: SimulatedState>: Sendable {
 
     package func resume() throws {
         let new = try zip(hosts, servers.value).map { [core] host, server in
-            try LoopbackServer(port: server.port) { core.answer($0, on: host) }
+            try LoopbackServer(port: server.port) { core.respond(to: $0, on: host) }
         }
         servers.update { $0 = new }
     }
@@ -60,30 +60,30 @@ package final class SimulatorServer<State: SimulatedState>: Sendable {
     package func disconnect() { servers.value.forEach { $0.disconnect() } }
 
     func hold(_ pattern: RequestPattern) -> RequestGate {
-        let hold = RequestGate(pattern)
-        core.holds.append(hold)
-        return hold
+        let gate = RequestGate(pattern)
+        core.gates.append(gate)
+        return gate
     }
 
     var requests: Observed<[RecordedRequest]> { core.requests }
 }
 
-/// What the threads of the servers share.
+/// The state that the threads of the servers share.
 private final class Core<State: SimulatedState>: Sendable {
     let state: Mutex<State>
     let requests = Observed<[RecordedRequest]>()
-    let holds = Observed<[RequestGate]>()
+    let gates = Observed<[RequestGate]>()
 
     init(_ state: State) { self.state = Mutex(state) }
 
-    func answer(_ request: LoopbackRequest, on host: RecordedRequest.Host) -> LoopbackResponse {
+    func respond(to request: LoopbackRequest, on host: RecordedRequest.Host) -> LoopbackResponse {
         let recorded = record(request, on: host)
-        holds.value.filter { $0.pattern.matches(recorded) }.forEach { $0.wait() }
+        gates.value.filter { $0.pattern.matches(recorded) }.forEach { $0.wait() }
         let (reply, username) = state.withLock { state in
-            // Afterwards the token may be another's, or nobody's.
+            // Before the request is processed, which may revoke the token.
             let username = state.username(recorded)
             let fault = state.faults.next(for: recorded)
-            return (state.answer(recorded, fault), username)
+            return (state.reply(to: recorded, fault), username)
         }
         requests.update { requests in
             requests[recorded.number].status = reply.status
@@ -104,7 +104,7 @@ private final class Core<State: SimulatedState>: Sendable {
             requests.append(new)
             recorded = new
         }
-        guard let recorded else { preconditionFailure("the change was not run") }
+        guard let recorded else { preconditionFailure("the update closure did not run") }
         return recorded
     }
 }

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
-/// The codes and tokens that the service has given out.
+/// The codes and tokens that a service has issued.
 package struct TokenStore: Sendable {
     package struct Grant: Hashable, Sendable {
         package var username: String
         package var scopes: [String]
-        /// The application that it was given to, where there are several.
+        /// The client ID of the application; empty for a service with one application.
         package var client = ""
 
         package init(username: String, scopes: [String]) {
@@ -17,7 +17,7 @@ package struct TokenStore: Sendable {
     private struct Code {
         var grant: Grant
         var redirectURI: String
-        /// What the verifier has to prove (RFC 7636); nil where nothing was asked.
+        /// The code challenge (RFC 7636); nil if the request had none.
         var challenge: String?
         var expires: Moment
     }
@@ -27,19 +27,19 @@ package struct TokenStore: Sendable {
         package let refresh: String
         package internal(set) var grant: Grant
         package let created: Moment
-        /// nil is never.
+        /// nil if the token does not expire.
         package let expires: Moment?
         var isRevoked = false
         var isRefreshed = false
     }
 
-    private var random = SplitMix(seed: 0x0a07)
+    private var random = SeededRandom(seed: 0x0a07)
     private var codes: [String: Code] = [:]
     package private(set) var tokens: [Token] = []
 
     package init() {}
 
-    /// Makes a code that is good for ten minutes, once.
+    /// Issues a code that is valid once and for ten minutes.
     package mutating func makeCode(
         _ grant: Grant, redirectURI: String, challenge: String? = nil, now: Moment
     ) -> String {
@@ -49,7 +49,7 @@ package struct TokenStore: Sendable {
         return code
     }
 
-    /// What a code stands for. It is used up, whatever comes out.
+    /// Returns the grant of a code; nil if it is not valid. The code is invalid afterwards in any case.
     package mutating func redeem(
         _ code: String, redirectURI: String?, client: String? = nil, verifier: String? = nil,
         now: Moment
@@ -63,13 +63,13 @@ package struct TokenStore: Sendable {
         return found.grant
     }
 
-    /// What a verifier is announced by: S256.
+    /// Returns the code challenge of a verifier, with the method S256.
     private static func challenge(_ verifier: String) -> String {
         Data(SHA256.digest(Array(verifier.utf8))).base64EncodedString()
             .replacing("=", with: "").replacing("+", with: "-").replacing("/", with: "_")
     }
 
-    /// The token that a user has given an application already, if it is good.
+    /// Returns the valid token that a user has already granted to an application.
     package func token(of grant: Grant, now: Moment) -> Token? {
         tokens.last {
             $0.grant == grant && !$0.isRevoked && !$0.isRefreshed
@@ -90,7 +90,7 @@ package struct TokenStore: Sendable {
     /// - Parameters:
     ///   - refreshToken: The refresh token.
     ///   - client: The client ID of the application that presents it; nil for a service with one application.
-    /// - Returns: nil for a token that is not valid, or was issued to another application.
+    /// - Returns: nil for a token that is not valid or was issued to another application.
     package mutating func refresh(_ refreshToken: String, client: String? = nil) -> Grant? {
         let index = tokens.firstIndex {
             $0.refresh == refreshToken && !$0.isRevoked && !$0.isRefreshed
@@ -101,7 +101,7 @@ package struct TokenStore: Sendable {
         return tokens[index].grant
     }
 
-    /// Whom an access token stands for; nil if it is none, or not any more.
+    /// Returns the grant of an access token; nil if it is not valid.
     package func grant(_ access: String, now: Moment) -> Grant? {
         let token = tokens.first {
             $0.access == access && !$0.isRevoked && !$0.isRefreshed
@@ -110,7 +110,7 @@ package struct TokenStore: Sendable {
         return token?.grant
     }
 
-    /// Revokes an access or refresh token, and the other one with it.
+    /// Revokes an access or refresh token together with its counterpart.
     ///
     /// - Parameters:
     ///   - token: The token. An unknown token is ignored.
@@ -133,7 +133,7 @@ package struct TokenStore: Sendable {
         tokens.filter { !$0.isRevoked && !$0.isRefreshed }
     }
 
-    /// Makes the codes and tokens of a renamed user those of the new name.
+    /// Assigns the codes and tokens of a renamed user to the new name.
     package mutating func rename(_ username: String, to newName: String) {
         for index in tokens.indices where tokens[index].grant.username == username {
             tokens[index].grant.username = newName

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import System
 
-/// The programs of this package, as they were built along with the tests.
+/// The programs of this package that were built with the tests.
 package enum BuiltProducts {
-    /// The directory that the test bundle lies in: `.build/debug`.
+    /// The directory of the test bundle: `.build/debug`.
     package static let directory: String = {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = buffer.withUnsafeMutableBufferPointer { buffer in
@@ -18,10 +18,10 @@ package enum BuiltProducts {
     /// The path of the program `name`.
     package static func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-    /// Copies a program, so that it can be run from there.
+    /// Copies a program to a path from which it can be started.
     ///
-    /// By another process: one that a test starts meanwhile would inherit a file that is being written, and nobody
-    /// can run it as long as that is open ("Text file busy").
+    /// The copy is made by another process: a child that this process starts meanwhile would inherit the file that is
+    /// open for writing, and the copy could not be started until the child closes it ("Text file busy").
     ///
     /// - Throws: `SpawnError`, ``SystemError``.
     package static func copy(_ name: String, to path: String) throws {

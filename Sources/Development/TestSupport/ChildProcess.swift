@@ -3,11 +3,11 @@ package import LoopbackHTTP
 internal import Synchronization
 internal import System
 
-/// A program that a test has started, with what it writes.
+/// A program that a test has started, with its output.
 ///
-/// Killed, if it still runs, with the last reference.
+/// The program is killed when the last reference is released.
 package final class ChildProcess: Sendable {
-    /// How it has ended: `SpawnedProcess.Exit`, for tests that import no more than this module.
+    /// The exit status. Repeats `SpawnedProcess.Exit` for tests that import only this module.
     package enum Exit: Hashable, Sendable {
         case code(Int32)
         case signal(Int32)
@@ -21,7 +21,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// What it has written so far, and whether there will be more.
+    /// The output so far, and whether it is complete.
     package struct Output: Sendable {
         package internal(set) var text = ""
         package internal(set) var isComplete = false
@@ -36,15 +36,15 @@ package final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the program.
-    ///   - arguments: What follows the name of the program.
-    ///   - environment: All of its environment.
-    ///   - input: What it reads from its standard input.
-    /// - Throws: `SpawnError` when it cannot be started.
+    ///   - arguments: The arguments after the name of the program.
+    ///   - environment: The whole environment.
+    ///   - input: The standard input.
+    /// - Throws: `SpawnError` if the program cannot be started.
     package init(
         _ path: String, _ arguments: [String] = [], environment: [String: String],
         input: String = ""
     ) throws {
-        let (process, pipes) = try oneAtATime.withLock { _ in
+        let (process, pipes) = try startLock.withLock { _ in
             let pipes = try (input: Pipe(), output: Pipe(), error: Pipe())
             let ends = [
                 STDIN_FILENO: pipes.input.readEnd, STDOUT_FILENO: pipes.output.writeEnd,
@@ -71,23 +71,23 @@ package final class ChildProcess: Sendable {
 
     package func terminate() { kill(SIGTERM) }
 
-    /// Sends a signal, unless it has ended.
+    /// Sends a signal, unless the program has exited.
     package func kill(_ signal: Int32) {
-        // The lock is held meanwhile: the id is ours until its end has been noted.
+        // The lock guarantees that the process ID is not reused before the exit is recorded.
         exit.update { if $0 == nil { _ = Glibc.kill(id, signal) } }
     }
 
-    /// Waits for its end.
+    /// Waits for the exit.
     package func exitStatus() async throws -> Exit { try await exit.wait { $0 } }
 
-    /// Waits for its end and for all that it has written.
+    /// Waits for the exit and the complete output.
     package func result() async throws -> (exit: Exit, output: String, error: String) {
         let output = try await standardOutput.wait { $0.isComplete ? $0.text : nil }
         let error = try await standardError.wait { $0.isComplete ? $0.text : nil }
         return (try await exitStatus(), output, error)
     }
 
-    /// Waits for the first line that it writes to its standard output.
+    /// Waits for the first line of the standard output.
     package func firstLine() async throws -> String {
         try await standardOutput.wait { output in
             guard let end = output.text.firstIndex(of: "\n") else {
@@ -98,8 +98,9 @@ package final class ChildProcess: Sendable {
     }
 }
 
-/// A child started meanwhile would inherit a pipe before it is marked, and keep it open.
-private let oneAtATime = Mutex(())
+/// Serializes the start of children: a child started meanwhile would inherit a pipe before its close-on-exec flag is
+/// set.
+private let startLock = Mutex(())
 
 private struct Pipe {
     let readEnd: Int32

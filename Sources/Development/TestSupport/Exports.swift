@@ -1,3 +1,3 @@
-// The parts that need neither a bus nor the testing library lie apart, for programs that are no tests; whoever
-// writes a test has them from here.
+// LoopbackHTTP needs neither a bus nor the testing library, and is a module of its own for programs that are not tests.
+// Tests get it from here.
 @_exported public import LoopbackHTTP

@@ -1,6 +1,6 @@
 package import DBus
 
-/// A NetworkManager on the bus of the running test, that says what the test says.
+/// A fake NetworkManager on the bus of the running test, with properties that the test sets.
 @MainActor
 package final class FakeNetworkManager {
     private let connection: BusConnection
@@ -24,7 +24,7 @@ package final class FakeNetworkManager {
         _ = try await connection.requestName(Self.name, replacing: true) {}
     }
 
-    /// Leaves the bus.
+    /// Releases the bus name.
     package func stop() async throws { try await connection.releaseName(Self.name) }
 
     private static let interface = BusInterface<FakeNetworkManager>(

@@ -1,8 +1,7 @@
 internal import Glibc
 internal import LoopbackHTTP
 
-/// nghttpx as a frontend that speaks HTTP/2 over TLS, with a self-signed certificate, for a server that speaks
-/// HTTP/1.1.
+/// nghttpx as an HTTP/2 frontend with TLS and a self-signed certificate, for a server with HTTP/1.1.
 package final class HTTP2Frontend: Sendable {
     /// The port on 127.0.0.1.
     package let port: UInt16
@@ -60,7 +59,7 @@ package final class HTTP2Frontend: Sendable {
         }
     }
 
-    /// The reason for which the frontend could not be started.
+    /// The error for a frontend that cannot be started.
     package struct Failure: Error {
         /// The error output of the program.
         package let reason: String

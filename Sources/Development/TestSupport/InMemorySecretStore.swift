@@ -1,28 +1,28 @@
 package import ProviderKit
 
-/// A secret store that forgets everything, and does as badly as it is told.
+/// A secret store in memory, with failures on demand.
 package final class InMemorySecretStore: SecretStore {
     package struct State: Sendable {
-        /// What is stored, as bytes, to compare it.
+        /// The stored secrets, as bytes for comparison.
         package var secrets: [SecretKey: [UInt8]] = [:]
         package var labels: [SecretKey: String] = [:]
-        /// What every call fails with; nil for none.
+        /// The error of every call; nil for none.
         package var error: SecretStoreError?
-        /// Whether it has to be unlocked first.
+        /// True if the store must be unlocked first.
         package var isLocked = false
-        /// Whether somebody sits there who unlocks it when asked.
-        package var unlocksWhenAsked = true
-        /// How often somebody was asked.
+        /// True if prompts are answered by unlocking; false if they are dismissed.
+        package var unlocksOnPrompt = true
+        /// The number of prompts.
         package var prompts = 0
-        /// The keys whose secrets are locked although the store is not.
+        /// The keys whose secrets are locked although the store is unlocked.
         package var lockedKeys: Set<SecretKey> = []
-        /// True if prompts wait for an answer.
+        /// True if prompts stay open.
         package var holdsPrompts = false
-        /// The number of prompts that wait.
+        /// The number of open prompts.
         package var waitingPrompts = 0
         /// The keys that were read, in order.
         package var lookUps: [SecretKey] = []
-        /// True if the user of the store wants the connection kept.
+        /// True if the caller requested to keep the connection.
         package var isConnectionKept = false
 
         fileprivate func checkAccess(_ key: SecretKey) throws {
@@ -69,13 +69,13 @@ package final class InMemorySecretStore: SecretStore {
             state.value.holdsPrompts && (state.value.isLocked || state.value.isLocked(keys))
         if isHeld {
             state.update { $0.waitingPrompts += 1 }
-            await answered()
+            await waitForPrompt()
             try Task.checkCancellation()
         }
-        try changeAnyway { state in
+        try changeUnlessFailing { state in
             guard state.isLocked || state.isLocked(keys) else { return }
             state.prompts += 1
-            guard state.unlocksWhenAsked else { throw SecretStoreError.dismissed("Dismissed.") }
+            guard state.unlocksOnPrompt else { throw SecretStoreError.dismissed("Dismissed.") }
             state.isLocked = false
             state.lockedKeys.subtract(keys)
         }
@@ -85,23 +85,23 @@ package final class InMemorySecretStore: SecretStore {
         state.update { $0.isConnectionKept = isNeeded }
     }
 
-    /// Waits until prompts are no longer held, or the task is cancelled.
-    private func answered() async {
+    /// Waits until prompts are no longer held or the task is cancelled.
+    private func waitForPrompt() async {
         _ = try? await state.wait { $0.holdsPrompts ? nil : true }
         state.update { $0.waitingPrompts -= 1 }
     }
 
-    /// Does `body`, unless the store is locked or fails.
+    /// Runs `body` unless the store is locked or fails.
     @discardableResult
     private func change<Value: Sendable>(_ body: (inout State) throws -> Value) throws -> Value {
-        try changeAnyway { state in
+        try changeUnlessFailing { state in
             if state.isLocked { throw SecretStoreError.locked("Locked.") }
             return try body(&state)
         }
     }
 
     @discardableResult
-    private func changeAnyway<Value: Sendable>(
+    private func changeUnlessFailing<Value: Sendable>(
         _ body: (inout State) throws -> Value
     ) throws -> Value {
         var result: Result<Value, any Error>?
@@ -111,7 +111,7 @@ package final class InMemorySecretStore: SecretStore {
                 return try body(&state)
             }
         }
-        // `update` has called it.
+        // `update` calls its closure synchronously.
         guard let result else { throw SecretStoreError.failed("Nothing was done.") }
         return try result.get()
     }

@@ -1,6 +1,6 @@
 package import LoopbackHTTP
 
-/// A clock that goes on when the test says so.
+/// A clock that advances on demand.
 package final class ManualClock: Clock {
     package struct Instant: InstantProtocol {
         package var offset = Duration.zero
@@ -14,7 +14,7 @@ package final class ManualClock: Clock {
         package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
     }
 
-    /// When those who sleep want to be woken.
+    /// The deadlines of all sleeps so far.
     package let sleepers = Observed<[Instant]>()
     private let time = Observed(Instant())
 

@@ -4,16 +4,16 @@ internal import LoopbackHTTP
 
 /// A user without privileges, for tests of limits that do not apply to root.
 package enum OrdinaryUser {
-    /// Continues this process as a user that has no other process, if the process belongs to root.
+    /// Continues this process as a user without other processes, if the process belongs to root.
     ///
-    /// Call it in a process of its own: the change is permanent. Nothing changes for a user other than root.
+    /// Call it in a separate process, because the change is permanent. For a user other than root, nothing changes.
     ///
-    /// - Parameter program: The name of a program of this package that the user has to be able to run.
+    /// - Parameter program: The name of a program of this package that the user must be able to run.
     /// - Returns: A directory of the user that contains `program`.
     /// - Throws: ``SystemError``, `SpawnError`.
     package static func become(copying program: String) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
-        // The folder of the build may be closed to other users.
+        // The build folder may not be accessible for other users.
         try BuiltProducts.copy(program, to: directory.appending(program))
         guard geteuid() == 0 else { return directory }
         let user = unusedID()
@@ -21,12 +21,12 @@ package enum OrdinaryUser {
         guard setgroups(0, nil) == 0, setgid(user) == 0, setuid(user) == 0 else {
             throw SystemError("setuid", errno)
         }
-        // Another user id makes the files of the process in /proc inaccessible.
+        // The change of the user ID makes the files of the process in /proc inaccessible.
         guard shim_set_dumpable(1) == 0 else { throw SystemError("prctl", errno) }
         return directory
     }
 
-    /// Returns the id of a user without a name and, in all likelihood, without other processes.
+    /// Returns a user ID without a name and, most likely, without other processes.
     private static func unusedID() -> uid_t {
         var id = uid_t(50_000 + getpid() % 10_000)
         while getpwuid(id) != nil { id += 1 }

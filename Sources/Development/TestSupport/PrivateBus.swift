@@ -2,9 +2,9 @@ package import DBus
 internal import Glibc
 package import Testing
 
-/// A message bus that only one test is on.
+/// A message bus for a single test.
 package struct PrivateBus: Sendable {
-    /// The bus of the running test, which has the trait ``Testing/Trait/privateBus``.
+    /// The bus of the running test, which must have the trait ``Testing/Trait/privateBus``.
     package static var current: PrivateBus {
         get throws { try #require(running, "the test lacks the trait .privateBus") }
     }
@@ -12,10 +12,10 @@ package struct PrivateBus: Sendable {
 
     package let address: String
     package let daemon: ChildProcess
-    /// Where the bus and the programs that it starts find their home.
+    /// The home of the bus and of the programs that it starts.
     package let directory: TemporaryDirectory
 
-    /// Starts a bus that can start no services but those of ``addService(_:command:)``.
+    /// Starts a bus without activatable services; see ``addService(_:command:)``.
     package init() async throws {
         directory = try TemporaryDirectory()
         try directory.write("", to: "services/.empty")
@@ -49,31 +49,31 @@ package struct PrivateBus: Sendable {
         try #require(isReady, "dbus-daemon did not start: \(daemon.standardError.value.text)")
     }
 
-    /// The environment of a program that shall use this bus.
+    /// The environment of a program that uses this bus.
     package var environment: [String: String] {
         var environment = directory.environment
         environment["DBUS_SESSION_BUS_ADDRESS"] = address
         return environment
     }
 
-    /// Makes the bus start `command` for the first message to `name`.
+    /// Makes the bus start `command` on the first message to `name`.
     package func addService(_ name: BusName, command: String) throws {
         try directory.write(
             "[D-BUS Service]\nName=\(name)\nExec=\(command)\n", to: "services/\(name).service")
     }
 
-    /// A new connection to it.
+    /// Opens a new connection to the bus.
     @MainActor
     package func connect() throws -> BusConnection { try BusConnection(address: address) }
 
-    /// Ends the bus and waits for its end.
+    /// Kills the bus daemon and waits for its exit.
     package func stop() async throws {
         daemon.kill(SIGKILL)
         _ = try await daemon.exitStatus()
     }
 }
 
-/// Gives every test a bus of its own.
+/// A trait that starts a bus for each test.
 package struct PrivateBusTrait: TestTrait, SuiteTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -85,12 +85,12 @@ package struct PrivateBusTrait: TestTrait, SuiteTrait, TestScoping {
         let bus = try await PrivateBus()
         defer { bus.daemon.kill(SIGKILL) }
         try await PrivateBus.$running.withValue(bus) { try await function() }
-        // Not in the task of the test, which may be cancelled: nothing is left behind.
+        // In a separate task, because that of the test may be cancelled.
         try await Task { try await bus.stop() }.value
     }
 }
 
 extension Trait where Self == PrivateBusTrait {
-    /// A bus of its own for each test, found in ``PrivateBus/current``.
+    /// A bus for each test, available as ``PrivateBus/current``.
     package static var privateBus: PrivateBusTrait { PrivateBusTrait() }
 }

@@ -2,15 +2,15 @@ internal import DBus
 internal import Glibc
 internal import LoopbackHTTP
 
-/// The real KeePassXC with its default settings, on a screen of its own and on the bus of one test.
+/// KeePassXC with its default settings, on its own screen and on the bus of one test.
 ///
-/// It has one open database, and shows that as the default collection. Its dialogs are answered with xdotool; there
-/// is no window manager.
+/// It has one open database, which is the default collection. Its dialogs are answered with xdotool; there is no window
+/// manager.
 @MainActor
 package final class PrivateKeePassXC {
     /// The dialogs of KeePassXC 2.7, by their window titles.
     package enum Dialog: String, CaseIterable, Sendable {
-        /// Access to items. Return presses the default button "Allow Selected".
+        /// The access to items. Return presses the default button "Allow Selected".
         case access = "Access Request"
         /// The password of the database.
         case unlock = "Unlock Database"
@@ -23,7 +23,7 @@ package final class PrivateKeePassXC {
     private let connection: BusConnection
     private static let password = "open sesame"
 
-    /// Starts it, and waits until its database can be used.
+    /// Starts KeePassXC and waits until its database is available.
     package init(on bus: PrivateBus) async throws {
         directory = try TemporaryDirectory()
         connection = try bus.connect()
@@ -61,7 +61,7 @@ package final class PrivateKeePassXC {
         while try await isLocked {}
     }
 
-    /// Creates a database whose root group is shown to other programs.
+    /// Creates a database whose root group is exposed to other programs.
     ///
     /// Source: `FdoSecretsSettings.cpp` of KeePassXC for the key of the custom data.
     private static func makeDatabase(_ directory: TemporaryDirectory) async throws -> String {
@@ -84,7 +84,7 @@ package final class PrivateKeePassXC {
         return database
     }
 
-    /// Ends it at once.
+    /// Kills KeePassXC and its screen.
     package func stop() async throws {
         program.kill(SIGKILL)
         _ = try await program.exitStatus()
@@ -106,7 +106,7 @@ package final class PrivateKeePassXC {
         }
     }
 
-    /// True if the database is locked, or not open yet.
+    /// True if the database is locked or not open yet.
     package var isLocked: Bool {
         get async throws {
             guard let collection = try await collection else { return true }
@@ -115,7 +115,7 @@ package final class PrivateKeePassXC {
         }
     }
 
-    /// Locks the database, as its user does.
+    /// Locks the database, as a user does.
     package func lock() async throws {
         guard let collection = try await collection else { return }
         let (_, prompt): ([ObjectPath], ObjectPath) = try await service.call(
@@ -155,14 +155,14 @@ package final class PrivateKeePassXC {
         }
     }
 
-    /// Waits for the dialog about access, and grants it.
+    /// Waits for the access dialog and allows the access.
     package func allowAccess() async throws {
         try await waitForDialog(.access)
         for window in try await windows(.access) { try await press("Return", in: window) }
         while try await !windows(.access).isEmpty {}
     }
 
-    /// Waits for the dialog about access, and denies it for this time.
+    /// Waits for the access dialog and denies the access once.
     package func denyAccess() async throws {
         try await waitForDialog(.access)
         for window in try await windows(.access) { try await press("Escape", in: window) }
@@ -176,7 +176,7 @@ package final class PrivateKeePassXC {
     }
 
     private func press(_ key: String, in window: String) async throws {
-        // A window that is gone is no error: the dialog may have two.
+        // A missing window is not an error: the dialog may have two.
         _ = try await xdotool("key", "--window", window, key)
     }
 
@@ -189,7 +189,7 @@ package final class PrivateKeePassXC {
     }
 }
 
-/// A failure to create the database of KeePassXC.
+/// A failure to create a KeePassXC database.
 package struct KeePassXCFailure: Error {
     package let text: String
 }

@@ -2,9 +2,9 @@ package import DBus
 internal import Glibc
 package import Testing
 
-/// A gnome-keyring on the bus of one test, with a default collection that is unlocked.
+/// A gnome-keyring on the bus of one test, with an unlocked default collection.
 ///
-/// Its prompts are dismissed at once: there is nobody to see them.
+/// Its prompts are dismissed immediately, because there is no display.
 package struct PrivateKeyring: Sendable {
     /// The keyring of the running test, which has the traits ``Testing/Trait/privateBus`` and
     /// ``Testing/Trait/privateKeyring``, in this order.
@@ -19,42 +19,42 @@ package struct PrivateKeyring: Sendable {
     private static let program = "/usr/bin/gnome-keyring-daemon"
     private static let password = "open sesame"
 
-    /// Starts it on a bus that has none yet.
+    /// Starts gnome-keyring on a bus without a keyring.
     package init(on bus: PrivateBus) async throws {
         self.bus = bus
         daemon = try await Self.start(address: bus.address, environment: bus.environment)
     }
 
-    /// Starts one on any bus, and waits until it is there.
+    /// Starts gnome-keyring on any bus and waits until it owns its name.
     @MainActor
     package static func start(
         address: String, environment: [String: String]
     ) async throws -> ChildProcess {
         let connection = try BusConnection(address: address)
-        let isThere = Observed(false)
+        let hasOwner = Observed(false)
         let watch = try await connection.watchOwner(of: KeyringControl.service) { owner in
-            isThere.update { $0 = owner != nil }
+            hasOwner.update { $0 = owner != nil }
         }
         let daemon = try ChildProcess(
             program, ["--foreground", "--unlock", "--components=secrets"],
             environment: environment, input: password)
-        try await isThere.wait { $0 ? true : nil }
+        try await hasOwner.wait { $0 ? true : nil }
         withExtendedLifetime((connection, watch)) {}
         return daemon
     }
 
-    /// Locks and unlocks it, over a connection of its own.
+    /// Opens a new connection to lock and unlock the keyring.
     @MainActor
     package func connect() throws -> KeyringControl { KeyringControl(try bus.connect()) }
 
-    /// Ends it and waits for its end.
+    /// Kills gnome-keyring and waits for its exit.
     package func stop() async throws {
         daemon.kill(SIGKILL)
         _ = try await daemon.exitStatus()
     }
 }
 
-/// A client that does with the keyring what its user would do.
+/// A client that performs the actions of the keyring's user.
 @MainActor
 package struct KeyringControl {
     nonisolated static let service: BusName = "org.freedesktop.secrets"
@@ -72,7 +72,7 @@ package struct KeyringControl {
             "org.freedesktop.Secret.Service", "Lock", [collection])
     }
 
-    /// Gives it its password, without a prompt.
+    /// Unlocks the keyring with its password, without a prompt.
     ///
     /// Source: gnome-keyring's `org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface`.
     package func unlock(password: String = "open sesame") async throws {
@@ -91,26 +91,26 @@ package struct KeyringControl {
         }
     }
 
-    /// The items with these attributes: what is unlocked, then what is locked.
+    /// Returns the items with these attributes: the unlocked ones, then the locked ones.
     package func search(_ attributes: [String: String]) async throws -> (
         [ObjectPath], [ObjectPath]
     ) {
         try await root.call("org.freedesktop.Secret.Service", "SearchItems", attributes)
     }
 
-    /// A property of an item.
+    /// Returns a property of an item.
     package func property(_ item: ObjectPath, _ name: MemberName) async throws -> Variant {
         try await BusProxy(connection, Self.service, item)
             .property("org.freedesktop.Secret.Item", name)
     }
 
-    /// Deletes an item that is unlocked.
+    /// Deletes an unlocked item.
     package func delete(_ item: ObjectPath) async throws {
         let _: ObjectPath = try await BusProxy(connection, Self.service, item)
             .call("org.freedesktop.Secret.Item", "Delete")
     }
 
-    /// Adds an item beside those that there are.
+    /// Adds an item to the existing ones.
     package func add(_ text: String, _ attributes: [String: String], schema: String) async throws {
         let (_, session): (Variant, ObjectPath) = try await root.call(
             "org.freedesktop.Secret.Service", "OpenSession", "plain", Variant.string(""))
@@ -128,7 +128,7 @@ package struct KeyringControl {
     }
 }
 
-/// Gives every test a keyring of its own.
+/// A trait that starts a keyring for each test.
 package struct PrivateKeyringTrait: TestTrait, SuiteTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -140,12 +140,12 @@ package struct PrivateKeyringTrait: TestTrait, SuiteTrait, TestScoping {
         let keyring = try await PrivateKeyring(on: PrivateBus.current)
         defer { keyring.daemon.kill(SIGKILL) }
         try await PrivateKeyring.$running.withValue(keyring) { try await function() }
-        // Not in the task of the test, which may be cancelled: nothing is left behind.
+        // In a separate task, because that of the test may be cancelled.
         try await Task { try await keyring.stop() }.value
     }
 }
 
 extension Trait where Self == PrivateKeyringTrait {
-    /// A keyring of its own for each test, found in ``PrivateKeyring/current``. After `.privateBus`.
+    /// A keyring for each test, available as ``PrivateKeyring/current``. Must follow `.privateBus`.
     package static var privateKeyring: PrivateKeyringTrait { PrivateKeyringTrait() }
 }

@@ -1,12 +1,11 @@
 internal import FoundationEssentials
 package import ProviderKit
 
-/// Answers of a real service, recorded by the tests of its clients: a folder with `NAME.headers` and the body
-/// beside it.
+/// Recorded responses of a real service: a folder with the files `NAME.headers` and `NAME.json`.
 package struct Recordings: Sendable {
     private let folder: String
 
-    /// - Parameter file: The `#filePath` beside which the folder `Recordings` is.
+    /// - Parameter file: The `#filePath` of a file next to the folder `Recordings`.
     package init(beside file: String) {
         folder = String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)]) + "/Recordings"
     }

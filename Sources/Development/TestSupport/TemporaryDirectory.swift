@@ -2,8 +2,8 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LoopbackHTTP
 
-/// A directory of a test's own, with a home and the XDG directories in it. Removed with the last
-/// reference.
+/// A temporary directory for a test, with a home and the XDG directories. It is removed when the last reference is
+/// released.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
@@ -20,13 +20,13 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The path of a file or directory in it.
+    /// Returns the path of a file or directory in it.
     package func appending(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Whether there is a file or directory of this name in it.
+    /// Returns true if the directory has a file or directory of this name.
     package func has(_ name: String) -> Bool { access(appending(name), F_OK) == 0 }
 
-    /// Writes a file in it, along with the directories that lead there.
+    /// Writes a file in the directory and creates its parent directories.
     ///
     /// - Returns: The path of the file.
     @discardableResult
@@ -39,16 +39,16 @@ package final class TemporaryDirectory: Sendable {
         return file
     }
 
-    /// Makes a user the owner of the directory and of everything in it.
+    /// Changes the owner of the directory and of everything in it.
     func changeOwner(to user: uid_t) throws {
         for name in [""] + (try FileManager.default.subpathsOfDirectory(atPath: path)) {
             guard chown(appending(name), user, user) == 0 else { throw SystemError("chown", errno) }
         }
     }
 
-    /// The environment of a program that shall find nothing of the user's, and no bus.
+    /// The environment of a program without access to the user's files and session bus.
     package var environment: [String: String] {
-        // The tests and the programs that they start have the same options of sanitizers and the same clock.
+        // Programs inherit the sanitizer options and the shifted clock of the tests.
         let shared = ProcessInfo.processInfo.environment.filter { name, _ in
             name.hasSuffix("SAN_OPTIONS") || ["CLOCK_SHIFT", "LD_PRELOAD"].contains(name)
         }

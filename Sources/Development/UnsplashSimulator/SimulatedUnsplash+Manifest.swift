@@ -1,7 +1,7 @@
 extension SimulatedUnsplash {
-    /// The manifest of the provider as a plugin, `splash.provider`, that asks this service.
+    /// Returns the manifest of the provider as a plugin, `splash.provider`, for this service.
     ///
-    /// - Parameter redirectPort: Where the browser comes back to; nil for any.
+    /// - Parameter redirectPort: The port of the redirect address; nil for any.
     /// - Returns: The text of the file.
     package func pluginManifest(redirectPort: UInt16? = nil) -> String {
         """

@@ -1,41 +1,41 @@
 internal import Glibc
 package import ServiceSimulator
 
-/// A service on loopback that does what Unsplash does, and fails as a test says.
+/// A simulated Unsplash on loopback, with faults on demand.
 ///
 /// ```swift
 /// let unsplash = try SimulatedUnsplash.start()
 /// let ada = unsplash.addUser("ada")
 /// unsplash.fail("/photos", .rateLimited, times: 1)
-/// // … a client asks unsplash.apiURL …
+/// // … a client sends requests to unsplash.apiURL …
 /// #expect(unsplash.requests("/photos").count == 2)
 /// ```
 ///
-/// May be used on any thread. Stopped with the last reference.
+/// Can be used on any thread. The service stops when its last reference is released.
 package final class SimulatedUnsplash: SimulatedService {
-    /// The client ID of the application that is registered from the start.
+    /// The client ID of the initially registered application.
     package let clientID: String
     package let clientSecret: String
-    package let desk: SimulatorServer<ServiceState>
+    package let simulator: SimulatorServer<ServiceState>
     private let origins: Origins
 
-    /// The origin of the API: `http://127.0.0.1:port`, no slash at its end.
+    /// The origin of the API: `http://127.0.0.1:port`, without a trailing slash.
     package var apiURL: String { origins.api }
-    /// The origin of the website, where users log in.
+    /// The origin of the website with the login pages.
     package var webURL: String { origins.web }
     /// The origin of the images.
     package var imagesURL: String { origins.images }
-    /// The origin of somebody else, for redirects: must never get a token.
-    package var strangerURL: String { origins.stranger }
+    /// The address of an unrelated origin, for redirects; it must never receive a token.
+    package var unrelatedURL: String { origins.unrelated }
 
-    /// Starts a service of its own, on ports that are free.
+    /// Starts a service on free ports.
     ///
     /// - Parameters:
-    ///   - photoCount: How many photos there are.
-    ///   - seed: Makes the photos: the same ones for the same seed, but for their dates.
-    ///   - apiPort: Where the API listens; 0 for any port.
-    ///   - webPort: Where the website listens.
-    /// - Returns: The service, which is ready.
+    ///   - photoCount: The number of photos.
+    ///   - seed: The seed of the photos, which are the same for the same seed except for their dates.
+    ///   - apiPort: The port of the API; 0 for any free port.
+    ///   - webPort: The port of the website; 0 for any free port.
+    /// - Returns: The running service.
     /// - Throws: ``LoopbackHTTP/SystemError``.
     package static func start(
         photoCount: Int = 240, seed: UInt64 = 1, apiPort: UInt16 = 0, webPort: UInt16 = 0
@@ -47,42 +47,43 @@ package final class SimulatedUnsplash: SimulatedService {
     private init(
         photoCount: Int, seed: UInt64, ports: [RecordedRequest.Host: UInt16]
     ) throws {
-        var random = SplitMix(seed: 0xc11e)
+        var random = SeededRandom(seed: 0xc11e)
         clientID = random.identifier(43)
         clientSecret = random.identifier(43)
-        let hosts: [RecordedRequest.Host] = [.api, .web, .images, .storage, .stranger]
-        let desk = try SimulatorServer(
+        let hosts: [RecordedRequest.Host] = [.api, .web, .images, .storage, .unrelated]
+        let simulator = try SimulatorServer(
             ServiceState(
                 clientID: clientID, clientSecret: clientSecret, seed: seed, photoCount: photoCount,
                 clock: { Moment(time(nil)) }), hosts.map { ($0, ports[$0] ?? 0) })
         let origins = Origins(
-            api: desk.origin(.api), web: desk.origin(.web), images: desk.origin(.images),
-            storage: desk.origin(.storage), stranger: desk.origin(.stranger))
-        desk.withState { $0.origins = origins }
-        self.desk = desk
+            api: simulator.origin(.api), web: simulator.origin(.web),
+            images: simulator.origin(.images),
+            storage: simulator.origin(.storage), unrelated: simulator.origin(.unrelated))
+        simulator.withState { $0.origins = origins }
+        self.simulator = simulator
         self.origins = origins
     }
 
-    // MARK: What is there
+    // MARK: Contents
 
-    /// How it behaves. Changed at any time: `unsplash.settings.likes = .absent`.
+    /// The behaviour, which may change at any time: `unsplash.settings.likes = .absent`.
     package var settings: Settings {
-        get { desk.withState { $0.settings } }
-        set { desk.withState { $0.settings = newValue } }
+        get { simulator.withState { $0.settings } }
+        set { simulator.withState { $0.settings = newValue } }
     }
 
-    /// What there is now.
-    package var catalogue: Catalogue { desk.withState { $0.catalogue } }
+    /// The current contents.
+    package var catalogue: Catalogue { simulator.withState { $0.catalogue } }
 
-    /// The feed as it is now, the newest photo first.
+    /// The current feed, newest photo first.
     package var feed: [SimulatedPhoto] { catalogue.photos(catalogue.feed) }
 
-    /// Adds somebody who can log in.
+    /// Adds a user that can log in.
     @discardableResult
     package func addUser(
         _ username: String, _ change: (inout SimulatedUser) -> Void = { _ in }
     ) -> SimulatedUser {
-        desk.withState { state in
+        simulator.withState { state in
             var user = state.factory.makeUser(username, now: state.now)
             change(&user)
             state.catalogue.users[username] = user
@@ -92,7 +93,7 @@ package final class SimulatedUnsplash: SimulatedService {
 
     /// Gives a user another user name, as users do on the website. The ID, the photos and the tokens stay.
     package func renameUser(_ username: String, to newName: String) {
-        desk.withState { state in
+        simulator.withState { state in
             guard var user = state.catalogue.users.removeValue(forKey: username) else { return }
             user.username = newName
             state.catalogue.users[newName] = user
@@ -104,12 +105,12 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    /// Puts a new photo on top of the feed: what was on a page moves on by one.
+    /// Adds a new photo at the top of the feed, which shifts all other photos by one.
     @discardableResult
     package func publish(_ change: (inout SimulatedPhoto) -> Void = { _ in })
         -> SimulatedPhoto
     {
-        desk.withState { state in
+        simulator.withState { state in
             var photo = state.factory.makePhoto(created: state.now)
             change(&photo)
             state.catalogue.publish(photo)
@@ -117,18 +118,18 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    /// Changes a photo in its place.
+    /// Changes a photo.
     package func change(_ id: SimulatedPhoto.ID, _ change: (inout SimulatedPhoto) -> Void) {
-        desk.withState { state in
+        simulator.withState { state in
             guard var photo = state.catalogue.photos[id] else { return }
             change(&photo)
             state.catalogue.photos[id] = photo
         }
     }
 
-    /// Deletes a photo: it leaves the feed, its image is gone; who likes it finds it among the likes.
+    /// Deletes a photo: the feed and the image server lose it, lists of likes keep it.
     package func delete(_ id: SimulatedPhoto.ID) {
-        desk.withState { $0.catalogue.delete(id) }
+        simulator.withState { $0.catalogue.delete(id) }
     }
 
     /// The photos that a user likes, the newest like first.
@@ -136,37 +137,34 @@ package final class SimulatedUnsplash: SimulatedService {
         catalogue.users[username]?.likes ?? []
     }
 
-    /// Likes a photo, or does so no more, on the website.
+    /// Adds or removes a like, as on the website.
     package func setLike(_ id: SimulatedPhoto.ID, of username: String, _ isLiked: Bool = true) {
-        desk.withState { $0.setLike(id, of: username, isLiked) }
+        simulator.withState { $0.setLike(id, of: username, isLiked) }
     }
 
-    /// How often the use of a photo was told, as the guidelines ask for.
+    /// Returns the number of counted downloads of a photo, which the guidelines require.
     package func downloads(of id: SimulatedPhoto.ID) -> Int {
-        desk.withState { $0.downloads[id] ?? 0 }
+        simulator.withState { $0.downloads[id] ?? 0 }
     }
 
     // MARK: Applications and tokens
 
-    /// Registers another application, or gives the known one another secret.
+    /// Registers an application, or changes the secret of a registered one.
     ///
     /// - Parameters:
     ///   - clientID: The client ID.
     ///   - secret: The client secret.
     package func registerApplication(_ clientID: String, secret: String) {
-        desk.withState { $0.applications[clientID] = secret }
+        simulator.withState { $0.applications[clientID] = secret }
     }
 
-    /// The access tokens that were neither revoked nor replaced by a renewal.
-    package var liveTokens: [String] { desk.withState { $0.tokens.live.map(\.access) } }
-
-    /// Lets a user in without a login.
+    /// Issues a token for a user without a login.
     ///
     /// - Returns: An access token and its refresh token.
     package func logIn(
         _ username: String, scopes: [String] = ["public", "read_user", "write_likes"]
     ) -> (access: String, refresh: String) {
-        desk.withState { state in
+        simulator.withState { state in
             var grant = TokenStore.Grant(username: username, scopes: scopes)
             grant.client = clientID
             let token = state.tokens.makeToken(
@@ -175,31 +173,16 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    /// What a user does who takes back what an application may do.
-    package func revokeTokens(of username: String) {
-        desk.withState { $0.tokens.revokeAll(of: username) }
-    }
+    // MARK: Limits and time
 
-    /// Whether an access token is good.
-    package func isValid(_ accessToken: String) -> Bool {
-        desk.withState { $0.tokens.grant(accessToken, now: $0.now) != nil }
-    }
-
-    // MARK: Trouble
-
-    /// Leaves the application so many requests of this hour.
+    /// Sets the remaining requests of the application in the current hour.
     package func leaveRequests(_ count: Int) {
-        desk.withState { $0.budget.leave(count, of: $0.settings.requestsPerHour) }
+        simulator.withState { $0.budget.leave(count, of: $0.settings.requestsPerHour) }
     }
 
-    /// Puts the clock of the service ahead: codes and tokens expire, an hour passes.
-    package func advanceClock(seconds: Int) {
-        desk.withState { $0.secondsAhead += seconds }
-    }
-
-    /// Stops the clock of the service: equal questions have equal answers, which tell the time in `ixid`.
+    /// Stops the clock of the service, so that equal requests have equal responses; `ixid` contains the time.
     package func stopClock() {
-        desk.withState { $0.stopped = $0.now + -$0.secondsAhead }
+        simulator.withState { $0.stopped = $0.now + -$0.secondsAhead }
     }
 }
 
@@ -210,6 +193,6 @@ extension RecordedRequest.Host {
     package static let web = Self(rawValue: "web")
     /// `images.unsplash.com`.
     package static let images = Self(rawValue: "images")
-    /// The storage behind the images, where `urls.small_s3` leads: asked by nobody who counts views.
+    /// The storage of the images, to which `urls.small_s3` refers; requests to it are not counted as views.
     package static let storage = Self(rawValue: "storage")
 }

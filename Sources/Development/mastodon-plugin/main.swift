@@ -1,4 +1,4 @@
-// The provider of Mastodon and Pixelfed as a program of its own: a proof that providers run either way. Not installed.
+// The provider of Mastodon and Pixelfed as a separate program, to test that providers run in both ways. Not installed.
 
 internal import MastodonProvider
 internal import ProviderKit

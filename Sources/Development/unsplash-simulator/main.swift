@@ -1,27 +1,27 @@
-// Unsplash to try the program with, without a key: serves until Ctrl-C.
+// A simulated Unsplash, to try the program without a client ID. Runs until Ctrl-C.
 
 internal import Glibc
 internal import UnsplashSimulator
 
-/// What the provider of Unsplash tells people to register, and what they say beside it.
+/// The redirect address that the provider documents, and those in the arguments.
 let redirectURIs = ["http://127.0.0.1:43117/callback"] + CommandLine.arguments.dropFirst()
 if redirectURIs.contains(where: { $0.hasPrefix("-") }) {
     print(
         """
         Usage: unsplash-simulator [REDIRECT-ADDRESS…]
 
-        Serves what Unsplash serves, on this computer, and prints what to put into imagefeed.conf.
-        \(redirectURIs[0]) and codes that are pasted work without being named.
+        Simulates Unsplash on this computer and prints the settings for imagefeed.conf.
+        \(redirectURIs[0]) and pasted codes always work.
         """)
     exit(redirectURIs.contains("--help") ? 0 : 64)
 }
 
 let unsplash: SimulatedUnsplash
 do {
-    // The same addresses every time, if nobody else has them, so that a configuration stays right.
+    // The same ports in each run, if they are free, so that a configuration stays valid.
     unsplash = try (try? .start(apiPort: 43118, webPort: 43119)) ?? .start()
 } catch {
-    print("The simulator cannot start: \(error)")
+    print("Cannot start the simulator: \(error)")
     exit(1)
 }
 unsplash.addUser("ada")
@@ -29,7 +29,7 @@ unsplash.settings.redirectURIs += redirectURIs
 
 print(
     """
-    Unsplash is simulated here until you press Ctrl-C. Put this into imagefeed.conf:
+    The simulated Unsplash runs until you press Ctrl-C. Put this into imagefeed.conf:
 
     [Provider unsplash]
     ApiUrl=\(unsplash.apiURL)
@@ -38,7 +38,7 @@ print(
 
     The client secret: \(unsplash.clientSecret)
     """)
-// They are read by people and by scripts, which get them at once.
+// Flushes the output for scripts that wait for it.
 fflush(nil)
 
 while true { pause() }

@@ -50,7 +50,7 @@ struct AcceptanceLoginTests {
         async let refusal = errorReply { _ = try await denied.wait() }
         let page = try await world.service.deny(deniedURL, as: "ada")
         #expect(await refusal?.name == ServiceError.loginDenied.name)
-        #expect(page.answer?.status == 200)
+        #expect(page.response?.status == 200)
         #expect(try await state(denied) == "failed")
 
         let (cancelled, _) = try await world.startLogin()
@@ -100,10 +100,10 @@ struct AcceptanceLoginTests {
                 let reply = try #require(await failure)
                 #expect(reply.name == ServiceError.serviceFailed.name, "\(reply.message)")
                 #expect(reply.message.hasSuffix("."), "\(reply.message)")
-                #expect(try await redirect.answer?.status == 200)
+                #expect(try await redirect.response?.status == 200)
                 world.service.recover(world.pattern(endpoint))
                 guard endpoint == .user, world.requestsPerRevocation > 0 else { continue }
-                let revoked = try await world.service.waitForAnswers(
+                let revoked = try await world.service.waitForReplies(
                     world.pattern(.revocation), count: before + world.requestsPerRevocation)
                 for token in revoked.compactMap({ $0.fields["token"] }) {
                     #expect(!world.isValid(token))
@@ -127,7 +127,7 @@ struct AcceptanceLoginTests {
         try await login.cancel()
         gate.release()
         if world.requestsPerRevocation > 0 {
-            try await world.service.waitForAnswers(
+            try await world.service.waitForReplies(
                 world.pattern(.revocation), count: world.requestsPerRevocation)
             for token in world.tokens { #expect(!world.isValid(token)) }
         }
@@ -147,7 +147,7 @@ struct AcceptanceLoginTests {
         let ids = try await world.ids(ada)
         _ = try await ada.like(ids[0])
         // Let requests fail, redirect and refuse them, and let a login fail.
-        let elsewhere = Fault.redirect(307, to: world.strangerURL + "/photos")
+        let elsewhere = Fault.redirect(307, to: world.unrelatedURL + "/photos")
         for fault in [Fault.htmlPage, elsewhere] {
             world.service.fail(world.pattern(.feed), fault, times: 1)
             _ = await errorReply { _ = try await ada.refresh("") }
@@ -179,7 +179,7 @@ struct AcceptanceLoginTests {
         }
         #expect(bus.contains(ids[0]))
         #expect(try await files(holding: Array(secrets)) == [])
-        for request in world.service.requests(on: .stranger) {
+        for request in world.service.requests(on: .unrelated) {
             #expect(request["Authorization"] == nil)
             let text =
                 String(decoding: request.body, as: UTF8.self) + request.target

@@ -70,7 +70,7 @@ struct AcceptanceTests {
         try await ada.logout()
         try await world.expectNoTrace(of: "ada", [token])
         if world.requestsPerRevocation > 0 {
-            try await world.service.waitForAnswers(
+            try await world.service.waitForReplies(
                 world.pattern(.revocation), count: world.requestsPerRevocation)
             #expect(!world.isValid(token))
         }
@@ -179,7 +179,7 @@ struct AcceptanceTests {
         _ = try await ada.unlike(ids[2])
 
         // A like whose response is lost is sent again.
-        world.service.fail(world.pattern(.like), .answerLost, times: 1)
+        world.service.fail(world.pattern(.like), .responseLost, times: 1)
         #expect(try await ["queued", "done"].contains(ada.like(ids[3])))
         try await world.waitForLikes(ada)
         #expect(try await world.likes(of: "ada") == world.likeGroup(ids[3]))
@@ -193,7 +193,7 @@ struct AcceptanceTests {
         try await world.daemon.kill()
         try world.service.resume()
         try await world.start()
-        try await world.service.waitForAnswers(world.pattern(.like), count: sent + 1)
+        try await world.service.waitForReplies(world.pattern(.like), count: sent + 1)
         try await world.waitForLikes(ada)
         #expect(
             try await world.likes(of: "ada")
@@ -294,7 +294,7 @@ struct AcceptanceTests {
         try await world.service.approve(url, as: "bob")
         #expect(await failure?.name == ServiceError.loginFailed.name)
         if world.requestsPerRevocation > 0 {
-            let revoked = try await world.service.waitForAnswers(
+            let revoked = try await world.service.waitForReplies(
                 world.pattern(.revocation), count: world.requestsPerRevocation)
             for token in revoked.compactMap({ $0.fields["token"] }) {
                 #expect(!world.isValid(token))

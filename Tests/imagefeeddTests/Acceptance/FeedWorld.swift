@@ -39,9 +39,11 @@ final class FeedWorld: ServiceWorld {
     }
 
     var service: any SimulatedService { feeds }
-    var feed: [String] { feeds.desk.withState { $0.photos } }
-    func publish() -> String { feeds.desk.withState { $0.publish() } }
-    func delete(_ photo: String) { feeds.desk.withState { $0.photos.removeAll { $0 == photo } } }
+    var feed: [String] { feeds.simulator.withState { $0.photos } }
+    func publish() -> String { feeds.simulator.withState { $0.publish() } }
+    func delete(_ photo: String) {
+        feeds.simulator.withState { $0.photos.removeAll { $0 == photo } }
+    }
     func likes(of user: String) -> Set<String> { [] }
 
     var requestsOfAPI: [RecordedRequest] { feeds.requests("GET /*.xml") }
@@ -60,14 +62,14 @@ final class FeedWorld: ServiceWorld {
 
 /// A server with one feed per user. All feeds have the same photos.
 final class SimulatedFeeds: SimulatedService {
-    let desk: SimulatorServer<FeedState>
+    let simulator: SimulatorServer<FeedState>
 
-    var url: String { desk.origin(.feeds) }
+    var url: String { simulator.origin(.feeds) }
 
     init() throws {
-        desk = try SimulatorServer(FeedState(), [(.feeds, 0)])
-        let url = desk.origin(.feeds)
-        desk.withState { $0.origin = url }
+        simulator = try SimulatorServer(FeedState(), [(.feeds, 0)])
+        let url = simulator.origin(.feeds)
+        simulator.withState { $0.origin = url }
     }
 }
 
@@ -89,8 +91,8 @@ struct FeedState: SimulatedState {
 
     func username(_ request: RecordedRequest) -> String? { nil }
 
-    mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply {
-        if let reply = fault?.insteadOfAnswer { return reply }
+    mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply {
+        if let reply = fault?.replacement { return reply }
         var reply =
             request.path.hasSuffix(".xml")
             ? Reply(200, text: document)

@@ -29,7 +29,7 @@ final class ImmichWorld: SecretWorld {
 
     @discardableResult
     func logIn(_ user: String) async throws -> AccountClient {
-        let key = server.desk.withState { $0.makeKey(of: user) }
+        let key = server.simulator.withState { $0.makeKey(of: user) }
         let login = try await client.service.manager.login(
             provider,
             [
@@ -43,12 +43,14 @@ final class ImmichWorld: SecretWorld {
     }
 
     var service: any SimulatedService { server }
-    var feed: [String] { server.desk.withState { $0.assets } }
-    func publish() -> String { server.desk.withState { $0.publish() } }
-    func delete(_ photo: String) { server.desk.withState { $0.assets.removeAll { $0 == photo } } }
+    var feed: [String] { server.simulator.withState { $0.assets } }
+    func publish() -> String { server.simulator.withState { $0.publish() } }
+    func delete(_ photo: String) {
+        server.simulator.withState { $0.assets.removeAll { $0 == photo } }
+    }
 
     func likes(of user: String) -> Set<String> {
-        server.desk.withState { $0.favourites[user, default: []] }
+        server.simulator.withState { $0.favourites[user, default: []] }
     }
 
     var requestsOfAPI: [RecordedRequest] {
@@ -71,7 +73,7 @@ final class ImmichWorld: SecretWorld {
     }
 
     func revokeTokens(of user: String) {
-        server.desk.withState { state in state.keys = state.keys.filter { $0.value != user } }
+        server.simulator.withState { state in state.keys = state.keys.filter { $0.value != user } }
     }
 
     var tokens: Set<String> { Set(server.requests().compactMap { $0["x-api-key"] }) }
@@ -79,11 +81,11 @@ final class ImmichWorld: SecretWorld {
 
 /// A server on loopback that implements the parts of Immich's API that the example uses.
 final class SimulatedImmich: SimulatedService {
-    let desk: SimulatorServer<ImmichState>
+    let simulator: SimulatorServer<ImmichState>
 
-    var url: String { desk.origin(.immich) }
+    var url: String { simulator.origin(.immich) }
 
-    init() throws { desk = try SimulatorServer(ImmichState(), [(.immich, 0)]) }
+    init() throws { simulator = try SimulatorServer(ImmichState(), [(.immich, 0)]) }
 }
 
 extension RecordedRequest.Host {
@@ -118,8 +120,8 @@ struct ImmichState: SimulatedState {
         request["x-api-key"].flatMap { keys[$0] }
     }
 
-    mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply {
-        if let reply = fault?.insteadOfAnswer { return reply }
+    mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply {
+        if let reply = fault?.replacement { return reply }
         var reply = answer(request)
         fault?.change(&reply)
         return reply

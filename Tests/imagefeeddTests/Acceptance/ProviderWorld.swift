@@ -63,7 +63,7 @@ protocol SecretWorld: ServiceWorld {
 @MainActor
 protocol BrowserWorld: SecretWorld {
     /// An address of another server, which must not receive secrets.
-    var strangerURL: String { get }
+    var unrelatedURL: String { get }
     /// The options of every login, such as the server.
     var loginOptions: [LoginOption: Variant] { get }
     /// True if a login can show a code.

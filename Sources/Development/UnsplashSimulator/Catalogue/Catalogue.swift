@@ -1,22 +1,22 @@
-/// What the simulated service has: users, photos, topics, collections.
+/// The contents of the simulated service: users, photos, topics, collections.
 package struct Catalogue: Sendable {
     package internal(set) var users: [String: SimulatedUser] = [:]
     package internal(set) var photos: [SimulatedPhoto.ID: SimulatedPhoto] = [:]
-    /// The editorial feed, the newest first.
+    /// The editorial feed, newest first.
     package internal(set) var feed: [SimulatedPhoto.ID] = []
     package internal(set) var topics: [SimulatedTopic] = []
     package internal(set) var collections: [SimulatedCollection] = []
-    /// Photos that their authors have deleted: lists may still have them, their images are gone.
+    /// Photos that their authors have deleted: lists may still contain them, but their images are gone.
     package internal(set) var deleted: Set<SimulatedPhoto.ID> = []
 
-    /// The photos of ids, in their order.
+    /// Returns the photos with these IDs, in order.
     func photos(_ ids: [SimulatedPhoto.ID]) -> [SimulatedPhoto] { ids.compactMap { photos[$0] } }
 
     func photos(of username: String) -> [SimulatedPhoto] {
         photos(feed).filter { $0.owner == username }
     }
 
-    /// The photo of an id, or of a slug, which ends with one.
+    /// Returns the photo with an ID, or with a slug, which ends with the ID.
     func photo(_ name: String) -> SimulatedPhoto? {
         let photo = photos[name] ?? photos[String(name.suffix(11))]
         return photo.flatMap { deleted.contains($0.id) ? nil : $0 }
@@ -26,12 +26,12 @@ package struct Catalogue: Sendable {
         collections.filter { $0.owner == username }
     }
 
-    /// How many users like a photo.
+    /// Returns the number of users that like a photo.
     func likes(of photo: SimulatedPhoto) -> Int {
         photo.otherLikes + users.values.count { $0.likes.contains(photo.id) }
     }
 
-    /// Puts a photo on top of the feed.
+    /// Adds a photo at the top of the feed.
     mutating func publish(_ photo: SimulatedPhoto) {
         photos[photo.id] = photo
         feed.removeAll { $0 == photo.id }
@@ -41,7 +41,7 @@ package struct Catalogue: Sendable {
         }
     }
 
-    /// Takes a photo out of the feed and the topics; likes and collections still name it.
+    /// Removes a photo from the feed and the topics; likes and collections keep its ID.
     mutating func delete(_ id: SimulatedPhoto.ID) {
         deleted.insert(id)
         feed.removeAll { $0 == id }

@@ -1,14 +1,14 @@
 internal import ServiceSimulator
 
-/// Makes users and photos that have every oddity of the real ones, the same every time.
+/// A factory of users and photos with all the peculiarities of real ones. The results are deterministic.
 struct PhotoFactory: Sendable {
-    private var random: SplitMix
+    private var random: SeededRandom
     private var photoCount = 0
     private var userCount = 0
 
-    init(seed: UInt64) { random = SplitMix(seed: seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// The service with some hundred photos, whose newest is of `now`.
+    /// Creates a catalogue whose newest photo has the date `now`.
     mutating func makeCatalogue(photoCount: Int, now: Moment) -> Catalogue {
         var catalogue = Catalogue()
         for (username, first, last) in Self.photographers {
@@ -20,7 +20,7 @@ struct PhotoFactory: Sendable {
         catalogue.topics = Self.topics.map { slug, title in
             SimulatedTopic(
                 id: random.identifier(11), slug: slug, title: title,
-                description: "Photos of \(title.lowercased()), put together by people.")
+                description: "Photos of \(title.lowercased()), selected by editors.")
         }
         for index in 0..<photoCount {
             let age = (photoCount - index) * 3600
@@ -48,11 +48,11 @@ struct PhotoFactory: Sendable {
             user.instagramUsername = "\(username) "
             user.twitterUsername = username
         }
-        user.hasPicture = userCount % 4 != 0
+        user.hasAvatar = userCount % 4 != 0
         return user
     }
 
-    /// The next photo. Which oddities it has depends on how many there were before.
+    /// Creates the next photo. Its peculiarities depend on the number of photos before it.
     mutating func makePhoto(created: Moment) -> SimulatedPhoto {
         photoCount += 1
         let count = photoCount
@@ -109,7 +109,7 @@ struct PhotoFactory: Sendable {
         elements[Int.random(in: elements.indices, using: &random)]
     }
 
-    /// Eleven characters; the first is `-` or `_` more often than by chance.
+    /// Returns an ID of eleven characters; it begins with `-` or `_` more often than by chance.
     private mutating func identifier(_ count: Int) -> String {
         let id = random.identifier(11)
         return switch count % 17 {

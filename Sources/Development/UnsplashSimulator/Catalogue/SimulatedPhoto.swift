@@ -2,7 +2,7 @@ package import ServiceSimulator
 
 /// A photo of the simulated service.
 package struct SimulatedPhoto: Identifiable, Sendable {
-    /// Eleven letters, digits, `-` or `_`, which may come first.
+    /// Eleven letters, digits, `-` or `_`, in any position.
     package let id: String
     /// The username of the photographer.
     package var owner: String
@@ -16,25 +16,25 @@ package struct SimulatedPhoto: Identifiable, Sendable {
     package var blurHash: String?
     package var description: String?
     package var alternativeDescription: AlternativeDescription
-    /// The path of the image, with its slash.
+    /// The path of the image, with a leading slash.
     package var imagePath: String
-    /// How many other users like it.
+    /// The number of other users that like the photo.
     package var otherLikes: Int
     package var views: Int
     package var downloads: Int
     package var tags: [String]
     package var camera: Camera?
     package var place: Place?
-    /// The slugs of the topics that have accepted it.
+    /// The slugs of the topics that have accepted the photo.
     package var topics: [String]
     package var kind = Kind.photo
-    /// The username of who pays for showing it; the photographer too.
+    /// The user name of the sponsor, which is also the photographer's.
     package var sponsor: String?
-    /// Belongs to the paid part: `plus` and `premium` are true, and its images bear a watermark.
+    /// True for a photo of the paid plan: `plus` and `premium` are true, and the images have a watermark.
     package var isPlus = false
-    /// Whether answers tell about likes of this photo.
+    /// True if responses contain the likes of this photo.
     package var hasLikes = true
-    /// Whether dates come with an offset, as they did until 2021, or as UTC.
+    /// True if dates have an offset, as until 2021; false if they are UTC.
     package var hasOffsetDates = false
 
     package enum Kind: String, Sendable {
@@ -42,7 +42,7 @@ package struct SimulatedPhoto: Identifiable, Sendable {
         case illustration
     }
 
-    /// `alt_description`, which may be null, and in old answers absent.
+    /// The value of `alt_description`, which may be null, or absent in old responses.
     package enum AlternativeDescription: Hashable, Sendable {
         case text(String)
         case null
@@ -62,12 +62,12 @@ package struct SimulatedPhoto: Identifiable, Sendable {
         package var name: String?
         package var city: String?
         package var country: String?
-        /// Both 0 where it is not known.
+        /// Both are 0 if the place is unknown.
         package var latitude: Double
         package var longitude: Double
     }
 
-    /// What `links.html` names: words and the id.
+    /// The slug in `links.html`: words and the ID.
     package var slug: String {
         guard case .text(let text) = alternativeDescription else { return id }
         let words = text.lowercased().split { !$0.isLetter && !$0.isNumber }

@@ -1,19 +1,19 @@
-/// A subject that photos are submitted to.
+/// A topic, to which photos are submitted.
 package struct SimulatedTopic: Sendable {
     package let id: String
     package let slug: String
     package var title: String
     package var description: String
-    /// The newest first.
+    /// Newest first.
     package var photos: [SimulatedPhoto.ID] = []
 }
 
-/// Photos that a user has put together.
+/// A collection of photos that a user has selected.
 package struct SimulatedCollection: Sendable {
     /// A number, as a string since 2020.
     package let id: String
     package var title: String
     package var owner: String
-    /// The last one added first.
+    /// Most recently added first.
     package var photos: [SimulatedPhoto.ID] = []
 }

@@ -1,10 +1,10 @@
 package import ServiceSimulator
 
-/// Somebody who has an account with the simulated service.
+/// A user of the simulated service.
 package struct SimulatedUser: Sendable {
-    /// Eleven characters, as photos have them.
+    /// Eleven characters, like the IDs of photos.
     package let id: String
-    /// The number that a token names.
+    /// The number in the token response.
     package let numericID: Int
     package internal(set) var username: String
     package var firstName: String
@@ -14,10 +14,10 @@ package struct SimulatedUser: Sendable {
     package var portfolioURL: String?
     package var twitterUsername: String?
     package var instagramUsername: String?
-    /// Whether the profile has a picture of its own; else it shows a placeholder.
-    package var hasPicture = true
+    /// True if the profile has an avatar, false for a placeholder.
+    package var hasAvatar = true
     package var updated: Moment
-    /// The photos that this user likes, the newest like first.
+    /// The photos that this user likes, newest like first.
     package internal(set) var likes: [SimulatedPhoto.ID] = []
 
     package var name: String { lastName.map { "\(firstName) \($0)" } ?? firstName }

@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 internal import ServiceSimulator
 
-/// Writes what the service has as JSON, for one who asks.
+/// Writes the data of the service as JSON, as one client receives it.
 struct DocumentWriter {
     let catalogue: Catalogue
     let origins: Origins
-    /// The username behind the token; nil for an application that asks for itself.
+    /// The user name of the token; nil for a request with the client ID alone.
     let viewer: String?
     let likes: LikeSupport
     let now: Moment
 
-    /// Where an answer shows a photo: goes into `ixid`.
+    /// The context in which a response shows a photo; part of `ixid`.
     enum Place {
         case detail
         case list(position: Int)
@@ -18,10 +18,10 @@ struct DocumentWriter {
         case search(position: Int, query: String)
     }
 
-    /// What images and `download_location` carry, so that the service knows who shows what where.
+    /// Returns the parameter of images and `download_location` by which the service counts views.
     ///
-    /// Source: recorded addresses, decoded: version, application, whether it is paid for, feed, position,
-    /// search, language, time.
+    /// Source: recorded addresses, decoded: version, application, sponsored or not, feed, position, search, language,
+    /// time.
     func ixid(_ photo: SimulatedPhoto, _ place: Place) -> String {
         let paid = photo.sponsor == nil ? 0 : 1
         let text =
@@ -38,20 +38,20 @@ struct DocumentWriter {
     }
 }
 
-/// Where the parts of the service are.
+/// The origins of the hosts.
 struct Origins: Sendable {
     var api = ""
     var web = ""
     var images = ""
     var storage = ""
-    var stranger = ""
+    var unrelated = ""
 }
 
-/// How much is left of likes, which the service has begun to take out of what it documents.
+/// The support for likes, which the service has begun to remove from its documentation.
 package enum LikeSupport: Hashable, Sendable {
     case available
-    /// Answers tell about likes; the endpoints of likes have this status: 403, 404, 410.
+    /// Responses contain likes; the like endpoints have this status: 403, 404 or 410.
     case refused(status: Int)
-    /// Neither endpoints nor fields.
+    /// Neither endpoints nor fields exist.
     case absent
 }

@@ -1,22 +1,22 @@
 internal import ServiceSimulator
 
-/// Photos as lists, details and likes show them.
+/// Photos in lists, details and like responses.
 ///
-/// Source: recorded answers, 2021 to 2024.
+/// Source: recorded responses, 2021 to 2024.
 extension DocumentWriter {
-    /// A member of a list.
+    /// Returns a photo as an element of a list.
     func listed(_ photo: SimulatedPhoto, _ place: Place) -> JSON {
         var members = abbreviated(photo, place)
         if let owner = catalogue.users[photo.owner] { members = members + ["user": user(owner)] }
         return members
     }
 
-    /// As ``listed(_:_:)``, with tags.
+    /// Returns a photo as a search result: ``listed(_:_:)`` with tags.
     func found(_ photo: SimulatedPhoto, _ place: Place) -> JSON {
         listed(photo, place) + ["tags": .array(tags(photo))]
     }
 
-    /// All there is.
+    /// Returns a photo with all fields.
     func full(_ photo: SimulatedPhoto, _ place: Place) -> JSON {
         listed(photo, place) + [
             "exif": .object([
@@ -51,7 +51,7 @@ extension DocumentWriter {
         ]
     }
 
-    /// Without who took it, as the answer to a like has it.
+    /// Returns a photo without its author, as in the response to a like.
     func abbreviated(_ photo: SimulatedPhoto, _ place: Place) -> JSON {
         let ixid = ixid(photo, place)
         var document: JSON = [
@@ -134,7 +134,7 @@ extension DocumentWriter {
         photo.tags.map { ["type": "search", "title": .string($0)] }
     }
 
-    /// A tag with a page of its own, which makes the answer long, and holds a second photo.
+    /// Returns a tag with a landing page, which makes the response long and contains a second photo.
     private func landingPage(_ photo: SimulatedPhoto) -> JSON {
         let tag = photo.tags.first ?? "nature"
         let cover = catalogue.feed.last.flatMap { catalogue.photos[$0] } ?? photo
@@ -152,7 +152,7 @@ extension DocumentWriter {
                 "description": "Choose from a curated selection of \(tag) photos.",
                 "meta_title": "Best 500+ \(tag) Pictures [HD]",
                 "meta_description": "Choose from hundreds of free \(tag) pictures.",
-                // Recorded with these two, though other photos of 2023 have them not.
+                // The recording has these two members, unlike other photos of 2023.
                 "cover_photo": listed(cover, .detail).without("premium", "plus") + [
                     "premium": .bool(cover.isPlus), "plus": .bool(cover.isPlus),
                 ],

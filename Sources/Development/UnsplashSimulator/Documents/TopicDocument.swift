@@ -2,7 +2,7 @@ internal import ServiceSimulator
 
 /// Topics and collections.
 ///
-/// Source: recorded answers of 2021.
+/// Source: recorded responses of 2021.
 extension DocumentWriter {
     func topic(_ topic: SimulatedTopic) -> JSON {
         let api = "\(origins.api)/topics/\(topic.slug)"

@@ -1,10 +1,10 @@
 internal import ServiceSimulator
 
-/// Users as lists, profiles and `/me` show them.
+/// Users in lists, profiles and `/me`.
 ///
-/// Source: recorded answers, 2019 to 2023.
+/// Source: recorded responses, 2019 to 2023.
 extension DocumentWriter {
-    /// A user beside a photo.
+    /// Returns a user as the author of a photo.
     func user(_ user: SimulatedUser) -> JSON {
         let api = "\(origins.api)/users/\(user.username)"
         let photos = catalogue.photos(of: user.username)
@@ -51,7 +51,7 @@ extension DocumentWriter {
         return likes == .absent ? document.without("total_likes") : document
     }
 
-    /// The answer to `/users/:username`.
+    /// Returns the response of `/users/:username`.
     func profile(_ user: SimulatedUser) -> JSON {
         self.user(user) + [
             "followed_by_user": false,
@@ -70,7 +70,7 @@ extension DocumentWriter {
         ]
     }
 
-    /// The answer to `/me`.
+    /// Returns the response of `/me`.
     func ownProfile(_ user: SimulatedUser) -> JSON {
         profile(user) + [
             "uid": .string(user.id),
@@ -82,7 +82,7 @@ extension DocumentWriter {
 
     private func profileImage(_ user: SimulatedUser) -> JSON {
         let image =
-            user.hasPicture
+            user.hasAvatar
             ? "\(origins.images)/profile-\(1_600_000_000_000 + user.numericID)image"
             : "\(origins.images)/placeholder-avatars/extra-large.jpg"
         return .object(

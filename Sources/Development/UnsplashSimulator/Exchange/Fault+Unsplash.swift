@@ -1,11 +1,11 @@
 package import ServiceSimulator
 
-/// What this service says when it does not do what it is asked.
+/// Errors of the API of Unsplash.
 extension Fault {
-    /// No more requests this hour: 403, no JSON, nothing remaining.
+    /// The hourly rate limit: status 403 without JSON, no remaining requests.
     package static let rateLimited = reply(.rateLimited())
 
-    /// The same as other services say it.
+    /// A rate limit with status 429, as other services have it.
     package static func tooManyRequests(retryAfterSeconds: Int? = nil) -> Fault {
         var reply = Reply.errors(429, "Too Many Requests")
         reply.set("X-Ratelimit-Remaining", "0")
@@ -13,19 +13,19 @@ extension Fault {
         return .reply(reply)
     }
 
-    /// An error as the API words it.
+    /// An error in the format of the API.
     package static func status(_ status: Int, error: String) -> Fault {
         reply(.errors(status, error))
     }
 }
 
 extension Reply {
-    /// An answer of the API that is an error: `{"errors":[…]}`.
+    /// Returns an error response of the API: `{"errors":[…]}`.
     package static func errors(_ status: Int, _ errors: String...) -> Reply {
         Reply(status, json: ["errors": .array(errors.map { .string($0) })])
     }
 
-    /// The text that takes the place of JSON.
+    /// Returns the response for the hourly rate limit, which has text instead of JSON.
     static func rateLimited() -> Reply {
         var reply = Reply(
             403, headers: [("Content-Type", "application/json")],

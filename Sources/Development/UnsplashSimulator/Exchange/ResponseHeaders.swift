@@ -1,15 +1,15 @@
 internal import ServiceSimulator
 
-/// The headers around every answer of the API, in the order of production.
+/// The header fields of every API response, in the order of the real service.
 ///
-/// Source: recorded answers of `GET /photos` (2021), `GET /search/photos` and `GET /photos/random` (2023).
+/// Source: recorded responses of `GET /photos` (2021), `GET /search/photos` and `GET /photos/random` (2023).
 struct ResponseHeaders {
     var limit: Int
     var remaining: Int
     var requestNumber: Int
     var now: Moment
 
-    /// Puts the headers of a reply, if there are any already, among those of the service.
+    /// Adds the header fields of the service to those of a response, in their order.
     func complete(_ reply: Reply) -> Reply {
         var own = reply.headers
         func take(_ name: String) -> [(name: String, value: String)] {
@@ -58,16 +58,16 @@ struct ResponseHeaders {
     }
 
     private var requestID: String {
-        var random = SplitMix(seed: UInt64(requestNumber))
+        var random = SeededRandom(seed: UInt64(requestNumber))
         return [8, 4, 4, 4, 12].map { random.hexadecimal($0) }.joined(separator: "-")
     }
 
-    /// FNV-1a, twice, for 32 digits.
+    /// Returns 32 digits from the FNV-1a hash of a body.
     private func tag(_ body: [UInt8]) -> String {
         let hash = body.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x100_0000_01b3
         }
-        var random = SplitMix(seed: hash)
+        var random = SeededRandom(seed: hash)
         return random.hexadecimal(32)
     }
 }

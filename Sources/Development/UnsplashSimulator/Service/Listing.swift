@@ -1,8 +1,8 @@
 internal import ServiceSimulator
 
-/// One page of a list, with what its headers tell about the others.
+/// One page of a list, with the header fields for the other pages.
 ///
-/// Source: recorded answers. Page 1 names the last and the next page; the page after the last is empty.
+/// Source: recorded responses. Page 1 refers to the last and the next page; the page after the last one is empty.
 struct Listing<Element> {
     private let elements: [Element]
     private let request: RecordedRequest
@@ -18,10 +18,12 @@ struct Listing<Element> {
         perPage = (request.query["per_page"].map { Int($0) } ?? 10).map { min(max($0, 1), 30) }
     }
 
+    /// Creates the response for the page.
+    ///
     /// - Parameters:
-    ///   - body: Makes the body of the numbered elements and the number of pages.
-    ///   - headers: Those that the list adds.
-    /// - Returns: The page; 400 for a number that is none.
+    ///   - body: Creates the body from the numbered elements and the number of pages.
+    ///   - headers: Additional header fields.
+    /// - Returns: The page; status 400 for an invalid page number.
     func reply(
         _ body: (_ elements: [(offset: Int, element: Element)], _ pages: Int) -> JSON,
         headers: () -> [(name: String, value: String)] = { [] }
@@ -29,7 +31,7 @@ struct Listing<Element> {
         guard let page, page > 0 else { return .errors(400, "page is invalid") }
         guard let perPage else { return .errors(400, "per_page is invalid") }
         let pages = (elements.count + perPage - 1) / perPage
-        // A page of any number: beyond the end there is nothing.
+        // Any page number is valid: pages beyond the end are empty.
         let start = page > pages ? elements.count : (page - 1) * perPage
         let items = elements.indices.dropFirst(start).prefix(perPage).map {
             (offset: $0, element: elements[$0])

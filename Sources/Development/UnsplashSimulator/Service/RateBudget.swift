@@ -1,6 +1,6 @@
 internal import ServiceSimulator
 
-/// How many requests an application has left in this hour.
+/// The remaining requests of an application in the current hour.
 struct RateBudget {
     private var used = 0
     private var start: Moment
@@ -9,9 +9,9 @@ struct RateBudget {
 
     func remaining(of limit: Int) -> Int { max(0, limit - used) }
 
-    /// Takes one request.
+    /// Uses one request.
     ///
-    /// - Returns: Whether there was one left.
+    /// - Returns: False if none was left.
     mutating func take(of limit: Int, now: Moment) -> Bool {
         if now.secondsSince1970 - start.secondsSince1970 >= 3600 {
             start = now
@@ -22,6 +22,6 @@ struct RateBudget {
         return true
     }
 
-    /// Leaves only so many.
+    /// Sets the remaining requests.
     mutating func leave(_ count: Int, of limit: Int) { used = limit - count }
 }

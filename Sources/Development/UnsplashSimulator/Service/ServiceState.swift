@@ -1,30 +1,30 @@
 package import ServiceSimulator
 
-/// All that the service knows, and its answer to each request.
+/// The state of the simulated Unsplash.
 ///
-/// A value: the simulator keeps it behind a lock.
-package struct ServiceState: SimulatedState {
+/// A value type: ``SimulatorServer`` protects it with a lock.
+package struct ServiceState: SimulatedOAuthState {
     /// The secrets of the registered applications, by client ID.
     var applications: [String: String]
     var origins = Origins()
     var settings = Settings() {
-        didSet { if !settings.answersAreCached { cache = AnswerCache() } }
+        didSet { if !settings.cachesReplies { cache = ReplyCache() } }
     }
     var catalogue: Catalogue
     var factory: PhotoFactory
-    var tokens = TokenStore()
+    package var tokens = TokenStore()
     package var faults = FaultPlan()
     var budget: RateBudget
-    /// How far the clock of the service is ahead of that of the machine.
-    var secondsAhead = 0
-    /// What the clock of the machine is taken to show; nil while it runs.
+    /// The seconds by which the clock of the service is ahead of the system clock.
+    package var secondsAhead = 0
+    /// The time at which the clock is stopped; nil while it runs.
     var stopped: Moment?
-    /// How often the use of each photo was told.
+    /// The number of counted downloads of each photo.
     var downloads: [SimulatedPhoto.ID: Int] = [:]
-    private var cache = AnswerCache()
+    private var cache = ReplyCache()
     private let clock: @Sendable () -> Moment
 
-    var now: Moment { (stopped ?? clock()) + secondsAhead }
+    package var now: Moment { (stopped ?? clock()) + secondsAhead }
 
     init(
         clientID: String, clientSecret: String, seed: UInt64, photoCount: Int,
@@ -37,35 +37,35 @@ package struct ServiceState: SimulatedState {
         budget = RateBudget(start: clock())
     }
 
-    package mutating func answer(_ request: RecordedRequest, _ fault: Fault?) -> Reply {
+    package mutating func reply(to request: RecordedRequest, _ fault: Fault?) -> Reply {
         var reply: Reply
-        if let other = fault?.insteadOfAnswer {
+        if let other = fault?.replacement {
             reply = request.host == .api ? completed(other, request) : other
         } else {
             switch request.host {
-            case .api: reply = answerCached(request)
-            case .web: reply = answerWeb(request)
-            case .images: reply = answerImage(request)
-            default: reply = answerElsewhere(request)
+            case .api: reply = cachedReply(request)
+            case .web: reply = webReply(request)
+            case .images: reply = imageReply(request)
+            default: reply = otherReply(request)
             }
         }
         fault?.change(&reply)
         return reply
     }
 
-    private mutating func answerCached(_ request: RecordedRequest) -> Reply {
-        guard settings.answersAreCached else { return answerCounted(request) }
-        if let reply = cache.answer(request, now: now) { return reply }
-        let reply = answerCounted(request)
+    private mutating func cachedReply(_ request: RecordedRequest) -> Reply {
+        guard settings.cachesReplies else { return countedReply(request) }
+        if let reply = cache.reply(to: request, now: now) { return reply }
+        let reply = countedReply(request)
         cache.store(reply, for: request, now: now)
         return reply
     }
 
-    private mutating func answerCounted(_ request: RecordedRequest) -> Reply {
+    private mutating func countedReply(_ request: RecordedRequest) -> Reply {
         guard budget.take(of: settings.requestsPerHour, now: now) else {
             return completed(.rateLimited(), request)
         }
-        return completed(answerAPI(request), request)
+        return completed(apiReply(request), request)
     }
 
     private func completed(_ reply: Reply, _ request: RecordedRequest) -> Reply {

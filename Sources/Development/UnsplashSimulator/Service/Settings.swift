@@ -1,24 +1,25 @@
-/// How the simulated service behaves, as far as a test may choose.
+/// The behaviour of the simulated service.
 package struct Settings: Sendable {
-    /// The redirect addresses that the application has registered, compared as strings.
+    /// The registered redirect addresses of the application, compared as text.
     package var redirectURIs = ["urn:ietf:wg:oauth:2.0:oob"]
-    /// What is left of likes.
+    /// The support for likes.
     package var likes = LikeSupport.available
-    /// Taking a like back is answered by 204 and nothing, as documented, or by 200 and the photo, as recorded.
-    package var unlikeAnswerIsEmpty = false
+    /// True if an unlike has an empty response with status 204, as documented; false for 200 with the photo, as
+    /// recorded.
+    package var hasEmptyUnlikeReply = false
     package var tokenShape = TokenShape.current
-    /// After how long access tokens expire; nil is never. Those that do come with `expires_in`.
+    /// The lifetime of access tokens, which adds `expires_in`; nil if they do not expire.
     package var tokenLifetimeSeconds: Int?
-    /// Requests of an hour, all users together.
+    /// The number of requests per hour, for all users together.
     package var requestsPerHour = 1000
-    /// Answers come from a cache for those who asked before: with `Age`, and as old as they are. What has
-    /// been cached is dropped when this is set to false.
-    package var answersAreCached = false
+    /// True if repeated requests receive cached responses, with `Age` and old contents. Setting it to false empties the
+    /// cache.
+    package var cachesReplies = false
 
     package enum TokenShape: Sendable {
-        /// As documented: token, type `bearer`, scope, time.
+        /// The documented members: token, type `bearer`, scope, time.
         case documented
-        /// As clients have seen it since 2024: type `Bearer`, with refresh token, number and name of the user.
+        /// The members since 2024, as observed by clients: type `Bearer`, refresh token, number and name of the user.
         case current
     }
 }

@@ -4,8 +4,8 @@ internal import ServiceSimulator
 ///
 /// Source: RFC 7033, RFC 6415; docs.joinmastodon.org/admin/config for `WEB_DOMAIN`.
 extension ServerState {
-    /// Answers a request at the domain of the handles.
-    func answerHandles(_ request: RecordedRequest) -> Reply {
+    /// Returns the reply to a request at the domain of the handles.
+    func handleReply(_ request: RecordedRequest) -> Reply {
         let nothing = Reply(404, html: "<!DOCTYPE html><h1>Not found</h1>")
         let isWebFinger = request.path == "/.well-known/webfinger"
         let isHostMeta = request.path == "/.well-known/host-meta"
@@ -20,16 +20,16 @@ extension ServerState {
         }
     }
 
-    /// Answers a WebFinger query for a user.
+    /// Returns the reply to a WebFinger query for a user.
     ///
     /// - Parameters:
     ///   - request: The query.
-    ///   - server: The host in the addresses of the answer.
+    ///   - server: The host in the addresses of the reply.
     /// - Returns: The document of the user, or 404 for an unknown user.
     func webFinger(_ request: RecordedRequest, server: String) -> Reply {
         let resource = request.query["resource"] ?? ""
         let parts = resource.drop { $0 != ":" }.dropFirst().split(separator: "@").map(String.init)
-        guard resource.hasPrefix("acct:"), parts.count == 2, people[parts[0]] != nil,
+        guard resource.hasPrefix("acct:"), parts.count == 2, users[parts[0]] != nil,
             [name, settings.handleDomain].contains(parts[1])
         else { return Reply(404) }
         let user = parts[0]

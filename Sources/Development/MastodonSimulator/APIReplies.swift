@@ -1,10 +1,10 @@
 internal import ServiceSimulator
 
-/// The API.
+/// The API of a server.
 ///
-/// Source: docs.joinmastodon.org, recorded answers of 4.6.4; for Pixelfed its source, 0.11.13.
+/// Source: docs.joinmastodon.org, recorded responses of 4.6.4; for Pixelfed its source code, 0.11.13.
 extension ServerState {
-    mutating func answerAPI(_ request: RecordedRequest) -> Reply {
+    mutating func apiReply(_ request: RecordedRequest) -> Reply {
         switch request.path {
         case "/.well-known/oauth-authorization-server": return serverDocument
         case "/.well-known/nodeinfo": return nodeInfoLinks
@@ -22,22 +22,22 @@ extension ServerState {
         default: break
         }
         if let refusal = refusal(request) { return refusal }
-        guard path[1] == "v1", let username = username(request), let person = people[username]
+        guard path[1] == "v1", let username = username(request), let user = users[username]
         else { return unauthorized }
-        let writer = StatusWriter(self, viewer: person)
+        let writer = StatusWriter(self, viewer: user)
         switch (request.method, part(2), part(3), part(4)) {
         case ("GET", "accounts", "verify_credentials", ""):
-            return Reply(200, json: writer.ownAccount(person))
+            return Reply(200, json: writer.ownAccount(user))
         case ("GET", "accounts", "lookup", ""): return lookup(request, writer)
         case ("GET", "accounts", let id, "statuses"):
-            return list(statuses.filter { people[$0.author]?.id == id }, request, writer)
+            return list(statuses.filter { users[$0.author]?.id == id }, request, writer)
         case ("GET", "timelines", "home", ""):
-            if settings.isBuildingHome { return Reply(206, json: []) }
+            if settings.isPreparingHome { return Reply(206, json: []) }
             return list(statuses, request, writer)
         case ("GET", "timelines", "public", ""): return publicTimeline(request, writer)
         case ("GET", "timelines", "tag", let tag):
             return list(statuses.filter { $0.tag == tag }, request, writer)
-        case ("GET", "favourites", "", ""): return favourites(person, request, writer)
+        case ("GET", "favourites", "", ""): return favourites(user, request, writer)
         case ("GET", "statuses", let id, ""):
             return status(id).map { Reply(200, json: writer.status($0)) } ?? notFound
         case ("POST", "statuses", let id, "favourite"): return favourite(id, true, username)
@@ -69,10 +69,10 @@ extension ServerState {
         }
     }
 
-    /// Why somebody is not answered.
+    /// Returns the error for a request without a valid token or scope; nil if the request is allowed.
     private func refusal(_ request: RecordedRequest) -> Reply? {
         guard let grant = grant(request) else {
-            // Who does not say that JSON is wanted is taken for a person.
+            // Pixelfed redirects requests that do not accept JSON to its login page.
             let wantsJSON = request["Accept"]?.contains("application/json") ?? false
             if software == .pixelfed, !wantsJSON { return .redirect(to: "\(origin)/login") }
             return unauthorized
@@ -163,18 +163,18 @@ extension ServerState {
 
     private func publicTimeline(_ request: RecordedRequest, _ writer: StatusWriter) -> Reply {
         let isOwn = software == .pixelfed
-        // Nobody here is on another server: who asks Pixelfed for others gets those of Lin, for the test's sake.
-        let asksForRemote = request.query["remote"] == "true"
+        // There are no other servers in the simulation; for Pixelfed, the statuses of Lin count as remote ones.
+        let wantsRemote = request.query["remote"] == "true"
         return list(
             statuses.filter {
-                $0.boosts == nil && (!isOwn || !asksForRemote || $0.author == "lin")
+                $0.boosts == nil && (!isOwn || !wantsRemote || $0.author == "lin")
             },
             request, writer)
     }
 
     private func lookup(_ request: RecordedRequest, _ writer: StatusWriter) -> Reply {
-        guard let person = people[request.query["acct"] ?? ""] else { return notFound }
-        return Reply(200, json: writer.account(person))
+        guard let user = users[request.query["acct"] ?? ""] else { return notFound }
+        return Reply(200, json: writer.account(user))
     }
 
     private func list(
@@ -197,7 +197,7 @@ extension ServerState {
         min(max(Int(request.query["limit"] ?? "") ?? standard, 1), 40)
     }
 
-    /// A page, with its `Link`: also on the last one, but not on an empty one.
+    /// Returns a page with its `Link` field, which the last page has as well, but an empty page does not.
     private func reply(
         _ page: [JSON], _ request: RecordedRequest, older: String?, newer: String?
     ) -> Reply {
@@ -214,9 +214,9 @@ extension ServerState {
     }
 
     private func favourites(
-        _ person: SimulatedPerson, _ request: RecordedRequest, _ writer: StatusWriter
+        _ user: SimulatedUser, _ request: RecordedRequest, _ writer: StatusWriter
     ) -> Reply {
-        var likes = person.likes.filter { status($0.status) != nil }
+        var likes = user.likes.filter { status($0.status) != nil }
         if let newest = Int(request.query["max_id"] ?? "") {
             likes = likes.filter { $0.number < newest }
         }
@@ -229,7 +229,7 @@ extension ServerState {
                     ? document + ["like_id": .integer(like.number)] : document
             }
         }
-        // Pixelfed takes the newest for the oldest.
+        // Pixelfed mistakes the newest like for the oldest one.
         let older = isPixelfed ? page.first : page.last
         return reply(
             documents, request, older: older.map { "\($0.number)" },
@@ -243,13 +243,13 @@ extension ServerState {
     ) -> Reply {
         guard let status = status(id), status.boosts == nil else { return notFound }
         let before = likes(of: status)
-        if !isLiked, settings.putsUnfavouritesOff {
-            postpone(id, of: username)
+        if !isLiked, settings.delaysUnfavourites {
+            delayUnfavourite(id, of: username)
         } else {
             setLike(id, of: username, isLiked)
         }
-        guard let person = people[username] else { return unauthorized }
-        var document = StatusWriter(self, viewer: person).status(status)
+        guard let user = users[username] else { return unauthorized }
+        var document = StatusWriter(self, viewer: user).status(status)
         document = document.without("favourited") + ["favourited": .bool(isLiked)]
         if software == .pixelfed, isLiked {
             document =

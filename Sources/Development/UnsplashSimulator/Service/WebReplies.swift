@@ -1,8 +1,8 @@
 internal import ServiceSimulator
 
-/// The website, as far as users log in there: `unsplash.com/oauth`.
+/// The login pages of the website: `unsplash.com/oauth`.
 ///
-/// Source: unsplash.com/documentation/user-authentication-workflow; Doorkeeper 5, which it runs on.
+/// Source: unsplash.com/documentation/user-authentication-workflow; Doorkeeper 5, the software of the service.
 extension ServiceState {
     private static let scopes: Set = [
         "public", "read_user", "write_user", "read_photos", "write_photos", "write_likes",
@@ -10,15 +10,15 @@ extension ServiceState {
     ]
     static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
 
-    mutating func answerWeb(_ request: RecordedRequest) -> Reply {
+    mutating func webReply(_ request: RecordedRequest) -> Reply {
         switch (request.method, request.path) {
         case ("GET", "/oauth/authorize"):
-            return refusedAuthorization(request)
+            return authorizationError(request)
                 ?? Page.consent(
                     request, users: catalogue.users.keys.sorted(), scopes: scopes(request.query),
                     of: "Unsplash")
         case ("POST", "/oauth/authorize"):
-            return refusedAuthorization(request) ?? decide(request)
+            return authorizationError(request) ?? decide(request)
         case ("GET", "/oauth/authorize/native"):
             return Reply(
                 200,
@@ -34,13 +34,13 @@ extension ServiceState {
 
     // MARK: Authorization
 
-    /// Why nobody is asked for consent; nil if somebody is.
-    private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
+    /// Returns the error for an invalid authorization request; nil for a valid one.
+    private func authorizationError(_ request: RecordedRequest) -> Reply? {
         let fields = request.fields
         guard applications[fields["client_id"] ?? ""] != nil else {
-            return Reply(401, html: document(Page.escape(Self.invalidClient)))
+            return Reply(401, html: document(Page.escape(Reply.invalidClientText)))
         }
-        // Not redirected: the address may be anybody's.
+        // No redirect, because the address may belong to an attacker.
         guard let uri = fields["redirect_uri"], settings.redirectURIs.contains(uri) else {
             return Reply(400, html: document("The redirect uri included is not valid."))
         }
@@ -102,23 +102,14 @@ extension ServiceState {
 
     // MARK: Tokens
 
-    private static let invalidClient =
-        "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
-
     private func isClient(_ fields: FormFields) -> Bool {
         fields["client_secret"] != nil
             && applications[fields["client_id"] ?? ""] == fields["client_secret"]
     }
 
-    private func error(_ status: Int, _ error: String, _ description: String) -> Reply {
-        Reply(
-            status, json: ["error": .string(error), "error_description": .string(description)],
-            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
-    }
-
     private mutating func token(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
-        guard isClient(fields) else { return error(401, "invalid_client", Self.invalidClient) }
+        guard isClient(fields) else { return .invalidClient }
         let grant: TokenStore.Grant?
         switch fields["grant_type"] {
         case "authorization_code":
@@ -128,20 +119,15 @@ extension ServiceState {
         case "refresh_token":
             grant = tokens.refresh(fields["refresh_token"] ?? "", client: fields["client_id"])
         default:
-            return error(
-                400, "unsupported_grant_type",
-                "The authorization grant type is not supported by the authorization server.")
+            return .unsupportedGrantType
         }
         guard let grant else {
-            return error(
-                400, "invalid_grant",
-                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
-            )
+            return .invalidGrant
         }
         let token = tokens.makeToken(grant, lifetime: settings.tokenLifetimeSeconds, now: now)
         return Reply(
             200, json: document(token),
-            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+            headers: Reply.noStore)
     }
 
     private func document(_ token: TokenStore.Token) -> JSON {
@@ -171,8 +157,7 @@ extension ServiceState {
         let fields = request.fields
         guard isClient(fields), tokens.revoke(fields["token"] ?? "", client: fields["client_id"])
         else {
-            return error(
-                403, "unauthorized_client", "You are not authorized to revoke this token")
+            return .unauthorizedRevocation
         }
         return Reply(200, json: [:])
     }

@@ -2,7 +2,7 @@ package import ServiceSimulator
 
 /// The API: `api.unsplash.com`.
 ///
-/// Source: recorded answers; the reference at unsplash.com/documentation where there is none.
+/// Source: recorded responses; the reference at unsplash.com/documentation where there is none.
 extension ServiceState {
     private enum Caller {
         case application
@@ -14,7 +14,7 @@ extension ServiceState {
         }
     }
 
-    mutating func answerAPI(_ request: RecordedRequest) -> Reply {
+    mutating func apiReply(_ request: RecordedRequest) -> Reply {
         guard let caller = caller(request) else { return Self.unauthorized }
         let path = request.segments
         guard 1...3 ~= path.count else { return .errors(404, "Not Found") }
@@ -48,7 +48,7 @@ extension ServiceState {
     private static let unauthorized = Reply.errors(
         401, "OAuth error: The access token is invalid")
 
-    /// Who asks; nil where neither a token nor the key of the application is any good.
+    /// Returns the caller; nil if neither the token nor the client ID is valid.
     private func caller(_ request: RecordedRequest) -> Caller? {
         let parts = (request["Authorization"] ?? "").split(separator: " ").map(String.init)
         if parts.count == 2, parts[0] == "Bearer" {
@@ -59,12 +59,12 @@ extension ServiceState {
         return key.flatMap { applications[$0] } == nil ? nil : .application
     }
 
-    /// Who is behind the token of a request, if it is valid.
+    /// Returns the user of a request's token, if it is valid.
     package func username(_ request: RecordedRequest) -> String? { caller(request)?.username }
 
     private mutating func allowed(
         _ caller: Caller, _ scope: String,
-        _ answer: (inout ServiceState, SimulatedUser) -> Reply
+        _ makeReply: (inout ServiceState, SimulatedUser) -> Reply
     ) -> Reply {
         guard case .user(let grant) = caller, let user = catalogue.users[grant.username] else {
             return Self.unauthorized
@@ -72,7 +72,7 @@ extension ServiceState {
         guard grant.scopes.contains(scope) else {
             return .errors(403, "OAuth error: missing permissions")
         }
-        return answer(&self, user)
+        return makeReply(&self, user)
     }
 
     // MARK: Photos
@@ -84,7 +84,7 @@ extension ServiceState {
                 return .errors(404, "Couldn't find Photo")
             }
             state.setLike(photo.id, of: user.username, isLiked)
-            if !isLiked && state.settings.unlikeAnswerIsEmpty { return Reply(204) }
+            if !isLiked && state.settings.hasEmptyUnlikeReply { return Reply(204) }
             let writer = state.writer(for: user.username)
             return Reply(
                 isLiked ? 201 : 200,
@@ -114,7 +114,7 @@ extension ServiceState {
     }
 
     private func random(_ request: RecordedRequest, _ writer: DocumentWriter) -> Reply {
-        var random = SplitMix(seed: UInt64(request.number))
+        var random = SeededRandom(seed: UInt64(request.number))
         let count = Int(request.query["count"] ?? "")
         let photos = catalogue.photos(catalogue.feed).shuffled(using: &random)
             .prefix(min(max(count ?? 1, 1), 30)).map { writer.full($0, .random) }
@@ -128,7 +128,7 @@ extension ServiceState {
         _ id: String, _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
         guard let photo = catalogue.photo(id) else { return .errors(404, "Couldn't find Photo") }
-        // The real service does not insist, but nobody is credited then.
+        // The real service does not require it, but counts no view without it.
         guard let ixid = request.query["ixid"], !ixid.isEmpty else {
             return .errors(400, "ixid is missing")
         }
@@ -169,7 +169,7 @@ extension ServiceState {
         }
     }
 
-    /// The photos of ids: those of one page alone are looked up.
+    /// Lists the photos with these IDs; only those of the requested page are looked up.
     private func list(
         _ ids: [SimulatedPhoto.ID], _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
@@ -201,7 +201,7 @@ extension ServiceState {
         case "": return Reply(200, json: writer.profile(user))
         case "photos": return list(catalogue.photos(of: name), request, writer)
         case "likes":
-            // Photos that are deleted are still listed.
+            // The list contains deleted photos.
             return refusalOfLikes ?? list(catalogue.photos(user.likes), request, writer)
         case "collections":
             return Listing(catalogue.collections(of: name), request, origin: origins.api).reply {

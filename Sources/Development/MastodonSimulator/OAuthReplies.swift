@@ -1,8 +1,8 @@
 internal import ServiceSimulator
 
-/// Applications, logins and tokens.
+/// Client registration, login and tokens.
 ///
-/// Source: docs.joinmastodon.org/methods/apps and /methods/oauth, recorded answers; Doorkeeper 5.8; for Pixelfed
+/// Source: docs.joinmastodon.org/methods/apps and /methods/oauth, recorded responses; Doorkeeper 5.8; for Pixelfed
 /// league/oauth2-server.
 extension ServerState {
     static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
@@ -53,25 +53,25 @@ extension ServerState {
         return Reply(200, json: document)
     }
 
-    /// Returns the redirect addresses that the software reads in what was registered.
+    /// Returns the redirect addresses that the software reads from the registration.
     private func registered(_ text: String, _ lines: [String]) -> [String] {
         switch software.redirects {
         case .anyPort: lines
-        // Pixelfed makes one of several, which no address is.
+        // Pixelfed joins several addresses to one, which no address equals.
         case .exactLine: software == .pixelfed ? [lines.joined(separator: "\\n")] : lines
         case .exactWord: text.split(separator: " ").map(String.init)
         case .whole, .unchecked: [text]
         }
     }
 
-    mutating func answerOAuth(_ request: RecordedRequest) -> Reply {
+    mutating func oauthReply(_ request: RecordedRequest) -> Reply {
         switch (request.method, request.path) {
         case ("GET", "/oauth/authorize"):
-            return refusedAuthorization(request)
+            return authorizationError(request)
                 ?? Page.consent(
-                    request, users: people.keys.sorted(), scopes: scopes(request.fields), of: name)
+                    request, users: users.keys.sorted(), scopes: scopes(request.fields), of: name)
         case ("POST", "/oauth/authorize"):
-            return refusedAuthorization(request) ?? decide(request)
+            return authorizationError(request) ?? decide(request)
         case ("GET", "/oauth/authorize/native"):
             return Reply(
                 200,
@@ -85,13 +85,13 @@ extension ServerState {
 
     // MARK: Authorization
 
-    private func refusedAuthorization(_ request: RecordedRequest) -> Reply? {
+    private func authorizationError(_ request: RecordedRequest) -> Reply? {
         let fields = request.fields
         guard let application = applications[fields["client_id"] ?? ""] else {
-            return invalidClient
+            return .invalidClient
         }
-        guard let uri = fields["redirect_uri"], takes(uri, application) else {
-            if software == .pixelfed { return invalidClient }
+        guard let uri = fields["redirect_uri"], accepts(uri, application) else {
+            if software == .pixelfed { return .invalidClient }
             if software == .friendica {
                 return Reply(422, json: ["error": "Unprocessable Entity"])
             }
@@ -103,7 +103,7 @@ extension ServerState {
             ? Set(scopes(fields)).isSubset(of: application.scopes)
             : Set(scopes(fields)).isSubset(of: ["read", "write", "follow", "push"])
         guard isKnown else {
-            // Pixelfed forgets the state then.
+            // Pixelfed does not return the state then.
             let state = software == .pixelfed ? [] : [(name: "state", value: fields["state"] ?? "")]
             return .redirect(
                 to: "\(uri)?" + FormFields.encode([(name: "error", value: "invalid_scope")] + state)
@@ -112,8 +112,8 @@ extension ServerState {
         return nil
     }
 
-    /// Returns true for a registered redirect address, by the rule of the software.
-    private func takes(_ uri: String, _ application: Application) -> Bool {
+    /// Returns true if a redirect address is registered, by the rule of the software.
+    private func accepts(_ uri: String, _ application: Application) -> Bool {
         if application.redirectURIs.contains(uri) || software.redirects == .unchecked {
             return true
         }
@@ -137,9 +137,9 @@ extension ServerState {
     private mutating func decide(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
         let uri = fields["redirect_uri"] ?? ""
-        var answer = [(name: "error", value: "access_denied")]
+        var parameters = [(name: "error", value: "access_denied")]
         if fields["decision"] == "approve", let username = fields["username"],
-            people[username] != nil
+            users[username] != nil
         {
             var grant = TokenStore.Grant(username: username, scopes: scopes(fields))
             grant.client = fields["client_id"] ?? ""
@@ -147,30 +147,17 @@ extension ServerState {
                 grant, redirectURI: uri,
                 challenge: software.checksVerifier ? fields["code_challenge"] : nil, now: now)
             applications[grant.client]?.lastUser = username
-            answer = [("code", code)]
+            parameters = [("code", code)]
         }
         if uri == Self.outOfBand {
             return .redirect(
-                to: "\(origin)/oauth/authorize/native?\(FormFields.encode(answer))")
+                to: "\(origin)/oauth/authorize/native?\(FormFields.encode(parameters))")
         }
-        if let state = fields["state"] { answer.append(("state", state)) }
-        return .redirect(to: "\(uri)?\(FormFields.encode(answer))")
+        if let state = fields["state"] { parameters.append(("state", state)) }
+        return .redirect(to: "\(uri)?\(FormFields.encode(parameters))")
     }
 
     // MARK: Tokens
-
-    private var invalidClient: Reply {
-        oauthError(
-            401, "invalid_client",
-            "Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method."
-        )
-    }
-
-    private func oauthError(_ status: Int, _ error: String, _ description: String) -> Reply {
-        Reply(
-            status, json: ["error": .string(error), "error_description": .string(description)],
-            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
-    }
 
     private func isClient(_ fields: FormFields) -> Bool {
         applications[fields["client_id"] ?? ""]?.secret == fields["client_secret"]
@@ -180,9 +167,9 @@ extension ServerState {
     private mutating func grantToken(_ request: RecordedRequest) -> Reply {
         let fields = request.fields
         let application = applications[fields["client_id"] ?? ""]
-        guard let application, isClient(fields) else { return refusedClient }
-        if software == .friendica, !takes(fields["redirect_uri"] ?? "", application) {
-            return invalidClient
+        guard let application, isClient(fields) else { return clientRejection }
+        if software == .friendica, !accepts(fields["redirect_uri"] ?? "", application) {
+            return .invalidClient
         }
         let grant: TokenStore.Grant?
         let isRefresh = fields["grant_type"] == "refresh_token"
@@ -198,11 +185,9 @@ extension ServerState {
         case "refresh_token" where settings.tokenLifetimeSeconds != nil:
             grant = tokens.refresh(fields["refresh_token"] ?? "", client: fields["client_id"])
         default:
-            return oauthError(
-                400, "unsupported_grant_type",
-                "The authorization grant type is not supported by the authorization server.")
+            return .unsupportedGrantType
         }
-        guard let grant else { return isRefresh ? refusedRefresh : refusedCode }
+        guard let grant else { return isRefresh ? refreshRejection : codeRejection }
         let known = tokens.token(of: grant, now: now)
         if software.replacesTokens, let known { tokens.revoke(known.access) }
         let token =
@@ -210,31 +195,28 @@ extension ServerState {
             ?? tokens.makeToken(grant, lifetime: settings.tokenLifetimeSeconds, now: now)
         return Reply(
             200, json: document(token),
-            headers: [("Cache-Control", "no-store"), ("Pragma", "no-cache")])
+            headers: Reply.noStore)
     }
 
-    private var refusedClient: Reply {
+    private var clientRejection: Reply {
         if software.codeRefusal == .none { return Reply(401) }
-        return software.revealsUnknownClients ? invalidClient : refusedCode
+        return software.revealsUnknownClients ? .invalidClient : codeRejection
     }
 
-    private var refusedCode: Reply {
+    private var codeRejection: Reply {
         switch software.codeRefusal {
         case .invalidGrant, .none:
-            oauthError(
-                400, "invalid_grant",
-                "The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client."
-            )
+            .invalidGrant
         case .unauthorized: Reply(401, json: ["error": "Unauthorized"])
         case .invalidCredentials: Reply(400, json: ["error": "Invalid credentials"])
         case .crash: Reply(500, html: Page.document("<h1>Server Error (500)</h1>", of: name))
         }
     }
 
-    private var refusedRefresh: Reply {
+    private var refreshRejection: Reply {
         switch software.refreshRefusal {
         case .invalidGrant:
-            oauthError(400, "invalid_grant", "The provided authorization grant is invalid.")
+            .oauthError(400, "invalid_grant", "The provided authorization grant is invalid.")
         case .invalidRequest:
             Reply(
                 401,
@@ -266,8 +248,7 @@ extension ServerState {
         let fields = request.fields
         guard isClient(fields), tokens.revoke(fields["token"] ?? "", client: fields["client_id"])
         else {
-            return oauthError(
-                403, "unauthorized_client", "You are not authorized to revoke this token")
+            return .unauthorizedRevocation
         }
         if software.revocation == .application {
             applications[fields["client_id"] ?? ""] = nil

@@ -1,27 +1,10 @@
 internal import Glibc
 
-/// A random number generator that returns the same numbers for the same seed.
-///
-/// Source: SplitMix64, Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-public struct SeededRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    public init(seed: UInt64) { state = seed }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
-}
-
 /// The extent of the simulations: `dist/simulate` runs many histories, the tests run few.
 public enum Simulation {
     /// The seeds of the histories to run.
     ///
-    /// A failing history is repeated with `IMAGEFEED_SEED=SEED IMAGEFEED_HISTORIES=1`.
+    /// To repeat a failing history, set `IMAGEFEED_SEED=SEED IMAGEFEED_HISTORIES=1`.
     ///
     /// - Parameters:
     ///   - count: The number of histories when `IMAGEFEED_HISTORIES` is not set.

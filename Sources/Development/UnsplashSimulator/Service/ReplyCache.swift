@@ -1,7 +1,7 @@
 internal import ServiceSimulator
 
-/// The cache between the service and who asks: one answer for each token and address.
-struct AnswerCache {
+/// A cache in front of the service, with one response for each token and address.
+struct ReplyCache {
     private struct Entry {
         let reply: Reply
         let stored: Moment
@@ -10,8 +10,8 @@ struct AnswerCache {
 
     private var entries: [String: Entry] = [:]
 
-    /// The answer to the same question, as a cache gives it: aged, with the rate limit of back then.
-    mutating func answer(_ request: RecordedRequest, now: Moment) -> Reply? {
+    /// Returns the cached response to a request: with its age, and with the rate limit of its time.
+    mutating func reply(to request: RecordedRequest, now: Moment) -> Reply? {
         guard Self.isCached(request) else { return nil }
         let key = Self.key(request)
         guard var entry = entries[key] else { return nil }

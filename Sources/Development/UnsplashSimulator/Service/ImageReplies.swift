@@ -1,10 +1,10 @@
 internal import ServiceSimulator
 
-/// The images, and the places that nobody should ask.
+/// The images, and hosts that a client should not send requests to.
 ///
 /// Source: unsplash.com/documentation, "Dynamically resizable images"; the parameters of imgix.
 extension ServiceState {
-    func answerImage(_ request: RecordedRequest) -> Reply {
+    func imageReply(_ request: RecordedRequest) -> Reply {
         guard request.method == "GET" else { return Reply(405, text: "") }
         let query = request.query
         let isProfile =
@@ -13,7 +13,7 @@ extension ServiceState {
         guard isProfile || photo.map({ !catalogue.deleted.contains($0.id) }) ?? false else {
             return Reply(404, html: "<html><body><h1>404 Not Found</h1></body></html>")
         }
-        // The real service does not insist, but nobody is credited then.
+        // The real service does not require it, but counts no view without it.
         guard isProfile || query["ixid"].map({ !$0.isEmpty }) ?? false else {
             return Reply(400, text: "ixid is missing")
         }
@@ -35,7 +35,7 @@ extension ServiceState {
         return isSame ? Self.part(of: reply, request["Range"]) : reply
     }
 
-    /// The part that is asked for, from a byte to the end.
+    /// Returns the requested range, from a byte to the end.
     private static func part(of reply: Reply, _ range: String?) -> Reply {
         guard let range, range.hasPrefix("bytes="), range.hasSuffix("-"),
             let start = Int(range.dropFirst(6).dropLast())
@@ -49,7 +49,7 @@ extension ServiceState {
         return part
     }
 
-    /// What becomes of a size by `w`, `h`, `fit` and `dpr`.
+    /// Returns the size that results from `w`, `h`, `fit` and `dpr`.
     private static func size(
         of original: (width: Int, height: Int), _ query: FormFields
     ) -> (width: Int, height: Int) {
@@ -69,8 +69,8 @@ extension ServiceState {
         )
     }
 
-    /// What is asked here is recorded, as everywhere: a test that finds a request has found a fault.
-    func answerElsewhere(_ request: RecordedRequest) -> Reply {
+    /// Returns the reply of the other hosts. A test checks that they received no request.
+    func otherReply(_ request: RecordedRequest) -> Reply {
         guard request.host == .storage else { return Reply(200, json: [:]) }
         return Reply(
             200, headers: [("Content-Type", "image/jpeg"), ("Server", "AmazonS3")],
