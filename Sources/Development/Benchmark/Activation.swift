@@ -2,9 +2,9 @@ internal import BusAPI
 internal import DBus
 internal import Glibc
 
-/// The time from the call that makes the bus start a service to its reply, on a disk that has been read before.
+/// Measures the time from the call that makes the bus start a service to its reply, with the program in the page cache.
 ///
-/// The daemon and a bare service take turns: the load of the machine drifts.
+/// The daemon and a bare service alternate, because the load of the machine varies.
 final class Activation {
     private static let rounds = 20
     private static let reference: BusName = "org.imagefeed.Reference"
@@ -13,8 +13,8 @@ final class Activation {
     private let hasReference: Bool
 
     /// - Parameters:
-    ///   - fixture: Its bus can start both services. Its daemon does not run.
-    ///   - hasReference: True if the bare service is measured, too.
+    ///   - fixture: A fixture whose bus can start both services and whose daemon does not run.
+    ///   - hasReference: True to measure the bare service as well.
     init(_ fixture: DaemonFixture, hasReference: Bool) {
         connection = fixture.connection
         self.hasReference = hasReference
@@ -45,11 +45,11 @@ final class Activation {
         return rows
     }
 
-    /// Measures one activation, and ends the service.
+    /// Measures one activation and ends the service.
     private func measure(_ name: BusName, _ call: () throws -> BusMessage) async throws -> Duration
     {
         let time = try await connection.time(call())
-        // What the service does after its reply is no part of the next start.
+        // Excludes the work after the reply from the next start.
         try await Task.sleep(for: .milliseconds(200))
         let (owners, continuation) = AsyncStream<Bool>.makeStream()
         let watch = try await connection.watchOwner(of: name) { continuation.yield($0 != nil) }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What kept us from measuring.
+/// A failure that prevents the measurement.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// A call of the system that failed.
+    /// Returns the error for a failed system call.
     static func system(_ function: String, _ code: Int32 = errno) -> BenchmarkError {
         BenchmarkError("\(function): \(String(cString: strerror(code)))")
     }

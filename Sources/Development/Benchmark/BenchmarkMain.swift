@@ -7,7 +7,7 @@ internal import System
 @main
 enum BenchmarkMain {
     static func main() {
-        // As the daemon does.
+        // The same main loop as in the daemon.
         MainLoop.use()
         Task { await measure() }
         MainLoop.run()
@@ -39,7 +39,7 @@ enum BenchmarkMain {
 
     private static func run(_ options: Options) async throws {
         let folder = try ScratchFolder(photos: options.photos)
-        complain("Making \(options.photos) photos")
+        complain("Creating \(options.photos) photos")
         try folder.addPhotos()
         try folder.addService(ServiceName.bus.text, program: options.daemon)
         if let reference = options.reference {
@@ -47,10 +47,10 @@ enum BenchmarkMain {
         }
         let bus = try PrivateBus(environment: folder.environment)
         let fixture = try await DaemonFixture(options.daemon, bus)
-        complain("Registering \(options.users) users and reading the photos")
+        complain("Registering \(options.users) users and indexing the photos")
         try await fixture.start()
         let account = try await fixture.addUsers(options.users, photos: options.photos)
-        complain("Waiting until all photos are looked into")
+        complain("Waiting until the metadata of all photos is read")
         try await Idle.begins(ProcessFigures(fixture.id))
         complain("Measuring the start-up")
         let startUp = try await StartUp.measure(fixture)
@@ -71,7 +71,7 @@ enum BenchmarkMain {
         try await Idle.begins(process)
         sync()
         let used = try process.memory()
-        complain("Measuring \(options.idleSeconds) s of rest")
+        complain("Measuring \(options.idleSeconds) s of idle time")
         let idle = try await Idle.measure(process, seconds: options.idleSeconds)
         let rows =
             startUp.rows + activation + calls + fresh.rows("started") + used.rows("after the calls")
@@ -90,7 +90,7 @@ enum BenchmarkMain {
         return source
     }
 
-    /// The daemon ends before its bus, and both before their folder goes.
+    /// Ends the daemon before its bus, and both before their folder is removed.
     private static func cleanUp() {
         ChildProcess.endAll()
         ScratchFolder.removeAll()

@@ -1,9 +1,9 @@
 internal import BusAPI
 internal import DBus
 
-/// How long calls take, next to one that the bus itself answers.
+/// The durations of calls, relative to a call that the bus itself answers.
 ///
-/// The load of the machine drifts: chunks of each kind take turns, each after one of pings.
+/// The load of the machine varies: chunks of the kinds alternate, each after a chunk of pings.
 final class Calls {
     private static let chunk = 25
     private static let rounds = 80
@@ -30,19 +30,19 @@ final class Calls {
         var kinds = [
             Kind(name: "Properties.Get, State", message: state),
             Kind(name: "GetManagedObjects", message: { try .objects() }),
-            Kind(name: "GetPage, 30 photos, kept", message: keptPage),
-            Kind(name: "GetPage, 20-60 photos, not kept", message: otherPage),
+            Kind(name: "GetPage, 30 photos, prepared", message: preparedPage),
+            Kind(name: "GetPage, 20-60 photos, other", message: otherPage),
         ]
         var pings: [Duration] = []
         for round in -2..<Self.rounds {
             for index in kinds.indices {
-                // The page may have made room for others.
+                // The prepared page may have been evicted by other pages.
                 _ = try await connection.time(kinds[index].message())
                 let before = try await pingUntilIdle()
                 let times = try await chunk(kinds[index].message)
-                // The daemon goes to sleep while the bus answers these.
+                // The daemon becomes idle while the bus answers these pings.
                 let after = try await pingUntilIdle()
-                // The first rounds warm up.
+                // The first rounds are a warm-up.
                 guard round >= 0 else { continue }
                 pings += before.times + after.times
                 kinds[index].times += times
@@ -74,9 +74,9 @@ final class Calls {
 
     private func state() throws -> BusMessage { try .state(of: account) }
 
-    private func keptPage() throws -> BusMessage { try .page(30, of: account) }
+    private func preparedPage() throws -> BusMessage { try .page(30, of: account) }
 
-    /// More pages in turn than the daemon keeps.
+    /// Requests more different pages in turn than the daemon prepares.
     private func otherPage() throws -> BusMessage {
         nextCount = nextCount == 60 ? 20 : nextCount + 1
         return try .page(nextCount, of: account)
@@ -84,7 +84,7 @@ final class Calls {
 }
 
 extension BusConnection {
-    /// How long a call takes. The reply is not read: that would be the client's time.
+    /// Measures a call. The reply is not decoded, because that is time of the client.
     func time(_ message: BusMessage) async throws -> Duration {
         let start = ContinuousClock.now
         _ = try await call(message)
@@ -93,7 +93,7 @@ extension BusConnection {
 }
 
 extension BusMessage {
-    /// Calls what the bus itself answers.
+    /// A call that the bus itself answers.
     static func ping() throws -> BusMessage {
         try BusMessage(
             .methodCall(
@@ -101,7 +101,7 @@ extension BusMessage {
                 "Ping"))
     }
 
-    /// Gets all objects with their properties.
+    /// A call for all objects with their properties.
     static func objects() throws -> BusMessage {
         try BusMessage(
             .methodCall(
@@ -109,14 +109,14 @@ extension BusMessage {
                 "GetManagedObjects"))
     }
 
-    /// Gets the state of an account.
+    /// A call for the state of an account.
     static func state(of account: ObjectPath) throws -> BusMessage {
         try BusMessage(
             .methodCall(ServiceName.bus, account, "org.freedesktop.DBus.Properties", "Get"),
             InterfaceName.account.text, "State")
     }
 
-    /// Asks for the newest photos.
+    /// A call for the newest photos.
     static func page(_ count: UInt32, of account: ObjectPath) throws -> BusMessage {
         try BusMessage(
             .methodCall(ServiceName.bus, account, .feed, "GetPage"), "", "", count)

@@ -1,9 +1,9 @@
 internal import BusAPI
 internal import DBus
 
-/// How long a page takes that a widget asks for when it is told that a photo has changed.
+/// The duration of a `GetPage` call after a change of a photo was signalled, as a widget makes it.
 ///
-/// A change is told after a pause, in which processors cool down: pings after such pauses are the measure.
+/// The signal comes after a pause, in which processors reduce their clock: the reference is a ping after such a pause.
 final class ChangedPages {
     private static let rounds = 40
 
@@ -33,7 +33,7 @@ final class ChangedPages {
         var pages: [Duration] = []
         var processorTime = Duration.zero
         for round in -2..<Self.rounds {
-            // Somebody looks at the page that changes.
+            // Subscribes to the page that changes.
             _ = try await connection.time(.page(30, of: account))
             try await Task.sleep(for: .milliseconds(200))
             let ping = try await connection.time(.ping())
@@ -42,7 +42,7 @@ final class ChangedPages {
             let before = try process.processorTime()
             let page = try await connection.time(.page(30, of: account))
             try await Task.sleep(for: .milliseconds(50))
-            // The first rounds warm up.
+            // The first rounds are a warm-up.
             guard round >= 0 else { continue }
             pings.append(ping)
             pages.append(page)

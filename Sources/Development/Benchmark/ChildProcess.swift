@@ -1,13 +1,20 @@
 internal import Glibc
 internal import System
 
-/// A program that ends with us at the latest.
+/// A program that ends with the benchmark at the latest.
 final class ChildProcess {
     private static var running: [ChildProcess] = []
 
     private let process: SpawnedProcess
 
-    /// Starts a program; `descriptors` are what it has besides its standard ones, by their numbers there.
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the program.
+    ///   - arguments: The arguments after the name of the program.
+    ///   - environment: The whole environment.
+    ///   - descriptors: The descriptors besides the standard ones, by their number in the program.
+    /// - Throws: `SpawnError`.
     init(
         _ path: String, _ arguments: [String] = [], environment: [String: String],
         descriptors: [Int32: Int32] = [:]
@@ -19,7 +26,7 @@ final class ChildProcess {
 
     var id: Int32 { process.id }
 
-    /// Tells it to end, and waits until it has.
+    /// Terminates the program and waits for its exit.
     func end() {
         guard let index = Self.running.firstIndex(where: { $0 === self }) else { return }
         Self.running.remove(at: index)
@@ -27,6 +34,6 @@ final class ChildProcess {
         _ = process.waitForExit()
     }
 
-    /// Ends them all, the last one first.
+    /// Terminates all programs, the last one first.
     static func endAll() { running.reversed().forEach { $0.end() } }
 }

@@ -1,9 +1,9 @@
 internal import BusAPI
 internal import DBus
 
-/// The daemon that is measured, on a bus of its own.
+/// The measured daemon, on a separate bus.
 final class DaemonFixture {
-    /// How many photos each user likes.
+    /// The number of photos that each user likes.
     private static let likes = 20
 
     let connection: BusConnection
@@ -26,7 +26,7 @@ final class DaemonFixture {
 
     var id: Int32 { process?.id ?? 0 }
 
-    /// Starts it, and waits for its first answer.
+    /// Starts the daemon and waits for its first reply.
     func start() async throws {
         try await waitUntil(owned: true) {
             process = try ChildProcess(path, environment: bus.environment)
@@ -34,12 +34,12 @@ final class DaemonFixture {
         _ = try await service.objects()
     }
 
-    /// Ends it as the session's end does.
+    /// Ends the daemon as the end of the session does.
     func stop() async throws {
         try await waitUntil(owned: false) { process?.end() }
     }
 
-    /// Waits for the change of the owner of the name that `action` causes.
+    /// Performs `action` and waits until the bus name has an owner or has none.
     private func waitUntil(owned: Bool, _ action: () throws -> Void) async throws {
         let (owners, continuation) = AsyncStream<Bool>.makeStream()
         ownership = continuation
@@ -47,7 +47,9 @@ final class DaemonFixture {
         for await isOwned in owners where isOwned == owned { return }
     }
 
-    /// Registers the users, waits until the feed of the first one has all photos, and lets each like some.
+    /// Registers users, waits until the feed of the first one has all photos, and adds likes for each user.
+    ///
+    /// - Returns: The account of the first user.
     func addUsers(_ users: Int, photos count: Int) async throws -> ObjectPath {
         var paths: [ObjectPath] = []
         for number in 1...users {
@@ -73,7 +75,7 @@ final class DaemonFixture {
         return paths[0]
     }
 
-    /// How many photos the largest source has: the one with all of them.
+    /// Returns the number of photos of the largest source, which contains all photos.
     private func photos(_ account: ObjectPath) async throws -> Int {
         let sources = try await service.account(account).sources()
         return sources.compactMap { $0[SourceKey.count.rawValue]?.uint32.map(Int.init) }.max() ?? 0

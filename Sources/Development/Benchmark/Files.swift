@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The names in a directory, but for `.` and `..`.
+/// Returns the names in a directory, except `.` and `..`.
 func names(in directory: String) throws -> [String] {
     guard let stream = opendir(directory) else { throw BenchmarkError.system(directory) }
     defer { closedir(stream) }
@@ -14,7 +14,7 @@ func names(in directory: String) throws -> [String] {
     return names
 }
 
-/// All of a file, or of what a pipe brings up to its first newline.
+/// Reads a file to its end, or a pipe to its first newline.
 func read(_ descriptor: Int32, upToLine: Bool = false) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 14)
@@ -35,7 +35,7 @@ func readFile(_ path: String) throws -> String {
     return read(descriptor)
 }
 
-/// Removes a file, or a directory with all that is in it.
+/// Removes a file or a directory with its contents.
 func removeTree(_ path: String) {
     guard unlink(path) != 0, let names = try? names(in: path) else { return }
     for name in names { removeTree("\(path)/\(name)") }

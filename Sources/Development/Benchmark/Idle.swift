@@ -1,17 +1,17 @@
-/// What the daemon does while nobody asks.
+/// The activity of the daemon without calls.
 struct Idle {
     let seconds: Int
     let contextSwitches: Int
     let ticks: Int
     let threads: Int
 
-    /// Waits until nothing is done any more, not even little by little.
+    /// Waits until the daemon uses no processor time for four seconds.
     static func begins(_ process: ProcessFigures) async throws {
         let deadline = ContinuousClock.now + .seconds(900)
         var ticks = -1
         while try process.ticks() > ticks {
             guard ContinuousClock.now < deadline else {
-                throw BenchmarkError("the daemon does not come to rest")
+                throw BenchmarkError("the daemon does not become idle")
             }
             ticks = try process.ticks()
             try await Task.sleep(for: .seconds(4))
@@ -20,7 +20,7 @@ struct Idle {
 
     static func measure(_ process: ProcessFigures, seconds: Int) async throws -> Idle {
         try await begins(process)
-        // Dispatch's threads end some seconds after their last work.
+        // The threads of Dispatch end some seconds after their last work.
         try await Task.sleep(for: .seconds(10))
         let switches = try process.contextSwitches()
         let ticks = try process.ticks()

@@ -1,7 +1,7 @@
 internal import BusAPI
 internal import DBus
 
-/// A load of many calls, some of them at a time.
+/// A load of many concurrent calls.
 final class ManyCalls {
     private static let width = 16
 
@@ -14,7 +14,7 @@ final class ManyCalls {
         self.account = account
     }
 
-    /// Makes calls of several kinds.
+    /// Makes a number of calls of several kinds.
     func make(_ count: Int) async throws {
         let lanes = (0..<Self.width).map { lane in
             Task {

@@ -1,7 +1,7 @@
 extension [Duration] {
-    /// The value in the middle; zero if there is none.
+    /// The median; zero for an empty array.
     var median: Duration { isEmpty ? .zero : sorted()[count / 2] }
-    /// What nineteen of twenty keep to; zero if there is none.
+    /// The 95th percentile; zero for an empty array.
     var percentile95: Duration { isEmpty ? .zero : sorted()[count * 95 / 100] }
 }
 
@@ -13,7 +13,7 @@ func microseconds(_ time: Duration) -> String {
     fixed(time / .microseconds(1), digits: 1) + " µs"
 }
 
-/// A number that is not negative, with one or two digits after the point.
+/// Formats a non-negative number with one or two decimals.
 func fixed(_ value: Double, digits: Int) -> String {
     let scale = digits == 1 ? 10 : 100
     let scaled = Int((max(0, value) * Double(scale)).rounded())

@@ -1,4 +1,4 @@
-/// The command line.
+/// The options of the command line.
 struct Options {
     static let usage =
         """
@@ -10,13 +10,13 @@ struct Options {
     private(set) var idleSeconds = 30
     private(set) var users = 20
     private(set) var photos = 10_000
-    /// The provider of Unsplash as a plugin, if plugins are to be measured, and nothing else.
+    /// The provider of Unsplash as a plugin; if it is set, only plugins are measured.
     private(set) var plugin: String?
 
     /// A bare service to compare the activation with; nil if it is not compared.
     private(set) var reference: String?
 
-    /// Reads the arguments, the program's name left out; nil when they are wrong.
+    /// Parses the arguments without the program name; nil if they are invalid.
     init?(_ arguments: some Sequence<String>) {
         var daemon: String?
         var iterator = arguments.makeIterator()

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A message bus that only the daemon and we are on.
+/// A message bus for the daemon and the benchmark.
 struct PrivateBus {
     let address: String
-    /// The environment of a program that shall use this bus.
+    /// The environment of a program that uses this bus.
     let environment: [String: String]
 
     init(environment: [String: String]) throws {

@@ -1,4 +1,4 @@
-/// What the kernel tells of a process.
+/// The statistics of a process in `/proc`.
 struct ProcessFigures {
     private let directory: String
 
@@ -8,7 +8,7 @@ struct ProcessFigures {
         get throws { try names(in: "\(directory)/task").map { "\(directory)/task/\($0)" } }
     }
 
-    /// How many processes it has started that have not ended.
+    /// Returns the number of child processes.
     func childCount() throws -> Int {
         try threads.map { try readFile("\($0)/children").split(separator: " ").count }
             .reduce(0, +)
@@ -16,7 +16,7 @@ struct ProcessFigures {
 
     func threadCount() throws -> Int { try threads.count }
 
-    /// How long its threads have run.
+    /// Returns the processor time of all threads.
     func processorTime() throws -> Duration {
         let nanoseconds = try threads.map { thread in
             try Int(readFile("\(thread)/schedstat").prefix { $0 != " " }) ?? 0
@@ -24,7 +24,7 @@ struct ProcessFigures {
         return .nanoseconds(nanoseconds.reduce(0, +))
     }
 
-    /// How often each of its threads has been woken or interrupted.
+    /// Returns the number of context switches of each thread.
     func contextSwitches() throws -> [String: Int] {
         var switches: [String: Int] = [:]
         for thread in try threads {
@@ -36,12 +36,12 @@ struct ProcessFigures {
         return switches
     }
 
-    /// Its time in user and in system mode, in ticks of the clock.
+    /// Returns the user and system time, in clock ticks.
     func ticks() throws -> Int {
-        // The name of the program, in parentheses, may hold anything.
+        // The program name, in parentheses, may contain spaces.
         let fields = try readFile("\(directory)/stat").split(separator: ")").last?.split(
             separator: " ")
-        guard let fields, fields.count > 12 else { throw BenchmarkError("stat is cut short") }
+        guard let fields, fields.count > 12 else { throw BenchmarkError("stat is incomplete") }
         return (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
     }
 
@@ -57,14 +57,14 @@ struct ProcessFigures {
         }
     }
 
-    /// Its memory in KiB.
+    /// Returns the memory use in KiB.
     func memory() throws -> Memory {
         let text = try readFile("\(directory)/smaps_rollup")
         return Memory(
             privateDirty: number("Private_Dirty", in: text), resident: number("Rss", in: text))
     }
 
-    /// The number of the line `name: number`.
+    /// Returns the number in the line `name: number`.
     private func number(_ name: String, in text: String) -> Int {
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
         let words = line?.split { $0 == " " || $0 == "\t" } ?? []

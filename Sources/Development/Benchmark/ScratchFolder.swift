@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A home with photos in it, and nothing of the user's.
+/// A home folder with photos, without the user's files.
 final class ScratchFolder {
     private static let folders = 40
     private static var all: [String] = []
@@ -8,8 +8,8 @@ final class ScratchFolder {
     private let path: String
     private let photos: Int
 
-    /// - Parameter photos: How many there will be.
-    /// - Throws: `BenchmarkError` when it cannot be made.
+    /// - Parameter photos: The number of photos that ``addPhotos()`` creates.
+    /// - Throws: `BenchmarkError`.
     init(photos: Int) throws {
         self.photos = photos
         var template = Array("/tmp/imagefeed-benchmark.XXXXXX".utf8CString)
@@ -22,7 +22,7 @@ final class ScratchFolder {
         }
     }
 
-    /// Makes a bus of this folder start a program for the first message to a name.
+    /// Makes the bus start a program on the first message to a name.
     func addService(_ name: String, program: String) throws {
         try? make("home/.local/share/dbus-1")
         try? make("home/.local/share/dbus-1/services")
@@ -51,7 +51,7 @@ final class ScratchFolder {
         ]
     }
 
-    /// Spreads the photos over the folders, each taken a minute after the one before.
+    /// Creates the photos in all folders, with dates one minute apart.
     func addPhotos() throws {
         for folder in 0..<Self.folders { try make("home/Pictures/Album \(folder)") }
         for photo in 0..<photos {
@@ -60,13 +60,13 @@ final class ScratchFolder {
         }
     }
 
-    /// Puts plugins where they are looked for one by one, and where a daemon looks for them.
+    /// Installs plugins in separate folders and in the plugin folder of a daemon.
     ///
     /// - Parameters:
     ///   - swift: The provider of Unsplash as a program.
-    ///   - manifest: Its manifest.
-    /// - Returns: The folder with a folder of each plugin.
-    /// - Throws: What keeps them from being put there.
+    ///   - manifest: The manifest of the program.
+    /// - Returns: The folder that contains one folder for each plugin.
+    /// - Throws: The errors of creating and copying files.
     func addPlugins(swift: String, manifest: String) throws -> String {
         let data = "home/.local/share/imagefeed"
         for name in ["plugins", "plugins/splash", "plugins/rss", data, "\(data)/providers"] {
@@ -101,7 +101,7 @@ final class ScratchFolder {
         }
     }
 
-    /// Gives the last photo a new date.
+    /// Changes the date of the last photo to the current time.
     func touchPhoto() throws {
         let photo = photos - 1
         let file = "\(path)/home/Pictures/Album \(photo % Self.folders)/Photo \(photo).png"

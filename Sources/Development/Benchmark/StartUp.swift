@@ -1,10 +1,10 @@
-/// From the start of the process to its first answer, on a disk that has been read before.
+/// The time from the start of the process to its first reply, with the program in the page cache.
 struct StartUp {
     private static let runs = 20
 
     let times: [Duration]
 
-    /// Leaves the daemon running.
+    /// Measures the start several times and leaves the daemon running.
     static func measure(_ fixture: DaemonFixture) async throws -> StartUp {
         var times: [Duration] = []
         for _ in 0..<runs {
@@ -12,7 +12,7 @@ struct StartUp {
             let start = ContinuousClock.now
             try await fixture.start()
             times.append(ContinuousClock.now - start)
-            // The next run shall not begin with the rest of this one.
+            // Excludes the remaining work of this run from the next one.
             try await Task.sleep(for: .milliseconds(300))
         }
         return StartUp(times: times)

@@ -1,4 +1,4 @@
-/// The figures, 80 columns wide.
+/// The results in a table of 80 columns.
 struct Table {
     struct Row {
         let name: String

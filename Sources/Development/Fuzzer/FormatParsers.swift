@@ -6,7 +6,7 @@ internal import ProviderKit
 @testable import MastodonProvider
 @testable import Plugins
 
-// Parsers of formats that nothing else reads: images, HTML, what comes with a plugin and from it.
+// Parsers of special formats: images, HTML, and the manifests and messages of plugins.
 
 @MainActor func readHTML(_ bytes: [UInt8]) {
     _ = HTMLText.plain(String(decoding: bytes, as: UTF8.self))
@@ -19,7 +19,7 @@ internal import ProviderKit
     precondition(header.width > 0 && header.height > 0)
 }
 
-/// What the daemon and its image helper say to each other: neither trusts the other's words.
+/// Parses messages between the daemon and its image helper, which validate each other's messages.
 @MainActor func readImageMessage(_ bytes: [UInt8]) {
     if let job = ImageJob(message: bytes) {
         precondition(job.message.map { ImageJob(message: $0) } == job)
@@ -29,7 +29,7 @@ internal import ProviderKit
     }
 }
 
-/// A plugin's manifest, in a folder that is in memory. It is that of the example, since its name counts.
+/// Parses a manifest in a folder in memory. It has the name of the example plugin, because the name is checked.
 @MainActor func readManifest(_ bytes: [UInt8]) {
     let folder = "/dev/shm/imagefeed-fuzzer.\(getpid())"
     mkdir(folder, 0o700)
@@ -45,7 +45,7 @@ internal import ProviderKit
     _ = try? Manifest(path: path, settings: ProviderSettings())
 }
 
-/// What a plugin says, as every answer and every question.
+/// Parses a line of a plugin as every kind of result and parameter.
 @MainActor func readPluginMessage(_ bytes: [UInt8]) {
     var lines = LineBuffer(limit: 4096)
     bytes.withUnsafeBytes { bytes in

@@ -9,10 +9,10 @@ internal import UnsplashProvider
 @testable import HTTP
 @testable import OAuth
 
-/// Reads bytes of a stranger. Whatever they are, it comes back, and soon.
+/// A parser of untrusted bytes. It must return within a short time for any input.
 typealias Parser = @MainActor (_ bytes: [UInt8]) -> Void
 
-/// The one that is being tried. libFuzzer calls a function that can hold nothing.
+/// The selected parser, as a global because libFuzzer calls a function without a context.
 @MainActor var chosenParser: Parser = { _ in }
 
 /// The parsers, by name.
@@ -24,20 +24,20 @@ let parsers: [String: Parser] = [
     "image-message": readImageMessage,
     "link-header": readLinkHeader,
     "manifest": readManifest,
-    "mastodon": { askProvider(MastodonProvider(), ["home", "tag:a"], $0) },
+    "mastodon": { callProvider(MastodonProvider(), ["home", "tag:a"], $0) },
     "message": readMessage,
     "plugin-message": readPluginMessage,
     "redirect": readRedirect,
     "response-head": readResponseHead,
     "text": readText,
     "token": readToken,
-    "unsplash": { askProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
+    "unsplash": { callProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
 ]
 
 @MainActor private func readConfiguration(_ bytes: [UInt8]) {
     let before = KeyFile(String(decoding: bytes, as: UTF8.self))
     let changed = KeyFile.setting("a value", for: "Key", in: "Provider fuzzer", of: bytes)
-    // What is changed can be read again, and nothing else has changed.
+    // The changed file can be parsed, and other groups are unchanged.
     let after = KeyFile(String(decoding: changed, as: UTF8.self))
     precondition(after.groups["Provider fuzzer"]?["Key"] == "a value")
     for (group, values) in before.groups where group != "Provider fuzzer" {
@@ -47,9 +47,9 @@ let parsers: [String: Parser] = [
 
 @MainActor private func readCursor(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
-    guard let place = try? FeedPosition(parsing: text) else { return }
-    let again = try? FeedPosition(parsing: place.text)
-    precondition(again?.epoch == place.epoch && again?.position == place.position)
+    guard let position = try? FeedPosition(parsing: text) else { return }
+    let again = try? FeedPosition(parsing: position.text)
+    precondition(again?.epoch == position.epoch && again?.position == position.position)
 }
 
 @MainActor private func readLinkHeader(_ bytes: [UInt8]) {
@@ -57,7 +57,7 @@ let parsers: [String: Parser] = [
     for relation in ["next", "prev", ""] { _ = LinkHeader.target(relation, in: values) }
 }
 
-/// A message of the bus, whose types are known only once it has come.
+/// Parses a D-Bus message, whose types are known only at run time.
 @MainActor private func readMessage(_ bytes: [UInt8]) {
     var error = CDBus.DBusError()
     dbus_error_init(&error)

@@ -2,23 +2,23 @@ internal import Dispatch
 internal import Logging
 internal import ProviderKit
 
-/// Asks a provider for all it can tell, of a service whose every answer is `bytes`: a status, header
-/// fields, an empty line, and the body.
+/// Calls all functions of a provider, with a service whose every response is `bytes`: a status, header fields, an empty
+/// line, and the body.
 ///
 /// - Parameters:
-///   - provider: Who is asked.
-///   - sources: Ids of sources that it accepts.
-///   - bytes: The answer.
-@MainActor func askProvider(_ provider: any Provider, _ sources: [String], _ bytes: [UInt8]) {
+///   - provider: The provider.
+///   - sources: IDs of sources that it accepts.
+///   - bytes: The response.
+@MainActor func callProvider(_ provider: any Provider, _ sources: [String], _ bytes: [UInt8]) {
     let ports = SessionPorts(
-        http: RepeatedAnswer(bytes), settings: ProviderSettings(),
+        http: RepeatedResponse(bytes), settings: ProviderSettings(),
         logger: Logger(label: "fuzzer") { _ in SwiftLogNoOpLogHandler() })
     let session = provider.makeSession(AccountIdentity(username: "ada"), ports)
     guard let session = session as? any RemoteLikes & ProfileSession else { return }
     let done = DispatchSemaphore(value: 0)
     Task.detached {
         _ = try? await session.sources()
-        for source in sources { try? await walk(session, SourceID(source)) }
+        for source in sources { try? await fetchPages(session, SourceID(source)) }
         if let photo = try? await session.fetchPhoto(PhotoID("photo")) {
             _ = try? await session.countDownload(photo)
         }
@@ -30,14 +30,14 @@ internal import ProviderKit
     done.wait()
 }
 
-/// Reads two pages.
-private func walk(_ session: any RemoteFeed, _ source: SourceID) async throws {
+/// Fetches two pages.
+private func fetchPages(_ session: any RemoteFeed, _ source: SourceID) async throws {
     let page = try await session.fetchPage(source, from: nil)
     guard let next = page.next else { return }
     _ = try await session.fetchPage(source, from: next)
 }
 
-private struct RepeatedAnswer: HTTPClient {
+private struct RepeatedResponse: HTTPClient {
     private let status: Int
     private let headers: HTTPHeaders
     private let body: [UInt8]

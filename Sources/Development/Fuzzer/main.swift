@@ -1,9 +1,9 @@
-// Feeds what libFuzzer thinks up to one of the parsers that read what strangers send.
+// Passes the inputs of libFuzzer to one of the parsers of untrusted data.
 //
 //   Fuzzer PARSER [option of libFuzzer…] [corpus folder…]
 //   Fuzzer --list
 //
-// A parser that traps, overruns memory or takes too long ends the program, and the input is kept. See
+// If a parser traps, violates memory safety or takes too long, the program ends and stores the input. See
 // `dist/fuzz`.
 
 internal import CFuzzer
@@ -15,14 +15,14 @@ if name == "--list" {
     exit(EXIT_SUCCESS)
 }
 guard let parser = parsers[name] else {
-    var line = "Fuzzer: there is no parser “\(name)”; --list names them\n"
+    var line = "Fuzzer: unknown parser “\(name)”; list the parsers with --list\n"
     line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     exit(EX_USAGE)
 }
 
 chosenParser = parser
 var count = CommandLine.argc - 1
-// The name of the parser is none of libFuzzer's arguments.
+// The name of the parser is not an argument of libFuzzer.
 var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv + 1
 exit(
     LLVMFuzzerRunDriver(&count, &arguments) { data, size in
