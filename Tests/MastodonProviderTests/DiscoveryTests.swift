@@ -6,26 +6,26 @@ import Testing
 @testable import MastodonProvider
 
 struct DiscoveryTests {
-    /// A server that answers at the ends of paths.
+    /// Discovers a server whose responses depend on the suffix of the address.
     private func discover(
-        _ answers: [String: HTTPResponse],
+        _ responses: [String: HTTPResponse],
         _ settings: [String: String] = [:], redirectedTo origin: String? = nil
     ) async throws -> OAuthDescription {
-        try await discovered(answers, settings, redirectedTo: origin).oauth
+        try await discovered(responses, settings, redirectedTo: origin).oauth
     }
 
     private func discovered(
-        _ answers: [String: HTTPResponse],
+        _ responses: [String: HTTPResponse],
         _ settings: [String: String] = [:], redirectedTo origin: String? = nil
     ) async throws -> DiscoveredServer {
         let http = ScriptedHTTP()
         http.answer.update {
             $0 = { request in
-                let answer = answers.first { request.url.hasSuffix($0.key) }?.value
+                let response = responses.first { request.url.hasSuffix($0.key) }?.value
                 let path = request.url.split(separator: "/").dropFirst(2).joined(separator: "/")
                 return HTTPResponse(
-                    status: answer?.status ?? 404, headers: answer?.headers ?? [:],
-                    body: answer?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
+                    status: response?.status ?? 404, headers: response?.headers ?? [:],
+                    body: response?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
                     url: origin.map { "\($0)/\(path)" } ?? request.url)
             }
         }
@@ -41,7 +41,7 @@ struct DiscoveryTests {
         .json(#"{"uri":"photos.example","title":"Photos","version":"\#(version)"}"#)
     }
 
-    @Test func `a server of today says what it takes`() async throws {
+    @Test func `the login description follows the server metadata`() async throws {
         let document = try recordings.body("well_known_oauth_server_4.6.4")
         let text = String(decoding: document, as: UTF8.self)
             .replacing("http://localhost:3000", with: "https://photos.example")
@@ -68,7 +68,7 @@ struct DiscoveryTests {
                 == "read:accounts read:statuses read:favourites write:favourites")
     }
 
-    @Test func `an old server is asked as it has always been`() async throws {
+    @Test func `a server without metadata has the default description`() async throws {
         let oauth = try await discover(["/api/v1/instance": recordings.response("instance_v1")])
         #expect(oauth.authorizationURL == "https://photos.example/oauth/authorize")
         #expect(oauth.scopes.first == "read:accounts")
@@ -76,7 +76,7 @@ struct DiscoveryTests {
         #expect(oauth.usesPKCE)
     }
 
-    @Test func `Pixelfed has its own ways`() async throws {
+    @Test func `Pixelfed has broad scopes and no revocation`() async throws {
         let oauth = try await discover([
             "/api/v1/instance": instance("3.5.3 (compatible; Pixelfed 0.11.13)")
         ])
@@ -87,7 +87,9 @@ struct DiscoveryTests {
         #expect(oauth.tokenRefusals.contains { $0.status == 500 })
     }
 
-    @Test func `another software is asked with care`() async throws {
+    @Test func `other software has broad scopes unless its metadata names narrower ones`()
+        async throws
+    {
         let oauth = try await discover([
             "/api/v1/instance": instance("2.7.2 (compatible; Akkoma 3.13.2)")
         ])
@@ -111,7 +113,7 @@ struct DiscoveryTests {
         ("https://photos.example", "https://evil.example/token"),
         ("https://photos.example", "http://photos.example/token"), ("", "https://10.0.0.1/"),
     ])
-    func `codes and secrets go to the server alone`(issuer: String, token: String) async throws {
+    func `endpoints of other hosts are ignored`(issuer: String, token: String) async throws {
         let oauth = try await discover([
             "/api/v2/instance": instance("4.6.4"),
             "/oauth-authorization-server": .json(
@@ -129,7 +131,7 @@ struct DiscoveryTests {
         #"{"version":7,"uri":"x","title":"x"}"#,
         #"{"error":"This API requires an authenticated user"}"#, "",
     ])
-    func `a server of another kind is told apart`(body: String) async throws {
+    func `a server without the API is not supported`(body: String) async throws {
         let error = await #expect(throws: ProviderError.self) {
             try await discover(["/instance": .json(body)])
         }
@@ -137,14 +139,14 @@ struct DiscoveryTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(text.contains("photos.example does not speak"))
+        #expect(text.contains("photos.example does not support"))
     }
 
     @Test(arguments: [
         "4.6.4", "4.3.0-beta.1", "4.3.0-alpha.3+glitch", "4.2.1+hometown-1.1.1",
         "4.4.0-nightly.2026-08-01", "3.5.19",
     ])
-    func `Mastodon and its forks are recognised`(version: String) {
+    func `versions of Mastodon and its forks are recognized`(version: String) {
         #expect(Dialect(version: version) == .mastodon)
     }
 
@@ -155,7 +157,7 @@ struct DiscoveryTests {
         "3.0.0 (compatible; Sharkey 2025.4.2; like Akkoma)", "4.0.0 (compatible; Mitra 2.18.0)",
         "4.0", "", "4.0.0+", "four.0.0", "4.0.0+1",
     ])
-    func `any other software is asked with care`(version: String) async throws {
+    func `any other software has the conservative description`(version: String) async throws {
         #expect(Dialect(version: version) == .other)
         let oauth = try await discover(["/api/v2/instance": instance(version)])
         #expect(oauth.scopes == ["read", "write"])
@@ -164,7 +166,7 @@ struct DiscoveryTests {
         #expect(oauth.registration?.isForOneLogin == false)
     }
 
-    @Test func `snac gets an application for each login`() async throws {
+    @Test func `snac is registered for each login`() async throws {
         let oauth = try await discover([
             "/api/v1/instance": instance("4.0.0 (not true; really snac/2.52)")
         ])
@@ -173,7 +175,9 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: [500, 502])
-    func `a broken second version of the document is not the last word`(status: Int) async throws {
+    func `a failing second version of the document falls back to the first`(status: Int)
+        async throws
+    {
         let oauth = try await discover([
             "/api/v2/instance": .json("{}", status: status), "/api/v1/instance": instance("4.6.4"),
         ])
@@ -188,16 +192,16 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: ["/api/v2/instance", "/oauth-authorization-server"])
-    func `a rate limit is reported as one`(path: String) async throws {
-        var answers = ["/api/v2/instance": instance("4.6.4")]
-        answers[path] = .json("{}", status: 429, ["Retry-After": "60"])
+    func `a rate limit during discovery is reported`(path: String) async throws {
+        var responses = ["/api/v2/instance": instance("4.6.4")]
+        responses[path] = .json("{}", status: 429, ["Retry-After": "60"])
         await #expect(throws: ProviderError.rateLimited(until: Fixture.now + .seconds(60))) {
-            try await discover(answers)
+            try await discover(responses)
         }
     }
 
     @Test(arguments: [401, 422])
-    func `a server that shows its document to users alone is identified by NodeInfo`(
+    func `a server that requires a login for its document is identified by NodeInfo`(
         status: Int
     ) async throws {
         let refusal = HTTPResponse.json(
@@ -207,23 +211,23 @@ struct DiscoveryTests {
                 #"{"links":[{"rel":"http://nodeinfo.diaspora.software/ns/schema/2.0","href":"https://\#(host)/nodeinfo/2.0"}]}"#
             )
         }
-        var answers = [
+        var responses = [
             "/instance": refusal, "/.well-known/nodeinfo": links("photos.example"),
             "/nodeinfo/2.0": .json(#"{"software":{"name":"mastodon","version":"4.6.4"}}"#),
         ]
-        #expect(try await discover(answers).redirectPort == nil)
-        answers["/nodeinfo/2.0"] = .json(#"{"software":{"name":"gotosocial"}}"#)
-        #expect(try await discover(answers).redirectPort == 43117)
-        // Another host does not speak for it, and an error alone is no API.
-        answers["/.well-known/nodeinfo"] = links("evil.example")
-        await #expect(throws: ProviderError.self) { try await discover(answers) }
+        #expect(try await discover(responses).redirectPort == nil)
+        responses["/nodeinfo/2.0"] = .json(#"{"software":{"name":"gotosocial"}}"#)
+        #expect(try await discover(responses).redirectPort == 43117)
+        // NodeInfo of another host is ignored, and an error document alone does not identify the API.
+        responses["/.well-known/nodeinfo"] = links("evil.example")
+        await #expect(throws: ProviderError.self) { try await discover(responses) }
     }
 
     // MARK: Handles
 
-    /// The network of a domain whose server has another name.
+    /// Discovers the server of a domain that is not a server.
     private func handles(
-        _ answers: [String: HTTPResponse], user: String? = "ada"
+        _ responses: [String: HTTPResponse], user: String? = "ada"
     ) async throws -> (found: DiscoveredServer, requests: [HTTPRequest]) {
         let http = ScriptedHTTP()
         let instance = instance("4.6.4")
@@ -232,11 +236,11 @@ struct DiscoveryTests {
                 if request.url == "https://social.photos.example/api/v2/instance" {
                     return HTTPResponse(status: 200, body: instance.body, url: request.url)
                 }
-                let answer = answers[request.url]
+                let response = responses[request.url]
                 return HTTPResponse(
-                    status: answer?.status ?? 404, headers: answer?.headers ?? [:],
-                    body: answer?.body ?? Array("<html>".utf8),
-                    url: answer.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
+                    status: response?.status ?? 404, headers: response?.headers ?? [:],
+                    body: response?.body ?? Array("<html>".utf8),
+                    url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
             }
         }
         let ports = SessionPorts(
@@ -256,7 +260,7 @@ struct DiscoveryTests {
         )
     }
 
-    @Test func `the server of a handle is named by WebFinger`() async throws {
+    @Test func `WebFinger names the server of a handle`() async throws {
         let (found, requests) = try await handles([
             webFinger: actor("https://social.photos.example/users/ada")
         ])
@@ -269,14 +273,14 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: ["webfinger", "host-meta"])
-    func `the server of a domain is the one that it redirects to`(document: String) async throws {
+    func `a redirect names the server of a domain`(document: String) async throws {
         let redirected = HTTPResponse(
             status: 404, url: "https://social.photos.example/.well-known/\(document)")
         let url = document == "webfinger" ? webFinger : hostMeta
         #expect(try await handles([url: redirected]).found.name == "social.photos.example")
     }
 
-    @Test func `the server of a domain is named by host-meta`() async throws {
+    @Test func `host-meta names the server of a domain`() async throws {
         let document = """
             <?xml version="1.0"?><XRD>
             <!-- <Link rel="lrdd" template="https://no.example/"/> -->
@@ -298,7 +302,7 @@ struct DiscoveryTests {
         "https://social.photos.example:8443/users/ada", "https://photos.example/users/ada", "x",
         "https://elsewhere.example/users/ada",
     ])
-    func `a document that names no server leads nowhere`(address: String) async throws {
+    func `a document without a valid server is ignored`(address: String) async throws {
         let error = await #expect(throws: ProviderError.self) {
             try await handles([webFinger: actor(address)])
         }
@@ -306,22 +310,24 @@ struct DiscoveryTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(text.contains("photos.example does not speak"))
+        #expect(text.contains("photos.example does not support"))
     }
 
-    @Test func `a server that has moved is known by its new name`() async throws {
-        let answers = ["/api/v2/instance": instance("4.6.4")]
-        let moved = try await discovered(answers, redirectedTo: "https://new.example")
+    @Test func `a server that redirects to another origin is stored under the new name`()
+        async throws
+    {
+        let responses = ["/api/v2/instance": instance("4.6.4")]
+        let moved = try await discovered(responses, redirectedTo: "https://new.example")
         #expect(moved.name == "new.example")
         #expect(moved.oauth.tokenOrigins == ["https://new.example"])
         for origin in ["https://new.example:8443", "http://127.0.0.1:80", "https://10.0.0.1"] {
             await #expect(throws: ProviderError.self) {
-                try await discovered(answers, redirectedTo: origin)
+                try await discovered(responses, redirectedTo: origin)
             }
         }
     }
 
-    @Test func `who has logged in is asked for`() async throws {
+    @Test func `the identity is that of the token's user`() async throws {
         let http = ScriptedHTTP()
         let me = try recordings.response("accounts_verify_credentials_200")
         http.answer.update { $0 = { _ in me } }

@@ -4,16 +4,10 @@ import TestSupport
 
 @testable import MastodonProvider
 
-/// Answers of real servers: see `Recordings/SOURCES.md`.
+/// Recorded responses of real servers: see `Recordings/SOURCES.md`.
 let recordings = Recordings(beside: #filePath)
 
-extension HTTPResponse {
-    static func json(_ text: String, status: Int = 200, _ headers: HTTPHeaders = [:]) -> Self {
-        HTTPResponse(status: status, headers: headers, body: Array(text.utf8), url: "")
-    }
-}
-
-/// A session whose server answers as the test says.
+/// A session at a server whose responses a test defines.
 struct Fixture {
     let http = ScriptedHTTP()
     let session: MastodonSession
@@ -23,9 +17,9 @@ struct Fixture {
     init(
         _ settings: [String: String] = [:],
         now: @escaping @Sendable () -> Timestamp = { Self.now },
-        _ answer: @escaping ScriptedHTTP.Answer
+        _ respond: @escaping ScriptedHTTP.Answer
     ) {
-        http.answer.update { $0 = answer }
+        http.answer.update { $0 = respond }
         session = MastodonSession(
             AccountIdentity(username: "ada", server: "photos.example"),
             SessionPorts(
@@ -33,27 +27,24 @@ struct Fixture {
             now: now)
     }
 
-    /// Always the same answer.
-    init(_ settings: [String: String] = [:], answering response: HTTPResponse) {
+    /// Creates a session at a server that sends the same response to every request.
+    init(_ settings: [String: String] = [:], responding response: HTTPResponse) {
         self.init(settings) { _ in response }
     }
 
-    /// Method and address of what was asked, without what all have.
-    var asked: [String] {
-        http.requests.value.map { request in
-            let url = request.url.replacing("https://photos.example/api/v1", with: "")
-            return request.method == .get ? url : "\(request.method.rawValue) \(url)"
-        }
+    /// The methods and addresses of the requests, without the base address of the API.
+    var requestLines: [String] {
+        http.requestLines(withoutPrefix: "https://photos.example/api/v1")
     }
 
-    /// What the session told by itself.
+    /// Closes the session and returns its events.
     func events() async -> [SessionEvent] {
         session.close()
         return await session.events.reduce(into: []) { $0.append($1) }
     }
 }
 
-/// Statuses as servers write them.
+/// Statuses in the format of the API.
 enum Sample {
     static func status(
         _ id: String, _ attachments: [String] = [], _ more: String = #""sensitive":false"#

@@ -4,7 +4,7 @@ import Testing
 
 struct HTMLTextTests {
     @Test(arguments: [
-        // As servers write it.
+        // HTML that servers send.
         ("<p>image post</p>", "image post"),
         ("<p>one</p><p>two<br>three<br />four</p>", "one\n\ntwo\nthree\nfour"),
         (
@@ -25,7 +25,7 @@ struct HTMLTextTests {
         ("<blockquote><p>q</p></blockquote><p>a</p>", "q\n\na"),
         ("plain  text\nof old", "plain text of old"),
         ("  <p> a </p>  <p></p><p> b </p> ", "a\n\nb"),
-        // References.
+        // Character references.
         ("you can&#39;t say &quot;that&quot; &amp; &lt;b&gt;", "you can't say \"that\" & <b>"),
         ("&#x1F600;&#128512;&#X41;&#65", "😀😀AA"),
         ("&nbsp;x&eacute;&Eacute;&hearts;&AMP&copy", "\u{a0}xéÉ♥&©"),
@@ -34,25 +34,25 @@ struct HTMLTextTests {
         ("&;&#;&#x;&unknown;&amp;amp;&", "&;&#;&#x;&unknown;&amp;&"),
         ("&notit;", "¬it;"), ("&ltx", "<x"),
         (#"<img alt="a&amp;b&copy=c&#39;">"#, "a&b&copy=c'"),
-        // What is no text.
+        // Hidden contents.
         ("a<script>alert('<p>')</script>b<style>p{}</style>c", "abc"),
         ("a<SCRIPT>x</ScRiPt >b", "ab"), ("a<script>never ends", "a"),
         ("a<script>x</scripty></script>b", "ab"),
         ("a<!-- <p> -- > -->b<!-->c<!--->d<!doctype html>e<?php ?>f", "abcdef"),
         ("a<!-- x --!>b", "ab"), ("a<!-- x", "a"), ("<template><p>x</p></template>y", "y"),
         ("<title>t</title><head>h</head>b", "b"),
-        // Broken things.
+        // Invalid HTML.
         ("a < b <3 c", "a < b <3 c"), ("a<", "a<"), ("a</", "a</"), ("a</>b</3>c", "abc"),
         ("a<b", "a"), ("a<b c=\"d", "a"), ("<p title='>'>a</p>", "a"), ("<p =a/b>c", "c"),
         ("</p>a</div></div>b", "a\nb"), ("<p>a<p>b", "a\n\nb"), ("<i><b>a</i>b</b>c", "abc"),
         ("<span class='invisible'>a<i>b</span>c", "c"),
         ("a\u{0}b", "ab"), ("", ""),
     ])
-    func `text is as a reader sees it`(html: String, text: String) {
+    func `HTML is converted to the displayed text`(html: String, text: String) {
         #expect(HTMLText.plain(html) == text)
     }
 
-    @Test func `bytes that are no text are survived`() {
+    @Test func `invalid HTML is converted without a crash`() {
         var random = SystemRandomNumberGenerator()
         let pieces = [
             "<", ">", "</", "<p", "<script>", "</script>", "<!--", "-->", "&", "&#", "&#x", ";",
@@ -72,12 +72,12 @@ struct HTMLTextTests {
         "<p>", "</p>", "<", "&", "&#1", "<!--", "<script>", "<script></scrip", "<a b='", "<a b=c ",
         "<span class=invisible>", "&amp", "a ", "\n", "</", "<br>",
     ])
-    func `no repetition takes long`(piece: String) {
+    func `repeated pieces take linear time`(piece: String) {
         let html = String(repeating: piece, count: 300_000 / piece.utf8.count)
         let start = ContinuousClock.now
         let text = HTMLText.plain(html)
         #expect(text.utf8.count <= HTMLText.maximumInput)
-        // A tenth of it, where nothing else runs.
+        // It takes a tenth of this time on an idle machine.
         #expect(ContinuousClock.now - start < .seconds(5))
     }
 }

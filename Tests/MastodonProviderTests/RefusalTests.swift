@@ -13,7 +13,7 @@ struct RefusalTests {
         ).error
     }
 
-    @Test func `the status decides, in whatever language the text is`() throws {
+    @Test func `the status decides, not the translated text`() throws {
         #expect(try error(recordings.response("timelines_home_401")) == .unauthorized)
         #expect(try error(recordings.response("after_revoke_401_localised")) == .unauthorized)
         guard case .denied(let text) = try error(recordings.response("scope_403")) else {
@@ -23,12 +23,12 @@ struct RefusalTests {
         #expect(text.contains("(This action is outside the authorized scopes)."))
         let japanese = try recordings.response("status_422_too_long_ja")
         guard case .invalidArgument = error(japanese) else {
-            Issue.record("not the caller's mistake")
+            Issue.record("not an invalid argument")
             return
         }
     }
 
-    @Test func `Pixelfed's way to say who are you is understood`() {
+    @Test func `status 500 of Pixelfed without authentication is recognized`() {
         #expect(error(.json(#"{"error":"Unauthenticated."}"#, status: 500)) == .unauthorized)
         guard case .failed = error(.json(#"{"error":"Server Error"}"#, status: 500)) else {
             Issue.record("not a failure")
@@ -36,25 +36,25 @@ struct RefusalTests {
         }
     }
 
-    @Test func `a withdrawn token is recognised in every dialect`() {
+    @Test func `a revoked token is recognized in every dialect`() {
         let pleroma = #"{"error":"Insufficient permissions: read:accounts."}"#
         #expect(error(.json(pleroma, status: 403), .user) == .unauthorized)
         #expect(error(.json("Invalid Bearer token", status: 400)) == .unauthorized)
-        // Elsewhere, a 403 may be that of a photo or a source.
+        // For other subjects, status 403 refers to the photo or source.
         guard case .denied = error(.json(pleroma, status: 403)),
             case .denied = error(.json(pleroma, status: 403), .like(PhotoID("1.a")))
         else {
             Issue.record("not denied")
             return
         }
-        // A page comes from something else than the API.
+        // An HTML page does not come from the API.
         guard case .failed = error(.json("<html>", status: 403), .user) else {
-            Issue.record("taken for a refusal")
+            Issue.record("not a failure")
             return
         }
     }
 
-    @Test func `a limit ends when the server says`() throws {
+    @Test func `the rate limit ends at the time of the server`() throws {
         let limited = try recordings.response("error_429")
         #expect(
             error(limited) == .rateLimited(until: Timestamp(rfc3339: "2026-08-01T13:55:01Z")))
@@ -62,7 +62,7 @@ struct RefusalTests {
             error(.json("", status: 429, ["Retry-After": "60"]))
                 == .rateLimited(until: Fixture.now + .seconds(60)))
         #expect(error(.json("<html>", status: 429)) == .rateLimited(until: nil))
-        // A clock that is an hour off is off by as much in both.
+        // The clock of the server is one hour behind, in both fields.
         let headers: HTTPHeaders = [
             "X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0",
             "X-RateLimit-Reset": "2026-08-01T12:59:00.5Z", "Date": "Sat, 01 Aug 2026 12:54:00 GMT",
@@ -71,9 +71,9 @@ struct RefusalTests {
             RateLimitHeaders(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
     }
 
-    @Test func `the end of a day's likes is not the end of all`() {
+    @Test func `the daily limit of likes does not affect other requests`() {
         guard case .failed = error(.json("{}", status: 429), .like(PhotoID("1.a"))) else {
-            Issue.record("not for later")
+            Issue.record("not a failure")
             return
         }
         let limit: HTTPHeaders = [
@@ -88,24 +88,24 @@ struct RefusalTests {
     }
 
     @Test(arguments: [403, 422, 400])
-    func `a like that is refused is refused for that photo`(status: Int) {
+    func `a rejected like concerns only its photo`(status: Int) {
         guard case .refused = error(.json("{}", status: status), .like(PhotoID("1.a"))) else {
             Issue.record("not refused")
             return
         }
-        // As Pixelfed words it.
+        // The error format of Pixelfed.
         let laravel = #"{"message":"The given data was invalid.","errors":{"id":["No."]}}"#
         #expect(
             error(.json(laravel, status: status), .like(PhotoID("1.a")))?.description
                 .contains("(The given data was invalid)") == true)
-        // A proxy says nothing about the photo.
+        // The page of a proxy says nothing about the photo.
         guard case .failed = error(.json("<html>", status: status), .like(PhotoID("1.a"))) else {
-            Issue.record("a page was taken for a refusal")
+            Issue.record("not a failure")
             return
         }
     }
 
-    @Test func `a token without the permission to like is no refusal of a photo`() throws {
+    @Test func `a missing permission to like does not concern a single photo`() throws {
         let like = Refusal.Subject.like(PhotoID("1.a"))
         guard case .denied = try error(recordings.response("scope_403"), like) else {
             Issue.record("not denied")
@@ -120,17 +120,17 @@ struct RefusalTests {
     }
 
     @Test(arguments: [400, 403, 404, 410, 422, 302, 503])
-    func `a page for people says nothing about photos`(status: Int) {
+    func `an HTML page is a failure`(status: Int) {
         guard
             case .failed = error(
                 .json("<!DOCTYPE html>", status: status), .photo(PhotoID("1.a")))
         else {
-            Issue.record("taken for an answer")
+            Issue.record("not a failure")
             return
         }
     }
 
-    @Test func `every refusal is a sentence`() {
+    @Test func `every error is a sentence without an address`() {
         let subjects: [Refusal.Subject] = [
             .photo(PhotoID("1.a")), .source(SourceID("home")), .like(PhotoID("1.a")), .user,
             .server,

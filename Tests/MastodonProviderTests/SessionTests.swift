@@ -7,7 +7,7 @@ import Testing
 struct SessionTests {
     private func ids(_ page: RemotePage) -> [String] { page.photos.map(\.photo.id.text) }
 
-    @Test func `places are what the server names, whatever that is`() async throws {
+    @Test func `page tokens contain the parameters of the server`() async throws {
         let fixture = Fixture { request in
             .json(
                 Sample.list(Sample.status("1", [Sample.image("a")])),
@@ -17,7 +17,7 @@ struct SessionTests {
         #expect(page.next == "limit=40&offset=a%26b&max_id=9")
         _ = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
         #expect(
-            fixture.asked == [
+            fixture.requestLines == [
                 "/timelines/home?limit=40", "/timelines/home?limit=40&offset=a%26b&max_id=9",
             ])
         #expect(
@@ -31,12 +31,12 @@ struct SessionTests {
         ("tag:#caf\u{e9}", "/timelines/tag/caf%C3%A9?limit=40&only_media=true"),
         ("likes", "/favourites?limit=40"),
     ])
-    func `each source is asked for in its place`(source: String, path: String) async throws {
-        let fixture = Fixture(answering: .json("[]"))
+    func `each source has its endpoint`(source: String, path: String) async throws {
+        let fixture = Fixture(responding: .json("[]"))
         #expect(fixture.session.accepts(SourceID(source)))
         let page = try await fixture.session.fetchPage(SourceID(source), from: nil)
         #expect(page == RemotePage([]))
-        #expect(fixture.asked == [path])
+        #expect(fixture.requestLines == [path])
     }
 
     @Test(arguments: [
@@ -46,29 +46,29 @@ struct SessionTests {
             "/timelines/public?limit=40&only_media=true&remote=true"
         ),
     ])
-    func `the public feed is that of all servers`(version: String, path: String) async throws {
+    func `the public source covers all servers`(version: String, path: String) async throws {
         let fixture = Fixture { request in
             request.url.contains("/instance")
                 ? .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#) : .json("[]")
         }
         for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
-        #expect(fixture.asked.suffix(2) == [path, path])
-        // Asked once.
-        #expect(fixture.asked.count == 3)
+        #expect(fixture.requestLines.suffix(2) == [path, path])
+        // The dialect is requested once.
+        #expect(fixture.requestLines.count == 3)
     }
 
-    @Test func `the entries of a timeline have the ids of its statuses, boosts their own`()
+    @Test func `timeline entries have the IDs of their statuses, and boosts have their own`()
         async throws
     {
         let original = Sample.status("98", [Sample.image("a"), Sample.image("b")])
         let fixture = Fixture(
-            answering: .json(
+            responding: .json(
                 Sample.list(
                     #"{"id":"102","reblog":\#(original)}"#, original, Sample.status("97", [])),
                 Sample.next("max_id=97")))
         let home = try await fixture.session.fetchPage(SourceID("home"), from: nil)
         #expect(ids(home) == ["98.a", "98.b", "98.a", "98.b"])
-        // By length first: 102 is newer than 98.
+        // Ordered by length first: 102 is newer than 98.
         #expect(home.photos.map(\.entry) == ["03102", "03102", "0298", "0298"])
         #expect(home.end == "0297")
         #expect(home.next != nil)
@@ -76,7 +76,7 @@ struct SessionTests {
         #expect(likes.photos.allSatisfy { $0.entry == nil } && likes.end == nil)
     }
 
-    @Test func `a user's photos are found by their handle`() async throws {
+    @Test func `the ID of a user is looked up by the handle`() async throws {
         let account = try recordings.response("account_lookup_200")
         let fixture = Fixture { request in
             request.url.contains("lookup") ? account : .json("[]")
@@ -87,10 +87,10 @@ struct SessionTests {
         let statuses =
             "/accounts/117020565966271181/statuses?limit=40&only_media=true&exclude_reblogs=true"
         #expect(
-            fixture.asked == ["/accounts/lookup?acct=bob%40b.example", statuses, statuses])
+            fixture.requestLines == ["/accounts/lookup?acct=bob%40b.example", statuses, statuses])
         let missing = try recordings.response("account_lookup_404_Record_not_found")
         await #expect(throws: ProviderError.self) {
-            try await Fixture(answering: missing).session.fetchPage(SourceID("user:x"), from: nil)
+            try await Fixture(responding: missing).session.fetchPage(SourceID("user:x"), from: nil)
         }
     }
 
@@ -98,28 +98,28 @@ struct SessionTests {
         "", "nonsense", "tag:", "tag:.", "tag:..", "tag:a b", "tag:a/b", "user:", "user:a\n",
         "tag:" + String(repeating: "x", count: 300), "home ", "list:1",
     ])
-    func `what is no source is none`(id: String) {
-        #expect(!Fixture(answering: .json("[]")).session.accepts(SourceID(id)))
+    func `invalid source IDs are rejected`(id: String) {
+        #expect(!Fixture(responding: .json("[]")).session.accepts(SourceID(id)))
     }
 
-    @Test func `pages without a photo are passed over, within bounds`() async throws {
+    @Test func `pages without photos are skipped up to a limit`() async throws {
         let fixture = Fixture { request in
-            let place =
+            let id =
                 request.url.split(separator: "max_id=").dropFirst().last.flatMap { Int($0) } ?? 100
-            let status = Sample.status("\(place)", place == 97 ? [Sample.image("a")] : [])
-            return .json(Sample.list(status), Sample.next("max_id=\(place - 1)"))
+            let status = Sample.status("\(id)", id == 97 ? [Sample.image("a")] : [])
+            return .json(Sample.list(status), Sample.next("max_id=\(id - 1)"))
         }
         let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
         #expect(ids(page) == ["97.a"])
         #expect(page.next == "max_id=96")
-        #expect(fixture.asked.count == 4)
+        #expect(fixture.requestLines.count == 4)
         let bare = try await fixture.session.fetchPage(SourceID("home"), from: page.next)
         #expect(bare.photos.isEmpty)
         #expect(bare.next == "max_id=91")
-        #expect(fixture.asked.count == 4 + MastodonSession.requestLimit)
+        #expect(fixture.requestLines.count == 4 + MastodonSession.requestLimit)
     }
 
-    @Test func `it does not ask on for longer than anybody waits`() async throws {
+    @Test func `skipping pages stops after the timeout`() async throws {
         let time = Observed(Fixture.now)
         let fixture = Fixture(now: { time.value }) { request in
             time.update { $0 = $0 + .seconds(5) }
@@ -128,34 +128,34 @@ struct SessionTests {
         }
         let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
         #expect(page.next != nil)
-        #expect(fixture.asked.count == 2)
+        #expect(fixture.requestLines.count == 2)
     }
 
-    @Test func `where no next page is named there is none`() async throws {
+    @Test func `a response without a next link ends the source`() async throws {
         let fixture = Fixture(
-            answering: .json(Sample.list(Sample.status("1", [Sample.image("a")]))))
+            responding: .json(Sample.list(Sample.status("1", [Sample.image("a")]))))
         let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
         #expect(page.next == nil)
         #expect(page.photos.count == 1)
     }
 
-    @Test func `a server that leads round in circles comes to an end`() async throws {
+    @Test func `a repeated page token ends the source`() async throws {
         let fixture = Fixture { _ in .json(Sample.list(Sample.status("1")), Sample.next("max_id=1"))
         }
         let page = try await fixture.session.fetchPage(SourceID("home"), from: nil)
         #expect(page == RemotePage([]))
-        #expect(fixture.asked.count == 2)
+        #expect(fixture.requestLines.count == 2)
     }
 
-    @Test func `recorded feeds are read`() async throws {
+    @Test func `a recorded timeline is decoded`() async throws {
         let home = try recordings.response("timelines_home_200")
         let fixture = Fixture { request in
             request.url.contains("max_id") ? .json("[]") : home
         }
         #expect(try await fixture.session.fetchPage(SourceID("home"), from: nil) == RemotePage([]))
-        #expect(fixture.asked.last == "/timelines/home?max_id=117020574694606796")
+        #expect(fixture.requestLines.last == "/timelines/home?max_id=117020574694606796")
         guard case .rateLimit(let limit) = await fixture.events().last else {
-            Issue.record("No limit is told.")
+            Issue.record("no rate limit reported")
             return
         }
         #expect(limit.limit == 300)
@@ -163,21 +163,21 @@ struct SessionTests {
         #expect(limit.reset == Timestamp(rfc3339: "2026-08-01T14:00:01Z"))
     }
 
-    @Test func `a feed that is still put together is no end`() async throws {
+    @Test func `a feed in preparation is a temporary failure`() async throws {
         let partial = try recordings.response("timelines_home_206_regenerating")
-        let fixture = Fixture(answering: partial)
+        let fixture = Fixture(responding: partial)
         let error = await #expect(throws: ProviderError.self) {
             try await fixture.session.fetchPage(SourceID("home"), from: nil)
         }
         #expect("\(error, default: "")".contains("still"))
         let some = Fixture(
-            answering: .json(
+            responding: .json(
                 Sample.list(Sample.status("1", [Sample.image("a")])), status: 206,
                 Sample.next("max_id=1")))
         #expect(try await some.session.fetchPage(SourceID("home"), from: nil).next == "max_id=1")
     }
 
-    @Test func `Pixelfed's likes are walked by their numbers`() async throws {
+    @Test func `the likes of Pixelfed are paged by their IDs`() async throws {
         let fixture = Fixture { request in
             let last =
                 request.url.split(separator: "max_id=").dropFirst().last.flatMap { Int($0) } ?? 100
@@ -185,7 +185,7 @@ struct SessionTests {
                 Sample.status(
                     "s\($0)", [Sample.image("a")], "\"like_id\":\($0),\"favourited\":null")
             }
-            // The place that it names is the top of the page.
+            // The link leads back to the first page.
             return .json(
                 "[\(statuses.joined(separator: ","))]",
                 [
@@ -194,22 +194,22 @@ struct SessionTests {
                 ])
         }
         var found: [String] = []
-        var place: String?
+        var token: String?
         repeat {
-            let page = try await fixture.session.fetchPage(SourceID("likes"), from: place)
+            let page = try await fixture.session.fetchPage(SourceID("likes"), from: token)
             found += ids(page)
             #expect(page.photos.allSatisfy { $0.photo.isLiked })
-            place = page.next
-        } while place != nil
+            token = page.next
+        } while token != nil
         #expect(found == ["s99.a", "s98.a", "s97.a"])
     }
 
-    @Test func `a photo is found by its status`() async throws {
+    @Test func `a photo is fetched with its status`() async throws {
         let status = Sample.status(
             "12", [Sample.image("a"), Sample.image("b")], #""sensitive":true"#)
-        let fixture = Fixture(answering: .json(status))
+        let fixture = Fixture(responding: .json(status))
         #expect(try await fixture.session.fetchPhoto(PhotoID("12.b")).photo.id.text == "12.b")
-        #expect(fixture.asked == ["/statuses/12"])
+        #expect(fixture.requestLines == ["/statuses/12"])
         for id in ["12.c", "12", "12.a.b", "../12.a", "", "12.", ".a"] {
             await #expect(throws: ProviderError.self) {
                 try await fixture.session.fetchPhoto(PhotoID(id))
@@ -217,30 +217,32 @@ struct SessionTests {
         }
     }
 
-    @Test func `a like is one of the status`() async throws {
+    @Test func `a like applies to the status`() async throws {
         let liked = try recordings.response("status_favourite_200")
-        let fixture = Fixture(answering: liked)
+        let fixture = Fixture(responding: liked)
         #expect(try await fixture.session.setLiked(PhotoID("12.a"), true) == nil)
         #expect(try await fixture.session.setLiked(PhotoID("12.b"), false) == nil)
         #expect(
-            fixture.asked == ["POST /statuses/12/favourite", "POST /statuses/12/unfavourite"])
+            fixture.requestLines == [
+                "POST /statuses/12/favourite", "POST /statuses/12/unfavourite",
+            ])
         #expect(fixture.session.likedTogether(PhotoID("12.a")) == "12.")
         #expect(fixture.session.likedTogether(PhotoID("12")) == nil)
     }
 
-    @Test func `what settings let through is a view of its own`() {
-        #expect(Fixture(answering: .json("[]")).session.view == "")
-        #expect(Fixture(["ShowSensitive": "true"], answering: .json("[]")).session.view != "")
+    @Test func `each sensitivity setting has its own cache variant`() {
+        #expect(Fixture(responding: .json("[]")).session.view == "")
+        #expect(Fixture(["ShowSensitive": "true"], responding: .json("[]")).session.view != "")
     }
 
     // MARK: Refusals
 
-    @Test func `a refused request is followed by a check of the token`() async throws {
+    @Test func `a rejected request is followed by a check of the token`() async throws {
         let refusal = #"{"error":"Insufficient permissions: read:statuses."}"#
-        let isWithdrawn = Observed(true)
+        let isRevoked = Observed(true)
         let me = try recordings.response("accounts_verify_credentials_200")
         let fixture = Fixture { request in
-            request.url.contains("verify_credentials") && !isWithdrawn.value
+            request.url.contains("verify_credentials") && !isRevoked.value
                 ? me : .json(refusal, status: 403)
         }
         await #expect(throws: ProviderError.unauthorized) {
@@ -249,8 +251,8 @@ struct SessionTests {
         await #expect(throws: ProviderError.unauthorized) {
             try await fixture.session.setLiked(PhotoID("12.a"), true)
         }
-        #expect(fixture.asked.filter { $0 == "/accounts/verify_credentials" }.count == 2)
-        isWithdrawn.update { $0 = false }
+        #expect(fixture.requestLines.filter { $0 == "/accounts/verify_credentials" }.count == 2)
+        isRevoked.update { $0 = false }
         let error = await #expect(throws: ProviderError.self) {
             try await fixture.session.fetchPage(SourceID("home"), from: nil)
         }
@@ -262,9 +264,9 @@ struct SessionTests {
 
     @Test(arguments: [
         (429, ProviderError.rateLimited(until: nil)), (401, .unauthorized),
-        (503, .failed("photos.example has trouble (status 503); try again later.")),
+        (503, .failed("photos.example failed with status 503; try again later.")),
     ])
-    func `a refusal of the instance document is one of any request`(
+    func `an error of the instance document is handled like any other`(
         status: Int, expected: ProviderError
     ) async throws {
         let fixture = Fixture { request in
@@ -274,18 +276,18 @@ struct SessionTests {
         await #expect(throws: expected) {
             try await fixture.session.fetchPage(SourceID("public"), from: nil)
         }
-        #expect(fixture.asked.allSatisfy { $0.contains("/instance") })
-        #expect(fixture.asked.count == (status == 429 ? 1 : 2))
+        #expect(fixture.requestLines.allSatisfy { $0.contains("/instance") })
+        #expect(fixture.requestLines.count == (status == 429 ? 1 : 2))
     }
 
     @Test(arguments: [403, 404, 422])
-    func `a server without an instance document has the usual dialect`(status: Int) async throws {
+    func `a server without an instance document has the default dialect`(status: Int) async throws {
         let fixture = Fixture { request in
             request.url.contains("/instance")
                 ? .json(#"{"error":"No."}"#, status: status) : .json("[]")
         }
         for _ in 0..<2 { _ = try await fixture.session.fetchPage(SourceID("public"), from: nil) }
-        #expect(fixture.asked.count == 4)
-        #expect(fixture.asked.last == "/timelines/public?limit=40&only_media=true")
+        #expect(fixture.requestLines.count == 4)
+        #expect(fixture.requestLines.last == "/timelines/public?limit=40&only_media=true")
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import MastodonProvider
 
 struct SettingsTests {
-    @Test func `a server on this computer is one that the configuration names`() throws {
+    @Test func `only configured servers may be on this computer`() throws {
         let settings = try MastodonSettings(
             ProviderSettings([
                 "LoopbackServers": "Photos.test=http://127.0.0.1:3000;b.test=http://[::1]:4"
@@ -24,7 +24,7 @@ struct SettingsTests {
         ("LoopbackServers", "a.test=http://127.0.0.1/x"), ("ShowSensitive", "yes"),
         ("RedirectPort", "0"), ("RedirectPort", "+80"),
     ])
-    func `a wrong setting is refused by its name`(key: String, value: String) async throws {
+    func `the error for an invalid setting names it`(key: String, value: String) async throws {
         let error = #expect(throws: ProviderError.self) {
             try MastodonProvider().oauth("a.test", ProviderSettings([key: value]))
         }
@@ -33,15 +33,15 @@ struct SettingsTests {
             return
         }
         #expect(text.hasPrefix("\(key) of [Provider mastodon]"))
-        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("asked") }
+        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("unexpected request") }
         await #expect(throws: error) { try await fixture.session.profile() }
         await #expect(throws: error) {
             try await fixture.session.fetchPage(SourceID("home"), from: nil)
         }
         guard case .status(.failed(text, .configure)) = await fixture.events().first else {
-            Issue.record("The session does not say that it cannot work.")
+            Issue.record("the session reports no failure")
             return
         }
-        #expect(fixture.asked.isEmpty)
+        #expect(fixture.requestLines.isEmpty)
     }
 }

@@ -7,11 +7,11 @@ import Testing
 
 struct StatusTests {
     private func photos(
-        _ json: String, showsSensitive: Bool = false, isOfLikes: Bool = false
+        _ json: String, showsSensitive: Bool = false, isInLikes: Bool = false
     ) throws -> [RemotePhoto] {
         let record = try JSONDecoder().decode(StatusRecord.self, from: Data(json.utf8))
         return ModelMapping(allowsLoopback: false, showsSensitive: showsSensitive)
-            .photos(record, isOfLikes: isOfLikes)
+            .photos(record, isInLikes: isInLikes)
     }
 
     private func recorded(_ name: String, allowsLoopback: Bool = false) throws -> [RemotePhoto] {
@@ -20,7 +20,7 @@ struct StatusTests {
         return ModelMapping(allowsLoopback: allowsLoopback, showsSensitive: true).photos(record)
     }
 
-    @Test func `a recorded picture is all that the server tells of it`() throws {
+    @Test func `all fields of a recorded image are mapped`() throws {
         let remote = try #require(
             try recorded("status_with_image_alt_focus_mastodon.social").first)
         let photo = remote.photo
@@ -51,16 +51,16 @@ struct StatusTests {
         "status_with_video_mastodon.social", "status_with_gifv_customemoji_mastodon.social",
         "status_with_audio_mastodon.social", "status_favourite_200",
     ])
-    func `what is no picture is left out`(name: String) throws {
+    func `other media than images are omitted`(name: String) throws {
         #expect(try recorded(name).isEmpty)
     }
 
-    @Test func `addresses on this computer are for servers on this computer`() throws {
+    @Test func `loopback addresses are accepted only from loopback servers`() throws {
         #expect(try recorded("status_with_image_4.6.4").isEmpty)
         #expect(try recorded("status_with_image_4.6.4", allowsLoopback: true).count == 1)
     }
 
-    @Test func `each picture is a photo, and only pictures are`() throws {
+    @Test func `each valid image is a photo`() throws {
         let status = Sample.status(
             "1",
             [
@@ -77,14 +77,14 @@ struct StatusTests {
         #expect(!found[0].saysWhetherLiked)
     }
 
-    @Test func `a boost is what it passes on`() throws {
+    @Test func `a boost is mapped to the boosted status`() throws {
         let original = Sample.status(
             "1", [Sample.image("a")], #""created_at":"2026-01-01T00:00:00.000Z""#)
         let boost = #"{"id":"2","created_at":"2026-02-02T00:00:00.000Z","reblog":\#(original)}"#
         let photo = try #require(try photos(boost).first).photo
         #expect(photo.id.text == "1.a")
         #expect(photo.created == Timestamp(rfc3339: "2026-01-01T00:00:00Z"))
-        // One in another in another stays harmless.
+        // A chain of boosts is not followed.
         let nested =
             String(repeating: #"{"id":"3","reblog":"#, count: 200) + boost
             + String(repeating: "}", count: 200)
@@ -95,7 +95,7 @@ struct StatusTests {
         #""sensitive":true"#, #""spoiler_text":"food""#,
         #""filtered":[{"filter":{"filter_action":"warn"}}]"#, #""filtered":[{"filter":null}]"#,
     ])
-    func `what comes with a warning is shown if that is wanted`(more: String) throws {
+    func `sensitive statuses are included only on request`(more: String) throws {
         let status = Sample.status("1", [Sample.image("a")], more)
         #expect(try photos(status).isEmpty)
         let shown = try photos(status, showsSensitive: true)
@@ -106,7 +106,7 @@ struct StatusTests {
                 .isEmpty)
     }
 
-    @Test func `what filters hide is never shown`() throws {
+    @Test func `hidden statuses are never included`() throws {
         let hide =
             #""filtered":[{"filter":{"filter_action":"warn"}},{"filter":{"filter_action":"hide"}}]"#
         let status = Sample.status("1", [Sample.image("a")], hide)
@@ -114,7 +114,7 @@ struct StatusTests {
         #expect(try photos(#"{"id":"2","reblog":\#(status)}"#, showsSensitive: true).isEmpty)
     }
 
-    @Test func `the text is plain, and the warning comes first`() throws {
+    @Test func `the title is plain text and begins with the content warning`() throws {
         let more =
             #""content":"<p>a &amp; b</p><p>c\u0007\u202e</p>","spoiler_text":"beware","account":{"acct":"ada@x.example","display_name":"Ada :cat:\n"}"#
         let photo = try #require(
@@ -125,7 +125,7 @@ struct StatusTests {
         #expect(photo.authorUsername == "ada@x.example")
     }
 
-    @Test func `names and sizes may be missing, or be nonsense`() throws {
+    @Test func `missing and invalid fields are ignored`() throws {
         let image = Sample.image(
             "1",
             #""meta":{"original":{"width":"x","height":720.4}},"blurhash":"no","description":7"#)
@@ -144,7 +144,7 @@ struct StatusTests {
         #expect(photo.title == nil)
     }
 
-    @Test func `numbers and flags that arrive as text are read`() throws {
+    @Test func `numbers and flags in text form are decoded`() throws {
         let image = Sample.image(
             "1",
             #""meta":{"original":{"width":"1280","height":"853.0"},"focus":{"x":"0.5","y":"-1"}}"#)
@@ -162,7 +162,7 @@ struct StatusTests {
         #expect(try photos(Sample.status("1", [image], #""sensitive":"true""#)).isEmpty)
     }
 
-    @Test func `what Pixelfed says otherwise is understood`() throws {
+    @Test func `the deviations of Pixelfed are handled`() throws {
         let image = Sample.image(
             "9",
             #""preview_url":"https://f.example/no-preview.png","blurhash":"U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay","meta":{"focus":{"x":0,"y":0},"original":{"width":10,"height":20}}"#
@@ -171,7 +171,7 @@ struct StatusTests {
             Sample.status(
                 "1", [image],
                 #""favourited":null,"created_at":"2021-05-25T11:22:33.000000Z","like_id":"5""#),
-            isOfLikes: true)
+            isInLikes: true)
         let remote = try #require(found.first)
         #expect(remote.photo.blurHash == nil)
         #expect(remote.images == [.full: "https://files.example/9.jpg"])
@@ -181,7 +181,7 @@ struct StatusTests {
         #expect(remote.photo.width == 10)
     }
 
-    @Test func `a profile is what the user has written`() throws {
+    @Test func `all fields of a recorded profile are mapped`() throws {
         func profile(_ name: String) throws -> Profile? {
             let record = try JSONDecoder().decode(
                 AccountRecord.self, from: Data(try recordings.body(name)))
@@ -190,7 +190,7 @@ struct StatusTests {
         let plain = try #require(try profile("accounts_verify_credentials_200"))
         #expect(plain.username == "mastodonpy_test")
         #expect(plain.name == "mastodonpy_test")
-        // The picture that stands for none is none.
+        // The default image is not an avatar.
         #expect(plain.avatarURL == "")
         let full = try #require(try profile("account_lookup_200"))
         #expect(full.name == "John Lennon")

@@ -7,7 +7,7 @@ import Testing
 struct FeedTests {
     private static let editorial = SourceID("editorial")
 
-    @Test func `a page asks for thirty, and its place leads to the next one`() async throws {
+    @Test func `a page has thirty photos and a token of the next page`() async throws {
         let first = try Recording.response("photos_list_2021_page1_prod")
         let fixture = Fixture { request in
             request.url.contains("page=1&") ? first : .json("[]", ["X-Total": "220922"])
@@ -19,7 +19,7 @@ struct FeedTests {
         let last = try await fixture.session.fetchPage(Self.editorial, from: page.next)
         #expect(last == RemotePage([], next: nil, total: 220_922))
         #expect(
-            fixture.http.asked == ["/photos?page=1&per_page=30", "/photos?page=2&per_page=30"])
+            fixture.requestLines == ["/photos?page=1&per_page=30", "/photos?page=2&per_page=30"])
         for request in fixture.http.requests.value {
             #expect(request.headers["Accept-Version"] == "v1")
             #expect(request.token == nil)
@@ -31,28 +31,28 @@ struct FeedTests {
         ("collection:-12", "/collections/-12/photos?page=1&per_page=30"),
         ("user:@ada", "/users/%40ada/photos?page=1&per_page=30"),
     ])
-    func `a name cannot leave its place in the address`(source: String, url: String) async throws {
-        let fixture = Fixture(answering: .json("[]"))
+    func `names are escaped in the path`(source: String, url: String) async throws {
+        let fixture = Fixture(responding: .json("[]"))
         _ = try await fixture.session.fetchPage(SourceID(source), from: nil)
-        #expect(fixture.http.asked == [url])
+        #expect(fixture.requestLines == [url])
     }
 
-    @Test func `a search finds, and its total may come from the body`() async throws {
+    @Test func `a search takes its total from the header or the body`() async throws {
         let recorded = try Recording.response("search_photos_2023_perpage3")
-        let fixture = Fixture(answering: recorded)
+        let fixture = Fixture(responding: recorded)
         let page = try await fixture.session.fetchPage(SourceID("search:black dog&x=1"), from: nil)
         #expect(page.photos.count == 3)
         #expect(page.total == 10002)
         #expect(page.next == "2.10002")
         #expect(
-            fixture.http.asked == ["/search/photos?query=black%20dog%26x%3D1&page=1&per_page=30"])
+            fixture.requestLines == ["/search/photos?query=black%20dog%26x%3D1&page=1&per_page=30"])
 
-        let bare = Fixture(answering: .json(#"{"total":7,"results":[]}"#))
+        let bare = Fixture(responding: .json(#"{"total":7,"results":[]}"#))
         let empty = try await bare.session.fetchPage(SourceID("search:x"), from: nil)
         #expect(empty == RemotePage([], next: nil, total: 7))
     }
 
-    @Test func `photos that left are caught up with by the page before`() async throws {
+    @Test func `the previous page is fetched again after removals`() async throws {
         let fixture = Fixture { request in
             let number = request.url.contains("page=2&") ? 2 : 3
             let link = "<https://api.unsplash.com/photos?page=\(number + 1)>; rel=\"next\""
@@ -62,15 +62,15 @@ struct FeedTests {
         }
         let page = try await fixture.session.fetchPage(Self.editorial, from: "3.90")
         #expect(page.photos.map(\.photo.id.text) == ["p2", "p3"])
-        // What leads on is the later page: a walk always goes on.
+        // The token of the next page is that of the later page.
         #expect(page.next == "4.89")
-        for place in ["3.89", "3.88", "3"] {
-            let page = try await fixture.session.fetchPage(Self.editorial, from: place)
+        for token in ["3.89", "3.88", "3"] {
+            let page = try await fixture.session.fetchPage(Self.editorial, from: token)
             #expect(page.photos.map(\.photo.id.text) == ["p3"])
         }
     }
 
-    /// Pages of one service of so many photos, thirty a page.
+    /// Creates a session at a service with a number of photos, thirty per page.
     private static func paged(_ total: Int) -> Fixture {
         Fixture { request in
             let number = request.url.firstRange(of: "?page=").flatMap { start in
@@ -91,40 +91,42 @@ struct FeedTests {
         ("5.300", ["p3", "p4", "p5"]), ("2.900", ["p1", "p2"]), ("5.250", ["p5"]),
         ("5.251", ["p4", "p5"]), ("5", ["p5"]),
     ])
-    func `as many pages are read again as may have moved`(
-        place: String, found: [String]
+    func `pages are fetched again to the extent of removals`(
+        token: String, found: [String]
     ) async throws {
         let fixture = Self.paged(250)
-        let page = try await fixture.session.fetchPage(Self.editorial, from: place)
+        let page = try await fixture.session.fetchPage(Self.editorial, from: token)
         #expect(page.photos.map(\.photo.id.text) == found)
         let topic = Self.paged(250)
-        let other = try await topic.session.fetchPage(SourceID("topic:sea"), from: place)
+        let other = try await topic.session.fetchPage(SourceID("topic:sea"), from: token)
         #expect(other.photos == page.photos)
     }
 
-    @Test func `pages that were shown before are passed over`() async throws {
+    @Test func `whole repeated pages are skipped after additions`() async throws {
         let fixture = Self.paged(2500)
         let page = try await fixture.session.fetchPage(Self.editorial, from: "3.2000")
         #expect(page.photos.map(\.photo.id.text) == ["p19"])
         #expect(page.next == "20.2500")
-        // Where people put photos in, nothing is passed over.
+        // Photos are added to topics at any position: no page is skipped.
         let topic = try await Self.paged(2500)
             .session.fetchPage(SourceID("topic:sea"), from: "3.2000")
         #expect(topic.photos.map(\.photo.id.text) == ["p3"])
     }
 
-    @Test func `one bad photo is left out, a list of nothing else is nonsense`() async throws {
+    @Test func `invalid photos are omitted, and a list without valid photos is invalid`()
+        async throws
+    {
         let good = #"{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}"#
         let mixed = Fixture(
-            answering: .json(#"[null,7,{},{"id":7,"urls":{}},\#(good),[],{"id":"b"}]"#))
+            responding: .json(#"[null,7,{},{"id":7,"urls":{}},\#(good),[],{"id":"b"}]"#))
         let page = try await mixed.session.fetchPage(Self.editorial, from: nil)
         #expect(page.photos.map(\.photo.id.text) == ["a"])
-        await Self.expectFailure(Fixture(answering: .json(#"[{},{"id":"b"}]"#)))
+        await Self.expectFailure(Fixture(responding: .json(#"[{},{"id":"b"}]"#)))
     }
 
-    @Test func `only illustrations make an empty page that is followed by more`() async throws {
+    @Test func `a page with only illustrations is empty and has a next page`() async throws {
         let fixture = Fixture(
-            answering: .json(
+            responding: .json(
                 #"[{"id":"a","urls":{"full":"https://i.x/a"},"asset_type":"illustration"}]"#,
                 ["Link": "<https://api.unsplash.com/photos?page=2>; rel=next"]))
         let page = try await fixture.session.fetchPage(Self.editorial, from: nil)
@@ -135,15 +137,15 @@ struct FeedTests {
         "", "{}", "null", "[", "<html>", "\u{FEFF}", "Rate Limit Exceeded", "[[[[",
         String(repeating: "[", count: 100_000), #"{"errors":["x"]}"#,
     ])
-    func `nonsense is a failure`(body: String) async {
-        await Self.expectFailure(Fixture(answering: .json(body)))
+    func `an invalid list is a failure`(body: String) async {
+        await Self.expectFailure(Fixture(responding: .json(body)))
     }
 
     @Test(arguments: [0, 1, 100, 4000, 7408])
-    func `a list that breaks off is a failure`(length: Int) async throws {
+    func `an incomplete list is a failure`(length: Int) async throws {
         let body = Array(try Recording.body("photos_list_2021_page1_prod").prefix(length))
         await Self.expectFailure(
-            Fixture(answering: HTTPResponse(status: 200, headers: [:], body: body, url: "")))
+            Fixture(responding: HTTPResponse(status: 200, headers: [:], body: body, url: "")))
     }
 
     private static func expectFailure(
@@ -156,11 +158,11 @@ struct FeedTests {
             Issue.record("\(String(describing: error))", sourceLocation: sourceLocation)
             return
         }
-        #expect(text.hasPrefix("Unsplash answered nonsense"), sourceLocation: sourceLocation)
+        #expect(text.hasPrefix("Unsplash sent an invalid response"), sourceLocation: sourceLocation)
     }
 
-    @Test func `what cannot be asked is not asked`() async throws {
-        let fixture = Fixture { _ in throw HTTPError.failed("asked") }
+    @Test func `invalid arguments are rejected without a request`() async throws {
+        let fixture = Fixture { _ in throw HTTPError.failed("unexpected request") }
         let session = fixture.session
         await #expect(throws: ProviderError.self) {
             try await session.fetchPage(SourceID("nowhere"), from: nil)
@@ -174,20 +176,20 @@ struct FeedTests {
                 try await session.setLiked(PhotoID(id), true)
             }
         }
-        #expect(fixture.http.asked.isEmpty)
-        // A dead network is the engine's to understand.
-        await #expect(throws: HTTPError.failed("asked")) {
+        #expect(fixture.requestLines.isEmpty)
+        // Network errors are passed on to the engine.
+        await #expect(throws: HTTPError.failed("unexpected request")) {
             try await session.fetchPage(Self.editorial, from: nil)
         }
     }
 
-    @Test func `a photo is asked for by its id, and is the one that was asked for`() async throws {
+    @Test func `a photo with another ID than the requested one is rejected`() async throws {
         let recorded = try Recording.response("photo_detail_bearer")
-        let fixture = Fixture(answering: recorded)
+        let fixture = Fixture(responding: recorded)
         let found = try await fixture.session.fetchPhoto(PhotoID("tAKXap853rY"))
         #expect(found.photo.author != nil)
-        #expect(fixture.http.asked == ["/photos/tAKXap853rY"])
-        // `random` leads to some photo.
+        #expect(fixture.requestLines == ["/photos/tAKXap853rY"])
+        // `random` returns any photo.
         await #expect(throws: ProviderError.notFound("There is no photo \"random\" at Unsplash.")) {
             try await fixture.session.fetchPhoto(PhotoID("random"))
         }
@@ -197,12 +199,12 @@ struct FeedTests {
         ("https://api.unsplash.com/photos/a/download?ixid=M3w", true), ("", false),
         ("https://evil.example/?ixid=M3w", false), ("http://api.unsplash.com/photos/a", false),
     ])
-    func `a download is counted where the photo says, at the API alone`(
-        note: String, isAsked: Bool
+    func `a download is counted only at the API`(
+        note: String, isCounted: Bool
     ) async throws {
-        let fixture = Fixture(answering: .json(#"{"url":"https://images.unsplash.com/a"}"#))
+        let fixture = Fixture(responding: .json(#"{"url":"https://images.unsplash.com/a"}"#))
         try await fixture.session.countDownload(
             RemotePhoto(Photo(id: PhotoID("a")), images: [:], note: note))
-        #expect(fixture.http.requests.value.map(\.url) == (isAsked ? [note] : []))
+        #expect(fixture.http.requests.value.map(\.url) == (isCounted ? [note] : []))
     }
 }

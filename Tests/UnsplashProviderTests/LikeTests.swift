@@ -5,30 +5,30 @@ import Testing
 @testable import UnsplashProvider
 
 struct LikeTests {
-    @Test func `likes are sent and their count is told`() async throws {
+    @Test func `a like returns the number of likes`() async throws {
         let liked = try Recording.response("photo_like_201")
         let unliked = try Recording.response("photo_unlike_200")
         let fixture = Fixture { $0.method == .post ? liked : unliked }
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), true) == 582)
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), false) == 581)
         #expect(
-            fixture.http.asked == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
+            fixture.requestLines == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
     }
 
     @Test(arguments: [(204, ""), (200, "ok"), (201, "{}"), (200, #"{"photo":{"likes":-1}}"#)])
-    func `a success is one whatever its body`(status: Int, body: String) async throws {
-        let fixture = Fixture(answering: .json(body, status: status))
+    func `a like succeeds with any body`(status: Int, body: String) async throws {
+        let fixture = Fixture(responding: .json(body, status: status))
         #expect(try await fixture.session.setLiked(PhotoID("a"), true) == nil)
     }
 
-    @Test func `a page for people is from somebody in between`() async {
-        let fixture = Fixture(answering: .json(" <html>"))
+    @Test func `an HTML page is a failure of a like`() async {
+        let fixture = Fixture(responding: .json(" <html>"))
         await #expect(throws: ProviderError.self) {
             try await fixture.session.setLiked(PhotoID("a"), true)
         }
     }
 
-    @Test func `liked photos are those of the name that the user has now`() async throws {
+    @Test func `liked photos are requested with the current user name`() async throws {
         let name = Observed("ada")
         let photos = try Recording.response("user_likes_page1")
         let fixture = Fixture { request in
@@ -43,13 +43,13 @@ struct LikeTests {
         _ = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
         let query = "?page=1&per_page=30"
         #expect(
-            fixture.http.asked == [
+            fixture.requestLines == [
                 "/me", "/users/ada/likes\(query)", "/users/ada/likes\(query)", "/me",
                 "/users/grace/likes\(query)", "/users/grace/likes\(query)",
             ])
     }
 
-    @Test func `likes that are gone are not found`() async throws {
+    @Test func `a missing list of likes is not found`() async throws {
         let fixture = Fixture { request in
             request.url.hasSuffix("/me")
                 ? .json(#"{"username":"ada"}"#) : .json(#"{"errors":["gone"]}"#, status: 404)
@@ -63,7 +63,9 @@ struct LikeTests {
         }
     }
 
-    @Test func `what is among the likes is liked, and silence elsewhere is none`() async throws {
+    @Test func `photos in the list of likes are liked, and others only if the service states it`()
+        async throws
+    {
         let fixture = Fixture { request in
             request.url.hasSuffix("/me")
                 ? .json(#"{"username":"ada"}"#)

@@ -5,11 +5,11 @@ import Testing
 @testable import UnsplashProvider
 
 struct PhotoTests {
-    private static func translation(_ settings: [String: String] = [:]) throws -> ModelMapping {
+    private static func mapping(_ settings: [String: String] = [:]) throws -> ModelMapping {
         ModelMapping(settings: try UnsplashSettings(ProviderSettings(settings)))
     }
 
-    /// A photo of one field more than it needs.
+    /// Decodes and maps a photo with the required and some additional fields.
     private static func photo(
         _ fields: String = "", urls: String = #"{"full":"https://images.unsplash.com/a?ixid=M3w"}"#,
         settings: [String: String] = [:]
@@ -17,16 +17,16 @@ struct PhotoTests {
         let json = #"[{"id":"_yT_vva8zSc","urls":\#(urls)\#(fields.isEmpty ? "" : ",")\#(fields)}]"#
         let list = try JSONDecoder().decode(
             LenientList<PhotoRecord>.self, from: Data(json.utf8))
-        return try list.elements.first.flatMap { try translation(settings).photo($0) }
+        return try list.elements.first.flatMap { try mapping(settings).photo($0) }
     }
 
     @Test(arguments: Recording.lists)
-    func `every photo of a recorded list is read`(name: String) throws {
+    func `every photo of a recorded list is mapped`(name: String) throws {
         let body = Data(try Recording.body(name))
         let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
         #expect(list.elements.count >= 2)
         for record in list.elements {
-            let remote = try #require(try Self.translation().photo(record))
+            let remote = try #require(try Self.mapping().photo(record))
             #expect(Set(remote.images.keys) == Set(ImageSize.allCases))
             let host = "https://images.unsplash.com/"
             #expect(remote.images.values.allSatisfy { $0.hasPrefix(host) })
@@ -45,11 +45,11 @@ struct PhotoTests {
         }
     }
 
-    @Test func `a recorded photo has all that it says`() throws {
+    @Test func `all fields of a recorded photo are mapped`() throws {
         let body = Data(try Recording.body("photos_list_2021_page1_prod"))
         let list = try JSONDecoder().decode(LenientList<PhotoRecord>.self, from: body)
         let first = try #require(list.elements.first)
-        let remote = try #require(try Self.translation().photo(first))
+        let remote = try #require(try Self.mapping().photo(first))
         var photo = Photo(id: PhotoID("uI-fScjuXnI"))
         photo.created = Timestamp(rfc3339: "2021-01-19T22:35:55Z")
         photo.updated = Timestamp(rfc3339: "2021-04-11T14:31:09Z")
@@ -75,29 +75,29 @@ struct PhotoTests {
     }
 
     @Test(arguments: ["photo_detail_bearer", "photos_random_2023"])
-    func `a recorded photo with everything is read`(name: String) throws {
+    func `a recorded photo with all fields is mapped`(name: String) throws {
         let record = try JSONDecoder().decode(
             PhotoRecord.self, from: Data(try Recording.body(name)))
-        let remote = try #require(try Self.translation().photo(record))
+        let remote = try #require(try Self.mapping().photo(record))
         #expect(remote.photo.author != nil)
         #expect(remote.images.count == 4)
     }
 
-    @Test func `numbers that arrive as text are read`() throws {
+    @Test func `numbers in text form are decoded`() throws {
         let photo = try #require(
             try Self.photo(#""width":"4000","height":"3000","likes":"7""#)
         ).photo
         #expect(photo.width == 4000 && photo.height == 3000 && photo.likes == 7)
     }
 
-    @Test func `id and addresses are enough`() throws {
+    @Test func `the ID and the addresses are sufficient`() throws {
         let remote = try #require(try Self.photo())
         #expect(remote.photo.id == PhotoID("_yT_vva8zSc"))
         #expect(remote.images == [.full: "https://images.unsplash.com/a?ixid=M3w"])
         #expect(remote.note.isEmpty)
         #expect(!remote.saysWhetherLiked)
         #expect(!remote.photo.isLiked)
-        // Attribution is due whatever the service leaves out.
+        // The attribution does not depend on the response.
         #expect(
             remote.photo.url
                 == "https://unsplash.com/photos/_yT_vva8zSc?utm_source=image_feed&utm_medium=referral"
@@ -112,7 +112,7 @@ struct PhotoTests {
         #""user":{"username":7,"name":null,"links":[]},"links":{"html":"javascript:alert(1)"}"#,
         ##""description":"\ud800","premium":"no","plus":null,"asset_type":7,"color":"#12345g""##,
     ])
-    func `a field that is wrong is missing, and takes nothing along`(fields: String) throws {
+    func `an invalid field is ignored`(fields: String) throws {
         let remote = try #require(try Self.photo(fields))
         var photo = Photo(id: PhotoID("_yT_vva8zSc"))
         photo.url =
@@ -127,7 +127,7 @@ struct PhotoTests {
         (#""asset_type":null"#, true),
         (#""sponsorship":{"tagline":"x"}"#, true),
     ])
-    func `what is no photo, or has to be paid for, is left out`(
+    func `illustrations and paid photos are omitted`(
         fields: String, isShown: Bool
     ) throws {
         #expect(try (Self.photo(fields) != nil) == isShown)
@@ -140,11 +140,11 @@ struct PhotoTests {
         #"{"full":"https://user@images.unsplash.com/a"}"#,
         #"{"raw":"https://images.unsplash.com/a"}"#,
     ])
-    func `a photo without an address that may be asked is left out`(urls: String) throws {
+    func `a photo without a valid address is omitted`(urls: String) throws {
         #expect(try Self.photo(urls: urls) == nil)
     }
 
-    @Test func `images lie on this computer only if the API does`() throws {
+    @Test func `loopback images require a loopback API`() throws {
         let urls = #"{"full":"http://127.0.0.1:9/a","thumb":"http://10.0.0.1/a"}"#
         let settings = ["ApiUrl": "http://127.0.0.1:8", "WebUrl": "http://127.0.0.1:8"]
         let remote = try #require(try Self.photo(urls: urls, settings: settings))
@@ -161,7 +161,7 @@ struct PhotoTests {
         ),
         ("https://unsplash.com/a?utm_source=you&x&utm_medium=z", "https://unsplash.com/a?x&"),
     ])
-    func `links name us as who refers, and keep what they had`(text: String, start: String) throws {
+    func `links have the attribution and keep their query`(text: String, start: String) throws {
         let fields = """
             "links":{"html":"\(text)"},"user":{"username":"ada","links":{"html":"\(text)"}}
             """
@@ -170,7 +170,7 @@ struct PhotoTests {
         #expect(photo.authorURL == photo.url)
     }
 
-    @Test func `a fragment stays behind the attribution`() throws {
+    @Test func `the fragment of a link follows the attribution`() throws {
         let photo = try #require(
             try Self.photo(#""links":{"html":"https://unsplash.com/a#top"}"#)
         ).photo
@@ -178,7 +178,7 @@ struct PhotoTests {
             photo.url == "https://unsplash.com/a?utm_source=image_feed&utm_medium=referral#top")
     }
 
-    @Test func `texts are plain, bounded and harmless`() throws {
+    @Test func `texts are sanitized and truncated`() throws {
         let long = String(repeating: "ü", count: 20_000)
         let fields = """
             "description":"<b>\\u0000\\u001b[31m</b>","alt_description":"\(long)",\
@@ -198,15 +198,15 @@ struct PhotoTests {
         ("https://api.unsplash.com.evil.com/photos/a/download", false),
         ("http://api.unsplash.com/photos/a/download", false), ("/photos/a/download", false),
     ])
-    func `downloads are counted at the API alone`(text: String, isKept: Bool) throws {
+    func `only download addresses of the API are stored`(text: String, isStored: Bool) throws {
         let remote = try #require(try Self.photo(#""links":{"download_location":"\#(text)"}"#))
-        #expect(remote.note == (isKept ? text : ""))
+        #expect(remote.note == (isStored ? text : ""))
     }
 
     @Test(arguments: ["", "a/b", "..", "a b", "ä", "a?b", String(repeating: "a", count: 65)])
-    func `an id that no photo can have is left out`(id: String) throws {
+    func `an invalid photo ID is rejected`(id: String) throws {
         let json = #"{"id":"\#(id)","urls":{"full":"https://images.unsplash.com/a"}}"#
         let record = try JSONDecoder().decode(PhotoRecord.self, from: Data(json.utf8))
-        #expect(try Self.translation().photo(record) == nil)
+        #expect(try Self.mapping().photo(record) == nil)
     }
 }

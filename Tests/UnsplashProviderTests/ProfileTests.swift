@@ -1,11 +1,12 @@
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import UnsplashProvider
 
 struct ProfileTests {
-    @Test func `a recorded profile is read`() async throws {
-        let fixture = Fixture(answering: try Recording.response("me_200"))
+    @Test func `a recorded profile is mapped`() async throws {
+        let fixture = Fixture(responding: try Recording.response("me_200"))
         let profile = try await fixture.session.profile()
         #expect(profile.username == "aaron_is_just_so_handsome")
         #expect(profile.name == "Aaron Jangly")
@@ -19,14 +20,14 @@ struct ProfileTests {
         #expect(!profile.isEditable)
     }
 
-    @Test func `a name is enough, but not less`() async throws {
-        let profile = try await Fixture(answering: .json(#"{"username":"ada","bio":7}"#))
+    @Test func `a profile requires a user name`() async throws {
+        let profile = try await Fixture(responding: .json(#"{"username":"ada","bio":7}"#))
             .session.profile()
         #expect(profile.name == "ada")
         #expect(profile.likes == nil)
         #expect(profile.avatarURL == "")
         for body in [#"{"username":""}"#, "{}", #"{"username":null}"#, "[]"] {
-            let fixture = Fixture(answering: .json(body))
+            let fixture = Fixture(responding: .json(body))
             await #expect(throws: ProviderError.self) { try await fixture.session.profile() }
         }
     }

@@ -1,5 +1,6 @@
 import Logging
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import UnsplashProvider
@@ -7,7 +8,7 @@ import Testing
 struct ProviderTests {
     private let provider = UnsplashProvider()
 
-    @Test func `the login is described as it is configured`() throws {
+    @Test func `the login description follows the settings`() throws {
         let oauth = try provider.oauth(
             ProviderSettings([
                 "ApiUrl": "http://127.0.0.1:8080/base/", "WebUrl": "https://Web.example//",
@@ -20,7 +21,7 @@ struct ProviderTests {
         #expect(oauth.redirectPort == 43118)
     }
 
-    @Test func `without settings it is the service itself`() throws {
+    @Test func `the default login description is that of Unsplash`() throws {
         let oauth = try provider.oauth(ProviderSettings())
         #expect(oauth.authorizationURL == "https://unsplash.com/oauth/authorize")
         #expect(oauth.tokenOrigins == ["https://api.unsplash.com"])
@@ -37,7 +38,7 @@ struct ProviderTests {
         ("RedirectPort", "0"), ("RedirectPort", "65536"), ("RedirectPort", "x"),
         ("RedirectPort", "+80"),
     ])
-    func `a wrong setting is refused by its name`(key: String, value: String) async throws {
+    func `the error for an invalid setting names it`(key: String, value: String) async throws {
         let settings = ProviderSettings([key: value])
         let error = #expect(throws: ProviderError.self) { try provider.oauth(settings) }
         guard let error, case .notConfigured(let text) = error else {
@@ -46,25 +47,26 @@ struct ProviderTests {
         }
         #expect(text.hasPrefix("\(key) of [Provider unsplash]"))
 
-        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("asked") }
+        let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("unexpected request") }
         await #expect(throws: error) { try await fixture.session.sources() }
         await #expect(throws: error) { try await fixture.session.profile() }
         guard case .status(.failed(text, .configure)) = await fixture.events().first else {
-            Issue.record("The session does not say that it cannot work.")
+            Issue.record("the session reports no failure")
             return
         }
-        #expect(fixture.http.asked.isEmpty)
+        #expect(fixture.requestLines.isEmpty)
     }
 
-    @Test func `who has logged in is asked for`() async throws {
+    @Test func `the identity is that of the token's user`() async throws {
         let me = try Recording.response("me_200")
-        let http = ScriptedHTTPClient { _ in me }
+        let http = ScriptedHTTP()
+        http.answer.update { $0 = { _ in me } }
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
         let identity = try await provider.identify(ports)
         #expect(
             identity
                 == AccountIdentity(username: "aaron_is_just_so_handsome", userID: "oHGest28Ffc"))
-        #expect(http.asked == ["/me"])
+        #expect(http.requests.value.map(\.url) == ["https://api.unsplash.com/me"])
     }
 }

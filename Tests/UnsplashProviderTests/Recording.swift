@@ -1,11 +1,11 @@
 import ProviderKit
 import TestSupport
 
-/// An answer of the real service, recorded by the tests of its clients: see `Recordings/SOURCES.md`.
+/// Recorded responses of the real service: see `Recordings/SOURCES.md`.
 enum Recording {
     private static let recordings = Recordings(beside: #filePath)
 
-    /// All with a body of JSON that is a list of photos.
+    /// The recordings with a list of photos.
     static let lists = [
         "photos_list_2019_page1_promoted_at", "photos_list_2021_page1_prod",
         "photos_list_latest_page1", "user_likes_page1", "collection_photos_2021",

@@ -1,4 +1,5 @@
 import ProviderKit
+import TestSupport
 import Testing
 
 @testable import UnsplashProvider
@@ -19,11 +20,11 @@ struct RefusalTests {
     }
 
     @Test(arguments: [200, 201, 204, 299])
-    func `a success is none`(status: Int) {
+    func `a success is not an error`(status: Int) {
         #expect(Self.error(.json("", status: status)) == nil)
     }
 
-    @Test func `recorded refusals are understood`() throws {
+    @Test func `recorded errors are translated`() throws {
         #expect(Self.error(try Recording.response("me_401"), .user) == .unauthorized)
         #expect(
             Self.error(try Recording.response("photo_404"))
@@ -53,7 +54,7 @@ struct RefusalTests {
             (403, "rate limit", ["Retry-After": "nonsense"], 2800),
             (429, "", ["Retry-After": "Tue, 14 Nov 2023 22:14:20 GMT"], 60),
         ] as [(Int, String, HTTPHeaders, Int64)])
-    func `a limit ends with the hour, or as told`(
+    func `a rate limit ends at the stated time or the next full hour`(
         status: Int, body: String, headers: HTTPHeaders, seconds: Int64
     ) {
         let until = Self.now + .seconds(seconds)
@@ -61,7 +62,7 @@ struct RefusalTests {
             Self.error(.json(body, status: status, headers)) == .rateLimited(until: until))
     }
 
-    @Test func `a limit at the full hour ends an hour later`() {
+    @Test func `a rate limit at a full hour ends an hour later`() {
         let refusal = Refusal(
             response: .json("", status: 429), subject: .user, now: Self.nextHour)
         #expect(refusal.error == .rateLimited(until: Self.nextHour + .seconds(3600)))
@@ -71,54 +72,54 @@ struct RefusalTests {
         (500, ""), (503, "<html>"), (502, "{"), (302, ""), (100, ""), (418, "{}"), (403, "<html>"),
         (403, ""), (404, "<!DOCTYPE html>"), (400, #"{"errors":["page is invalid"]}"#), (999, ""),
     ])
-    func `what is not the service's own way is a failure`(status: Int, body: String) {
+    func `an unexpected response is a failure`(status: Int, body: String) {
         #expect(Self.isFailure(Self.error(.json(body, status: status))))
     }
 
     @Test(arguments: [400, 422])
-    func `a like that is refused is refused for that photo`(status: Int) {
+    func `a rejected like concerns only its photo`(status: Int) {
         let body = #"{"errors":["Photo cannot be liked"]}"#
         #expect(
             Self.error(.json(body, status: status), .like(PhotoID("a")))
                 == .refused(
                     "Unsplash does not accept a like of this photo (Photo cannot be liked)."))
-        // A proxy says nothing about the photo.
+        // The page of a proxy says nothing about the photo.
         #expect(Self.isFailure(Self.error(.json("<html>", status: status), .like(PhotoID("a")))))
     }
 
-    @Test func `a page for people does not make a photo vanish, but likes`() {
+    @Test func `an HTML page with status 404 means not found only for likes`() {
         let page = HTTPResponse(
             status: 404, headers: ["Content-Type": "text/html; charset=utf-8"], url: "")
         #expect(Self.isFailure(Self.error(page)))
         for status in [404, 410] {
-            let answer = HTTPResponse(status: status, headers: page.headers, url: "")
-            guard case .notFound = Self.error(answer, .like(PhotoID("a"))) else {
+            let response = HTTPResponse(status: status, headers: page.headers, url: "")
+            guard case .notFound = Self.error(response, .like(PhotoID("a"))) else {
                 Issue.record("\(status)")
                 continue
             }
         }
     }
 
-    @Test func `words that may not be searched for are the caller's`() {
-        let answer = HTTPResponse.json(#"{"errors":["Query flagged as spam"]}"#, status: 410)
-        guard case .invalidArgument = Self.error(answer, .source(SourceID("search:x"))) else {
-            Issue.record("not refused")
+    @Test func `rejected search terms are an invalid argument`() {
+        let response = HTTPResponse.json(#"{"errors":["Query flagged as spam"]}"#, status: 410)
+        guard case .invalidArgument = Self.error(response, .source(SourceID("search:x"))) else {
+            Issue.record("not an invalid argument")
             return
         }
         #expect(
-            Self.error(answer, .source(SourceID("topic:x")))
+            Self.error(response, .source(SourceID("topic:x")))
                 == .notFound("There is no source \"topic:x\" at Unsplash."))
         let unprocessable = HTTPResponse.json(#"{"errors":["query is empty"]}"#, status: 422)
         #expect(
             Self.error(unprocessable, .source(SourceID("search:x")))
                 == .invalidArgument(
-                    "Unsplash does not take the source \"search:x\" (query is empty)."))
+                    "Unsplash does not accept the source \"search:x\" (query is empty)."))
     }
 
     @Test(arguments: [
         "see https://api.unsplash.com/?access_token=hidden", String(repeating: "hidden", count: 99),
     ])
-    func `a text that may hold a secret is not repeated`(text: String) {
+    func `error texts with a possible secret are not quoted`(text: String) {
         for status in [400, 403] {
             let error = Self.error(.json(#"{"errors":["\#(text)"]}"#, status: status))
             #expect(error != nil)

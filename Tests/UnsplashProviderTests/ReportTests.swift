@@ -29,18 +29,18 @@ struct ReportTests {
             (["X-Ratelimit-Limit": "0", "X-Ratelimit-Remaining": "0"], nil),
             (["X-Ratelimit-Remaining": "4"], nil), ([:], nil),
         ] as [(HTTPHeaders, Int?)])
-    func `what is left is told, if it is what is left now`(
+    func `the current rate limit is reported once`(
         headers: HTTPHeaders, remaining: Int?
     ) async throws {
-        let fixture = Fixture(answering: .json("[]", headers))
+        let fixture = Fixture(responding: .json("[]", headers))
         for _ in 1...2 { _ = try await fixture.session.fetchPage(SourceID("editorial"), from: nil) }
         let expected = remaining.map { [RateLimit(remaining: $0, limit: 50)] } ?? []
         #expect(await Self.limits(fixture) == expected)
     }
 
-    @Test func `a refusal tells what is left, too`() async throws {
+    @Test func `the rate limit of an error is reported`() async throws {
         let fixture = Fixture(
-            answering: .json(
+            responding: .json(
                 "Rate Limit Exceeded", status: 403,
                 ["X-Ratelimit-Limit": "50", "X-Ratelimit-Remaining": "0"]))
         await #expect(throws: ProviderError.rateLimited(until: Fixture.now + .seconds(2800))) {
@@ -49,8 +49,8 @@ struct ReportTests {
         #expect(await Self.limits(fixture) == [RateLimit(remaining: 0, limit: 50)])
     }
 
-    @Test func `a session is ready first`() async {
-        let events = await Fixture(answering: .json("[]")).events()
+    @Test func `the first event of a session is its status`() async {
+        let events = await Fixture(responding: .json("[]")).events()
         guard case .status(.ready) = events.first else {
             Issue.record("\(events)")
             return
@@ -59,7 +59,7 @@ struct ReportTests {
 
     @Test func `a warning is logged once`() async throws {
         let recorded = try Recording.response("search_photos_2023_perpage3")
-        let fixture = Fixture(answering: recorded)
+        let fixture = Fixture(responding: recorded)
         for _ in 1...3 {
             _ = try await fixture.session.fetchPage(SourceID("search:dog"), from: nil)
         }

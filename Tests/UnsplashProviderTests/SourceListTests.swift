@@ -5,8 +5,7 @@ import Testing
 @testable import UnsplashProvider
 
 struct SourceListTests {
-    @Test func `topics are listed after the feed and the likes, and kept for an hour`() async throws
-    {
+    @Test func `topics follow the feed and the likes, and are cached for an hour`() async throws {
         let recorded = try Recording.response("topics_list_2021")
         let time = Observed(Fixture.now)
         let fixture = Fixture(now: { time.value }) { _ in recorded }
@@ -23,19 +22,20 @@ struct SourceListTests {
             #expect(sources[2].cover == PhotoID("YcfCXxo7rpc"))
             #expect(sources.allSatisfy { fixture.session.accepts($0.id) })
         }
-        #expect(fixture.http.asked == ["/topics?per_page=30"])
+        #expect(fixture.requestLines == ["/topics?per_page=30"])
         time.update { $0 = Fixture.now + .seconds(3600) }
         _ = try await fixture.session.sources()
-        #expect(fixture.http.asked.count == 2)
+        #expect(fixture.requestLines.count == 2)
     }
 
     @Test(arguments: ["<html>", "{}", #"[{"slug":".."},{"slug":7},{}]"#])
-    func `without topics there are the others`(body: String) async throws {
-        let fixture = Fixture(answering: .json(body))
+    func `sources without topics are listed if topics cannot be fetched`(body: String) async throws
+    {
+        let fixture = Fixture(responding: .json(body))
         #expect(try await fixture.session.sources().map(\.id.text) == ["editorial", "likes"])
     }
 
-    @Test func `whoever cancels gets no list`() async throws {
+    @Test func `a cancelled request throws a cancellation error`() async throws {
         let fixture = Fixture { _ in throw CancellationError() }
         await #expect(throws: CancellationError.self) { try await fixture.session.sources() }
     }

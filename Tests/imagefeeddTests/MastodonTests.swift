@@ -338,7 +338,7 @@ struct MastodonTests {
             let command = try await Terminal.run(
                 "login", "mastodon", "--server", "photos.test", "--no-browser")
             #expect(command.exit == .code(1))
-            #expect(command.error.contains("photos.test does not speak"), "\(command.error)")
+            #expect(command.error.contains("photos.test does not support"), "\(command.error)")
             world.server.recover("GET /api/*/instance")
         }
         #expect(world.server.registrations == 0)
@@ -420,7 +420,7 @@ struct MastodonTests {
         world.server.settings.isPreparingHome = true
         let ada = try await world.logIn("ada")
         let reply = await errorReply { _ = try await world.ids(ada) }
-        #expect(reply?.message.contains("still putting this feed together") == true)
+        #expect(reply?.message.contains("still preparing this feed") == true)
         world.server.settings.isPreparingHome = false
         #expect(try await world.walk(ada) == world.feed)
         world.server.settings.isPreparingHome = true

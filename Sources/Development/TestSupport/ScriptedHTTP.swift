@@ -2,18 +2,26 @@ internal import Glibc
 package import LoopbackHTTP
 package import ProviderKit
 
-/// A network on which nobody answers but as the test says.
+/// An HTTP client whose responses a test defines.
 package final class ScriptedHTTP: HTTPClient {
     package typealias Answer = @Sendable (HTTPRequest) throws -> HTTPResponse
 
     package let requests = Observed<[HTTPRequest]>([])
-    /// Whether downloads that have begun come no further for now.
+    /// True if downloads wait after their first progress report.
     package let isHeld = Observed(false)
-    /// The ends of the addresses whose responses are held back.
+    /// The suffixes of the addresses whose responses are held back.
     package let heldAddresses = Observed<Set<String>>([])
     package let answer = Observed<Answer>({ _ in throw HTTPError.unreachable("no network") })
 
     package init() {}
+
+    /// The methods and addresses of the requests, without a common prefix. The method GET is omitted.
+    package func requestLines(withoutPrefix prefix: String) -> [String] {
+        requests.value.map { request in
+            let address = request.url.replacing(prefix, with: "")
+            return request.method == .get ? address : "\(request.method.rawValue) \(address)"
+        }
+    }
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         requests.append(request)
@@ -36,5 +44,14 @@ package final class ScriptedHTTP: HTTPClient {
         guard write(file, response.body, total) == total else { throw HTTPError.cannotWrite(errno) }
         progress(HTTPProgress(received: total, total: total))
         return HTTPResponse(status: response.status, headers: response.headers, url: response.url)
+    }
+}
+
+extension HTTPResponse {
+    /// Creates a response with a body of JSON, or of any other text.
+    package static func json(
+        _ text: String, status: Int = 200, _ headers: HTTPHeaders = [:]
+    ) -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: Array(text.utf8), url: "")
     }
 }

@@ -1,21 +1,18 @@
-internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
-internal import Synchronization
 
-/// Asks the API of a server, and tells what its answers say beside what was asked.
+/// A client for the API of one server, which also reports the server's rate limit.
 final class MastodonClient: Sendable {
     let settings: MastodonSettings
     let server: String
-    let translation: ModelMapping
+    let mapping: ModelMapping
     private let base: WebAddress
     private let http: any HTTPClient
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
-    private let onRateLimit: @Sendable (RateLimit) -> Void
-    private let rateLimit = Mutex<RateLimit?>(nil)
+    private let rateLimit: RateLimitReporter
 
-    /// Forty statuses with all that they may bring along.
+    /// The maximum size of a response, enough for forty statuses with all attachments.
     private static let maximumBytes = 8 << 20
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
@@ -26,22 +23,22 @@ final class MastodonClient: Sendable {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
         self.server = server
-        translation = ModelMapping(
+        mapping = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive)
         http = ports.http
         logger = ports.logger
         self.now = now
-        self.onRateLimit = onRateLimit
+        rateLimit = RateLimitReporter(onChange: onRateLimit)
     }
 
-    /// Asks for something.
+    /// Sends a request to the API.
     ///
     /// - Parameters:
-    ///   - method: How.
+    ///   - method: The HTTP method.
     ///   - path: The segments of the path below `/api/v1`, not yet escaped.
     ///   - query: The parameters, not yet escaped.
-    ///   - subject: What errors speak of.
-    /// - Returns: An answer whose status is 2xx.
+    ///   - subject: The requested item, for error messages.
+    /// - Returns: A response with status 2xx.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
@@ -50,53 +47,52 @@ final class MastodonClient: Sendable {
         let segments = ["api", "v1"] + path.map(URLEncoding.escape)
         let url = ([base.text] + segments).joined(separator: "/")
         var request = HTTPRequest(method, URLEncoding.adding(query, to: url))
-        // Without it, Pixelfed sends to a page.
+        // Without this field, Pixelfed redirects to a page.
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
-        report(response.headers)
+        rateLimit.report(RateLimitHeaders(response.headers, now: now())?.limit)
         let refusal = Refusal(response: response, subject: subject, server: server, now: now())
         guard let error = refusal.error else { return response }
         if response.status == 403, subject != .user, !response.isPage { try await checkToken() }
         throw error
     }
 
-    /// Checks if the server still accepts the token. Pleroma and Akkoma refuse what a withdrawn token asks for in the
-    /// same way as what a user may not do.
+    /// Checks if the server still accepts the token. Pleroma and Akkoma send the same response for a revoked token as
+    /// for an action that the user may not perform.
     ///
     /// - Throws: ``ProviderError/unauthorized`` if it does not, `CancellationError`.
     private func checkToken() async throws {
         do {
-            _ = try await me()
+            _ = try await currentUser()
         } catch ProviderError.unauthorized {
             throw ProviderError.unauthorized
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // Says nothing about the token.
+            // Other errors say nothing about the token.
         }
     }
 
-    /// Reads an answer.
+    /// Decodes the body of a response as JSON.
     ///
-    /// - Throws: ``ProviderError/failed(_:)`` for one that is not what it should be.
+    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
     func decode<Value: Decodable>(_ type: Value.Type, _ response: HTTPResponse) throws -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(response.body))
-        } catch {
+        guard let value = response.decodeJSON(type) else {
             logger.debug(
-                "An answer cannot be read",
+                "Cannot decode a response",
                 metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.nonsense("something else than was asked for", server)
+            throw Refusal.invalidResponse("an unexpected document", server)
         }
+        return value
     }
 
-    /// The person who has logged in.
-    func me() async throws -> Profile {
+    /// Fetches the profile of the logged-in user.
+    func currentUser() async throws -> Profile {
         let response = try await send(.get, ["accounts", "verify_credentials"], about: .user)
         let record = try decode(AccountRecord.self, response)
-        guard let profile = translation.profile(record) else {
-            throw Refusal.nonsense("a user without a name", server)
+        guard let profile = mapping.profile(record) else {
+            throw Refusal.invalidResponse("a user without a name", server)
         }
         return profile
     }
@@ -104,14 +100,5 @@ final class MastodonClient: Sendable {
     /// Fetches the dialect of the server. Not cached.
     func dialect() async throws -> Dialect {
         try await Discovery(settings: settings, http: http, now: now()).dialect(server)
-    }
-
-    private func report(_ headers: HTTPHeaders) {
-        guard let limit = RateLimitHeaders(headers, now: now())?.limit else { return }
-        let isNew = rateLimit.withLock { known in
-            defer { known = limit }
-            return known != limit
-        }
-        if isNew { onRateLimit(limit) }
     }
 }

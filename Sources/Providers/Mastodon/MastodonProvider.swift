@@ -1,8 +1,8 @@
 package import ProviderKit
 
-/// Photos of Mastodon, Pixelfed, and all that speaks their API, each at the server that its users name.
+/// The provider of photos from Mastodon, Pixelfed and servers with a compatible API. Each account names its server.
 ///
-/// Source: docs.joinmastodon.org; the sources of Pixelfed for what it does otherwise.
+/// Source: docs.joinmastodon.org; the source code of Pixelfed for its deviations.
 package struct MastodonProvider: FederatedLogin {
     package let info = ProviderInfo(
         id: "mastodon", name: "Mastodon and Pixelfed", iconName: "applications-internet",
@@ -11,7 +11,7 @@ package struct MastodonProvider: FederatedLogin {
 
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter now: Tells the time.
+    /// - Parameter now: Returns the current time.
     package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
 
     package func server(
@@ -39,7 +39,7 @@ package struct MastodonProvider: FederatedLogin {
         _ server: String, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let client = try MastodonClient(server, ports, now: now)
-        let profile = try await client.me()
+        let profile = try await client.currentUser()
         return AccountIdentity(
             username: profile.username, server: server, userID: profile.userID)
     }

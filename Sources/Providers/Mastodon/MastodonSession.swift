@@ -2,9 +2,9 @@ internal import ProviderKit
 internal import Quoting
 internal import Synchronization
 
-/// A user of a server who is logged in.
+/// The session of a user at a server.
 ///
-/// Only asks and translates. What it keeps is what the server is, and the numbers of users that were asked for.
+/// It stores only the dialect of the server and the IDs of users whose statuses were requested.
 final class MastodonSession: RemoteLikes, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = MastodonSource.likes.id
@@ -12,20 +12,20 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<MastodonClient, ProviderError>
     private let now: @Sendable () -> Timestamp
-    private let kept = Mutex(Kept())
+    private let cache = Mutex(Cache())
 
-    private struct Kept {
+    private struct Cache {
         var dialect: Dialect?
         var userIDs: [String: String] = [:]
     }
 
-    /// As many statuses as servers give at once.
+    /// The maximum number of statuses that servers return at once.
     private static let statusesPerPage = 40
-    /// How often a server is asked for one page of photos, as long as there are none.
+    /// The maximum number of requests for one page, while the responses have no photo.
     static let requestLimit = 5
-    /// How long it is asked on.
-    static let patience = Duration.seconds(8)
-    /// How many numbers of users are kept.
+    /// The time after which a page without photos is returned instead of sending another request.
+    static let pageTimeout = Duration.seconds(8)
+    /// The number of user IDs that are cached.
     private static let maximumUserIDs = 256
 
     init(
@@ -66,36 +66,38 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     // MARK: Photos
 
-    /// A place names the status that comes before it.
+    /// True: a page token names the status before the page.
     var hasStablePageTokens: Bool { true }
 
-    /// Most statuses have no photo: it asks on until there is one, within bounds.
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+    /// Fetches a page of photos.
+    ///
+    /// Most statuses have no photo. Continues until a page has one, at most `requestLimit` times and for `pageTimeout`.
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = MastodonSource(source) else {
             throw ProviderError.notFound(
                 "There is no source \(source.text.quoted) at \(client.server).")
         }
         let (path, query) = try await request(kind, client)
-        var place = try place.map { (text) throws(ProviderError) in try PageToken(text) }
+        var token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
         let start = now()
-        var asked = 0
+        var requests = 0
         while true {
-            let page = try await read(kind, path, place?.fields ?? query, client)
-            asked += 1
-            guard page.photos.isEmpty, let next = page.next, next != place,
-                asked < Self.requestLimit, now() < start + Self.patience
+            let page = try await fetchStatuses(kind, path, token?.fields ?? query, client)
+            requests += 1
+            guard page.photos.isEmpty, let next = page.next, next != token,
+                requests < Self.requestLimit, now() < start + Self.pageTimeout
             else {
-                // Round in circles there is nothing more.
-                let next = page.next == place ? nil : page.next
+                // A server that repeats a page token has no more statuses.
+                let next = page.next == token ? nil : page.next
                 return RemotePage(
                     page.photos, next: next?.text, end: next == nil ? nil : page.end)
             }
-            place = next
+            token = next
         }
     }
 
-    /// What a source is asked for with.
+    /// Returns the request for a source.
     ///
     /// - Returns: The segments of the path and the parameters, neither escaped.
     private func request(
@@ -108,7 +110,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         case .local:
             return (["timelines", "public"], [limit, onlyMedia, ("local", "true")])
         case .public:
-            // There it is the server alone that is shown if nothing is said; here "remote" shows all but it.
+            // The public timeline of Pixelfed has only its own statuses by default; "remote" selects all other servers.
             let isPixelfed = try await dialect(client) == .pixelfed
             return (
                 ["timelines", "public"],
@@ -133,27 +135,27 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         var end: String?
     }
 
-    private func read(
+    private func fetchStatuses(
         _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)],
         _ client: MastodonClient
     ) async throws -> StatusPage {
         let response = try await client.send(.get, path, query, about: .source(source.id))
         let list = try client.decode(LenientList<StatusRecord>.self, response)
         guard !list.isNonsense else {
-            throw Refusal.nonsense("a list without statuses", client.server)
+            throw Refusal.invalidResponse("a list without statuses", client.server)
         }
         var next = PageToken(links: response.headers.all("Link"))
         if source == .likes { next = Self.nextLikes(list.elements, query) ?? next }
-        // "Partial content": the server is still putting the feed together.
+        // Status 206, "Partial Content": the server is still preparing the feed.
         if response.status == 206, next == nil || list.elements.isEmpty {
             throw ProviderError.failed(
-                "\(client.server) is still putting this feed together; try again in a minute.")
+                "\(client.server) is still preparing this feed; try again in a minute.")
         }
-        // Likes are ordered by numbers that the server does not tell.
+        // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
         return StatusPage(
             photos: list.elements.flatMap { status in
-                var photos = client.translation.photos(status, isOfLikes: !hasKeys)
+                var photos = client.mapping.photos(status, isInLikes: !hasKeys)
                 for index in photos.indices where hasKeys {
                     photos[index].entry = Self.key(status)
                 }
@@ -163,16 +165,16 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             end: hasKeys ? list.elements.last.flatMap(Self.key) : nil)
     }
 
-    /// The key of a status in a timeline: its id. A boost is a status of its own. Timelines are ordered by the length of
-    /// the ids, and then byte by byte.
+    /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by
+    /// the length of the IDs and then byte by byte. A boost is a status with an ID of its own.
     private static func key(_ status: StatusRecord) -> String? {
         guard StatusPhotoID(status: status.id, attachment: status.id) != nil else { return nil }
         let length = status.id.utf8.count
         return (length < 10 ? "0" : "") + "\(length)\(status.id)"
     }
 
-    /// Where Pixelfed's likes go on: the place that it names itself leads back to the top (0.11), but it tells the
-    /// numbers of likes.
+    /// Returns the token of the next page of liked statuses on Pixelfed, made from the IDs of the likes. The `Link`
+    /// field of Pixelfed 0.11 leads back to the first page.
     private static func nextLikes(
         _ statuses: [StatusRecord], _ query: [(name: String, value: String)]
     ) -> PageToken? {
@@ -188,17 +190,17 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         guard let part = StatusPhotoID(id) else { throw missing }
         let response = try await client.send(.get, ["statuses", part.status], about: .photo(id))
         let status = try client.decode(StatusRecord.self, response)
-        let photos = client.translation.allPhotos(status)
+        let photos = client.mapping.allPhotos(status)
         guard let photo = photos.first(where: { $0.photo.id == id }) else { throw missing }
         return photo
     }
 
     // MARK: Likes
 
-    func likedTogether(_ photo: PhotoID) -> String? { StatusPhotoID(photo)?.beginning }
+    func likedTogether(_ photo: PhotoID) -> String? { StatusPhotoID(photo)?.idPrefix }
 
-    /// Favourites the status. The number of favourites in the answer is not taken over: Pixelfed counts
-    /// every time that it is asked, and Mastodon takes one back only later.
+    /// Adds or removes the favourite of the status. The count in the response is not used: Pixelfed increments it with
+    /// each request, and Mastodon decrements it with a delay.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
         guard let part = StatusPhotoID(photo) else {
@@ -212,29 +214,29 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     // MARK: Users
 
-    func profile() async throws -> Profile { try await client.get().me() }
+    func profile() async throws -> Profile { try await client.get().currentUser() }
 
     private func dialect(_ client: MastodonClient) async throws -> Dialect {
-        if let known = kept.withLock({ $0.dialect }) { return known }
+        if let known = cache.withLock({ $0.dialect }) { return known }
         let dialect = try await client.dialect()
-        kept.withLock { $0.dialect = dialect }
+        cache.withLock { $0.dialect = dialect }
         return dialect
     }
 
-    /// What statuses of a user are asked for by.
+    /// Returns the ID of a user, by which the statuses are requested.
     private func userID(
         _ name: String, _ source: SourceID, _ client: MastodonClient
     ) async throws -> String {
         let name = name.hasPrefix("@") ? String(name.dropFirst()) : name
-        if let known = kept.withLock({ $0.userIDs[name] }) { return known }
+        if let known = cache.withLock({ $0.userIDs[name] }) { return known }
         let response = try await client.send(
             .get, ["accounts", "lookup"], [("acct", name)], about: .source(source))
         guard let id = try client.decode(AccountRecord.self, response).id, !id.isEmpty else {
-            throw Refusal.nonsense("a user without an id", client.server)
+            throw Refusal.invalidResponse("a user without an id", client.server)
         }
-        kept.withLock { kept in
-            if kept.userIDs.count >= Self.maximumUserIDs { kept.userIDs = [:] }
-            kept.userIDs[name] = id
+        cache.withLock { cache in
+            if cache.userIDs.count >= Self.maximumUserIDs { cache.userIDs = [:] }
+            cache.userIDs[name] = id
         }
         return id
     }

@@ -1,9 +1,9 @@
 internal import ProviderKit
 internal import Quoting
 
-/// What is configured for the servers, checked.
+/// The settings of the provider, validated.
 struct MastodonSettings: Hashable, Sendable {
-    /// Whether pictures are shown that are marked as sensitive, or come with a warning.
+    /// True if photos are included that are marked as sensitive or have a content warning.
     let showsSensitive: Bool
     /// The port of the redirect address, for servers that compare it exactly.
     let redirectPort: UInt16
@@ -14,20 +14,22 @@ struct MastodonSettings: Hashable, Sendable {
         switch settings["ShowSensitive"] {
         case nil, "false": showsSensitive = false
         case "true": showsSensitive = true
-        default: throw Self.wrong("ShowSensitive", "has to be true or false.")
+        default: throw Self.configurationError("ShowSensitive", "has to be true or false.")
         }
         let port = settings["RedirectPort"] ?? "43117"
         guard port.utf8.allSatisfy(\.isDigit), let port = UInt16(port), port > 0 else {
-            throw Self.wrong("RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
+            throw Self.configurationError(
+                "RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
         }
         redirectPort = port
         guard let servers = LoopbackServers(settings["LoopbackServers"] ?? "") else {
-            throw Self.wrong("LoopbackServers", LoopbackServers.rule)
+            throw Self.configurationError("LoopbackServers", LoopbackServers.rule)
         }
         loopbackServers = servers
     }
 
-    /// Where a server is asked: by `https` under its name, unless the configuration puts it on this computer.
+    /// Returns the base address of a server: `https` and its name, unless the configuration maps the server to this
+    /// computer.
     func base(_ server: String) throws(ProviderError) -> WebAddress {
         if let address = loopbackServers[server] { return address }
         guard let address = WebAddress("https://\(server)") else {
@@ -36,7 +38,7 @@ struct MastodonSettings: Hashable, Sendable {
         return address
     }
 
-    /// The name of the server at an address that an answer came from; nil where it is none.
+    /// Returns the name of the server that sent a response from `url`; nil if the address is not that of a server.
     func server(at url: String) -> String? {
         guard let address = WebAddress(url) else { return nil }
         if let known = loopbackServers.name(of: address.origin) { return known }
@@ -44,7 +46,7 @@ struct MastodonSettings: Hashable, Sendable {
         return try? ServerName(address.host).text
     }
 
-    /// Returns the name of the server that an address names in an answer, whether or not it is on this computer.
+    /// Returns the name of the server that an address in a document refers to; nil if it refers to no server.
     func serverName(_ url: String) -> String? {
         guard let address = WebAddress(url), address.scheme == .https, address.port == nil else {
             return nil
@@ -52,7 +54,7 @@ struct MastodonSettings: Hashable, Sendable {
         return try? ServerName(address.host).text
     }
 
-    private static func wrong(_ key: String, _ what: String) -> ProviderError {
-        .notConfigured("\(key) of [Provider mastodon] in imagefeed.conf \(what)")
+    private static func configurationError(_ key: String, _ rule: String) -> ProviderError {
+        .notConfigured("\(key) of [Provider mastodon] in imagefeed.conf \(rule)")
     }
 }

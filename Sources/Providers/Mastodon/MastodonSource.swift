@@ -2,22 +2,22 @@ internal import ProviderKit
 
 /// The sources of a server.
 enum MastodonSource: Hashable, Sendable {
-    /// What the people post whom the user follows.
+    /// The statuses of the accounts that the user follows.
     case home
-    /// What the people of the server post.
+    /// The public statuses of the server's users.
     case local
-    /// What the server knows of all servers.
+    /// The public statuses of all servers, as far as this server receives them.
     case `public`
-    /// What the account's user likes.
+    /// The statuses that the user likes.
     case likes
     case tag(String)
-    /// By their handle, with the server where it is another.
+    /// A user, by the handle, which includes the domain for users of other servers.
     case user(String)
 
-    /// How long a name may be, in bytes.
+    /// The maximum length of a name, in bytes.
     private static let maximumLength = 256
 
-    /// nil for an id that no source has.
+    /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
         switch id.text {
         case "home": self = .home
@@ -47,25 +47,25 @@ enum MastodonSource: Hashable, Sendable {
         }
     }
 
-    /// Whether a name is one segment of a path once it is escaped. `.` and `..` have no escaped form that
-    /// every server takes for a name; nor has a slash.
+    /// Returns true if a name is a single path segment after escaping. `.`, `..` and slashes have no escaped form that
+    /// every server accepts as a name.
     private static func isName(_ text: String) -> Bool {
         text.utf8.count <= maximumLength && text != "." && text != ".."
             && ServiceText.line(text) == text && !text.contains { $0 == " " || $0 == "/" }
     }
 }
 
-/// The id of a photo: the id of its status, a dot, and the id of the picture. Both are opaque.
+/// The ID of a photo: the ID of its status, a dot, and the ID of the attachment. Both IDs are opaque.
 struct StatusPhotoID: Hashable, Sendable {
     let status: String
     let attachment: String
 
     var id: PhotoID { PhotoID("\(status).\(attachment)") }
 
-    /// What the ids of all pictures of the status begin with.
-    var beginning: String { "\(status)." }
+    /// The prefix that the IDs of all photos of the status have in common.
+    var idPrefix: String { "\(status)." }
 
-    /// nil for ids that no server should give.
+    /// Creates an ID from the IDs of a server; nil if one of them has an unexpected form.
     init?(status: String, attachment: String) {
         guard Self.isPart(status), Self.isPart(attachment) else { return nil }
         self.status = status

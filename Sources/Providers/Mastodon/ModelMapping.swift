@@ -1,23 +1,24 @@
 internal import ProviderKit
 
-/// Makes of a server's records what the engine keeps.
+/// A mapping from API records to the model.
 struct ModelMapping: Sendable {
-    /// Whether the server lies on this computer, and may name addresses there.
+    /// True if the server is on this computer and may refer to loopback addresses.
     let allowsLoopback: Bool
     let showsSensitive: Bool
 
-    /// What Pixelfed says of pictures that it has not looked at yet.
+    /// The placeholder that Pixelfed sends for images that it has not processed yet.
     ///
     /// Source: pixelfed `app/Util/Media/Blurhash.php`.
     private static let noBlurHash = "U4Rfzst8?bt7ogayj[j[~pfQ9Goe%Mj[WBay"
 
-    /// The pictures of a status, as they are to be shown: none where filters or warnings keep them back.
+    /// Returns the photos of a status for a feed. It is empty if the user's filters hide the status, and for a
+    /// sensitive status unless `showsSensitive` is set.
     ///
     /// - Parameters:
-    ///   - record: The status, or one that passes another on.
-    ///   - isOfLikes: Whether it was found among what the user likes.
-    /// - Returns: The pictures, in their order.
-    func photos(_ record: StatusRecord, isOfLikes: Bool = false) -> [RemotePhoto] {
+    ///   - record: The status, or a boost of it.
+    ///   - isInLikes: True if the status is in the list of the user's likes.
+    /// - Returns: The photos, in the order of the attachments.
+    func photos(_ record: StatusRecord, isInLikes: Bool = false) -> [RemotePhoto] {
         let status = record.original
         let actions = record.filterActions + status.filterActions
         guard !actions.contains("hide") else { return [] }
@@ -25,12 +26,12 @@ struct ModelMapping: Sendable {
             [record, status].contains { $0.isSensitive == true || warning($0) != nil }
             || !actions.isEmpty
         guard showsSensitive || !isSensitive else { return [] }
-        return allPhotos(status, isSensitive: isSensitive, isOfLikes: isOfLikes)
+        return allPhotos(status, isSensitive: isSensitive, isInLikes: isInLikes)
     }
 
-    /// The pictures of a status, whatever keeps them back in a feed.
+    /// Returns all photos of a status, even if a feed would omit them.
     func allPhotos(
-        _ status: StatusRecord, isSensitive: Bool? = nil, isOfLikes: Bool = false
+        _ status: StatusRecord, isSensitive: Bool? = nil, isInLikes: Bool = false
     ) -> [RemotePhoto] {
         let isSensitive = isSensitive ?? (status.isSensitive == true || warning(status) != nil)
         let texts = [warning(status), status.content.flatMap(text)].compactMap(\.self)
@@ -42,8 +43,8 @@ struct ModelMapping: Sendable {
             var photo = Photo(id: id.id)
             photo.created = status.createdAt.flatMap { Timestamp(rfc3339: $0) }
             photo.updated = status.editedAt.flatMap { Timestamp(rfc3339: $0) }
-            photo.width = Self.size(attachment.width)
-            photo.height = Self.size(attachment.height)
+            photo.width = ServiceNumber.size(attachment.width)
+            photo.height = ServiceNumber.size(attachment.height)
             photo.blurHash = attachment.blurHash.flatMap {
                 BlurHash.isValid($0) && $0 != Self.noBlurHash ? $0 : nil
             }
@@ -55,22 +56,22 @@ struct ModelMapping: Sendable {
             photo.authorUsername = handle
             photo.authorURL = status.account?.page.flatMap(address)
             photo.url = status.page.flatMap(address)
-            photo.likes = status.favourites.flatMap { 0...Int(UInt32.max) ~= $0 ? $0 : nil }
-            photo.isLiked = status.isFavourite ?? isOfLikes
+            photo.likes = ServiceNumber.count(status.favourites)
+            photo.isLiked = status.isFavourite ?? isInLikes
             photo.isSensitive = isSensitive
             photo.mediaType = Self.mediaType(full)
             var images: [ImageSize: String] = [.full: full]
-            // The server makes one smaller size, large enough for a widget.
+            // The server makes only one smaller size, which is large enough for a widget.
             images[.small] = attachment.preview.flatMap(address).flatMap {
                 $0.hasSuffix("/no-preview.png") ? nil : $0
             }
             var remote = RemotePhoto(photo, images: images)
-            remote.saysWhetherLiked = status.isFavourite != nil || isOfLikes
+            remote.saysWhetherLiked = status.isFavourite != nil || isInLikes
             return remote
         }
     }
 
-    /// Who somebody is; nil if that is not said.
+    /// Returns the profile of a user; nil if the record has no user name.
     func profile(_ record: AccountRecord) -> Profile? {
         guard let username = ServiceText.line(record.username) else { return nil }
         var profile = Profile(
@@ -79,7 +80,7 @@ struct ModelMapping: Sendable {
         let plain = ServiceText.paragraphs(record.plainNote)
         profile.bio = plain ?? record.note.flatMap(text) ?? ""
         profile.url = record.page.flatMap(address) ?? ""
-        profile.avatarURL = record.avatar.flatMap(address).flatMap(Self.picture) ?? ""
+        profile.avatarURL = record.avatar.flatMap(address).flatMap(Self.avatar) ?? ""
         return profile
     }
 
@@ -91,26 +92,22 @@ struct ModelMapping: Sendable {
 
     // MARK: Addresses
 
-    /// An address that an answer named, if it may be asked: this computer only where the server lies there.
+    /// Validates an address from a response. Loopback addresses are accepted only from a server on this computer.
     func address(_ text: String) -> String? {
         guard let address = WebAddress(text) else { return nil }
         if address.isLoopback { return allowsLoopback ? address.text : nil }
         return address.scheme == .https ? address.text : nil
     }
 
-    /// nil for the pictures that stand for none.
-    private static func picture(_ url: String) -> String? {
+    /// Returns the address of an avatar; nil for the default images.
+    private static func avatar(_ url: String) -> String? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         let isNone = ["/missing.png", "/avatars/default.jpg", "/avatars/default.png"]
             .contains { path.hasSuffix($0) }
         return isNone ? nil : url
     }
 
-    private static func size(_ value: Int?) -> Int? {
-        value.flatMap { 1...Int(Int32.max) ~= $0 ? $0 : nil }
-    }
-
-    /// By the ending of its name, since nothing else says it.
+    /// Returns the media type for the file extension; the API does not state it.
     private static func mediaType(_ url: String) -> String? {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         guard let dot = path.lastIndex(of: ".") else { return nil }

@@ -1,22 +1,23 @@
 internal import ProviderKit
 
-/// Where a page of a source begins: the parameters of the address that the server itself has named.
+/// The position of a page in a source: the query parameters of the `Link` address that the server sent.
 ///
-/// Nothing is read out of them, since what they count may be anything: statuses, likes, pages.
+/// The parameters are opaque: they may count statuses, likes or pages.
 struct PageToken: Hashable, Sendable {
-    /// As a query, escaped.
+    /// The parameters as an escaped query.
     let text: String
     let fields: [(name: String, value: String)]
 
-    /// The longest one that is kept, in bytes.
+    /// The maximum length of a query, in bytes.
     private static let maximumLength = 2048
 
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` for what ``text`` did not make.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` for text that is not the ``text`` of a token.
     init(_ text: String) throws(ProviderError) {
-        guard let place = PageToken(query: Substring(text)) else {
-            throw .invalidArgument("There is no such place in a source of the server.")
+        guard let token = PageToken(query: Substring(text)) else {
+            throw .invalidArgument(
+                "The page token is not valid at this server; start again with the first page.")
         }
-        self = place
+        self = token
     }
 
     init(fields: [(name: String, value: String)]) {
@@ -31,10 +32,10 @@ struct PageToken: Hashable, Sendable {
         self.init(fields: fields)
     }
 
-    /// The place of the next page; nil at the end.
+    /// Creates the token of the next page from `Link` fields; nil at the end.
     ///
-    /// Of the address, only the parameters count: they are sent to where this page came from. Behind some
-    /// proxies, servers do not know their own address.
+    /// Only the query of the address is used; it is sent to the address of this page. Behind some proxies, servers do
+    /// not know their own address.
     init?(links: [String]) {
         guard let target = LinkHeader.target("next", in: links),
             let mark = target.firstIndex(of: "?")

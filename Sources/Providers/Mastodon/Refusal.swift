@@ -1,12 +1,12 @@
-internal import FoundationEssentials
 internal import ProviderKit
 internal import Quoting
 
-/// What an answer says that is no success, in terms of the engine.
+/// Translates a response with an error status to a ``ProviderError``.
 ///
-/// The status decides. Texts are in the user's language, and are only repeated; the one exception is not translated.
+/// The status decides. Error texts are translated to the user's language and are only quoted, with the exception of
+/// `lacksPermission`.
 struct Refusal {
-    /// What was asked for.
+    /// The item that was requested.
     enum Subject: Hashable, Sendable {
         case photo(PhotoID)
         case source(SourceID)
@@ -18,11 +18,11 @@ struct Refusal {
 
     let response: HTTPResponse
     let subject: Subject
-    /// What a person calls the server.
+    /// The name of the server for messages.
     let server: String
     let now: Timestamp
 
-    /// nil for a success.
+    /// The error; nil for a success.
     var error: ProviderError? {
         switch response.status {
         case 200..<300: nil
@@ -31,39 +31,39 @@ struct Refusal {
         case 400 where startsWith("Invalid Bearer token"): .unauthorized
         // Pixelfed, in 2025.
         case 500 where text?.hasPrefix("Unauthenticated") == true: .unauthorized
-        case 429: limited
-        case 403: forbidden
-        case 404, 410: gone
-        case 400, 422: refused
+        case 429: rateLimitError
+        case 403: forbiddenError
+        case 404, 410: notFoundError
+        case 400, 422: rejectionError
         case 500...:
-            .failed("\(server) has trouble (status \(response.status)); try again later.")
-        default: nonsense("status \(response.status)")
+            .failed("\(server) failed with status \(response.status); try again later.")
+        default: invalidResponse("status \(response.status)")
         }
     }
 
-    /// The server did not keep to the API.
-    func nonsense(_ what: String) -> ProviderError { Self.nonsense(what, server) }
+    /// Returns the error for a response that violates the API.
+    func invalidResponse(_ reason: String) -> ProviderError { Self.invalidResponse(reason, server) }
 
-    static func nonsense(_ what: String, _ server: String) -> ProviderError {
-        .failed("\(server) answered nonsense (\(what)); try again later.")
+    static func invalidResponse(_ reason: String, _ server: String) -> ProviderError {
+        .failed("\(server) sent an invalid response (\(reason)); try again later.")
     }
 
-    private var limited: ProviderError {
+    private var rateLimitError: ProviderError {
         let reset = RateLimitHeaders(response.headers, now: now)?.reset
-        // Without numbers it is not the server that has enough, but its limit of likes for a day (Pixelfed):
-        // all else goes on.
+        // Without rate limit fields, this is the daily limit of likes of Pixelfed, which does not affect other
+        // requests.
         if case .like = subject, reset == nil, response.headers["Retry-After"] == nil {
-            return .failed("\(server) takes no more likes for now; they are sent later.")
+            return .failed("\(server) accepts no more likes for now; they are sent later.")
         }
         return .rateLimited(
             until: response.retryAfter(now: now).map { now + min($0, .seconds(86_400)) } ?? reset)
     }
 
-    private var forbidden: ProviderError {
-        guard !response.isPage else { return nonsense("a refusal that is not its own") }
-        // The request that only the token decides about.
+    private var forbiddenError: ProviderError {
+        guard !response.isPage else { return invalidResponse("an HTML page") }
+        // This request depends on nothing but the token.
         if case .user = subject { return .unauthorized }
-        // Any other reason concerns this photo alone: the login has requested the permission to like.
+        // Any other reason concerns only this photo: the login requested the permission to like.
         if case .like = subject, !lacksPermission {
             return .refused("\(server) does not let this account like this photo\(quoted).")
         }
@@ -80,39 +80,40 @@ struct Refusal {
             || text.hasPrefix("Insufficient permissions") || text == "out_of_scope_for_token"
     }
 
-    private var gone: ProviderError {
-        // A page for people comes from something else than the API: what is gone it cannot know.
-        guard !response.isPage else { return nonsense("a page for people") }
+    private var notFoundError: ProviderError {
+        // An HTML page does not come from the API and says nothing about the item.
+        guard !response.isPage else { return invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):
             .notFound("There is no photo \(id.text.quoted) at \(server).")
         case .source(let id): .notFound("There is no source \(id.text.quoted) at \(server).")
-        case .user: .notFound("\(server) does not know who has logged in.")
-        case .server: .notFound("\(server) does not describe itself.")
+        case .user: .notFound("\(server) has no user for this login; log in again.")
+        case .server: .notFound("\(server) has no server description.")
         }
     }
 
-    private var refused: ProviderError {
-        guard !response.isPage else { return nonsense("a page for people") }
+    private var rejectionError: ProviderError {
+        guard !response.isPage else { return invalidResponse("an HTML page") }
         return switch subject {
         case .source(let id):
-            .invalidArgument("\(server) does not take the source \(id.text.quoted)\(quoted).")
+            .invalidArgument("\(server) does not accept the source \(id.text.quoted)\(quoted).")
         case .like: .refused("\(server) does not accept a like of this photo\(quoted).")
-        default: .failed("\(server) refused to \(action)\(quoted).")
+        default: .failed("\(server) rejected the request to \(action)\(quoted).")
         }
     }
 
     private var action: String {
         switch subject {
-        case .photo: "show a photo"
-        case .source: "show these photos"
+        case .photo: "view a photo"
+        case .source: "view these photos"
         case .like: "like photos"
-        case .user: "tell who has logged in"
-        case .server: "read the description of the server"
+        case .user: "read the user profile"
+        case .server: "read the server description"
         }
     }
 
-    /// What the server said, if it can be repeated: no address, since that may hold what is secret.
+    /// The error text of the server in parentheses, if it can be quoted. An address cannot, because it may contain a
+    /// secret.
     private var quoted: String {
         guard let line = ServiceText.line(text), line.utf8.count <= 200, !line.contains("://")
         else {
@@ -124,7 +125,7 @@ struct Refusal {
     private func startsWith(_ text: String) -> Bool { response.body.starts(with: text.utf8) }
 
     private var text: String? {
-        try? JSONDecoder().decode(Message.self, from: Data(response.body)).text
+        response.decodeJSON(Message.self)?.text
     }
 
     private struct Message: Decodable {
@@ -141,9 +142,9 @@ struct Refusal {
     }
 }
 
-/// How many requests are left, and until when.
+/// The remaining requests and the time of the reset.
 ///
-/// Source: docs.joinmastodon.org/api/rate-limits. The time is ISO 8601, by the clock of the server.
+/// Source: docs.joinmastodon.org/api/rate-limits. The time is ISO 8601, in the clock of the server.
 struct RateLimitHeaders {
     let limit: RateLimit
     var reset: Timestamp? { limit.reset }
@@ -151,7 +152,7 @@ struct RateLimitHeaders {
     init?(_ headers: HTTPHeaders, now: Timestamp) {
         guard var rate = RateLimit(headers) else { return nil }
         if let reset = headers["X-RateLimit-Reset"].flatMap({ Timestamp(rfc3339: $0) }) {
-            // By our clock, if that is another; and its fraction was dropped.
+            // Converts to the local clock if the clocks differ, and rounds up the dropped fraction.
             let date = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? now
             let (ahead, overflows) = now.secondsSince1970
                 .subtractingReportingOverflow(date.secondsSince1970)

@@ -1,25 +1,24 @@
 internal import ProviderKit
 
-/// Where a page of a source begins: `2.220922`, the number of the page, and how many photos the source had
-/// when the page before was fetched.
+/// The position of a page in a source: `2.220922`, the number of the page, and the number of photos in the source when
+/// the previous page was fetched.
 ///
-/// Unsplash counts pages from the top. What arrives at the top moves the rest down, and a page repeats
-/// photos; that is harmless, and where it is whole pages, they are passed over. What leaves moves the rest up,
-/// and the next page would skip as many: then the total has become smaller, and the pages before have to be
-/// read again.
+/// Unsplash numbers pages from the newest photo. New photos shift the rest to later pages, and a page repeats photos;
+/// repeated photos are harmless, and whole repeated pages are skipped. Removed photos shift the rest to earlier pages,
+/// and the next page would skip as many photos: the total has decreased, and the previous pages are fetched again.
 struct PageToken: Hashable, Sendable {
-    /// From 1.
+    /// The page number, from 1.
     var number: Int
-    /// nil where it is not known.
+    /// The total number of photos; nil if it is unknown.
     var total: Int?
 
-    /// The top.
+    /// The first page.
     static let top = PageToken(number: 1)
 
-    /// So many pages are read again at most.
+    /// The maximum number of pages that are fetched again.
     private static let maximumShift = 10
 
-    /// A walk that is longer than this goes round in circles.
+    /// The maximum page number; a longer walk is a loop.
     static let maximumNumber = 1_000_000
 
     var text: String { "\(number)" + (total.map { ".\($0)" } ?? "") }
@@ -29,7 +28,7 @@ struct PageToken: Hashable, Sendable {
         self.total = total
     }
 
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` for what ``text`` did not make.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` for text that is not the ``text`` of a token.
     init(_ text: String?) throws(ProviderError) {
         guard let text else {
             self = .top
@@ -41,31 +40,34 @@ struct PageToken: Hashable, Sendable {
         }
         guard 1...2 ~= parts.count, numbers.count == parts.count,
             1...Self.maximumNumber ~= numbers[0]
-        else { throw .invalidArgument("There is no such place in a source of Unsplash.") }
+        else {
+            throw .invalidArgument(
+                "The page token is not valid at Unsplash; start again with the first page.")
+        }
         self.init(number: numbers[0], total: numbers.count == 2 ? numbers[1] : nil)
     }
 
-    /// The pages before this one, from the last one up, on which there may be photos by now that were on this
-    /// one or after it.
-    func before(total now: Int, perPage: Int) -> ReversedCollection<Range<Int>> {
-        let left = min(max(0, (total ?? now) - now), Self.maximumShift * perPage)
-        let count = min((left + perPage - 1) / perPage, number - 1)
+    /// Returns the previous pages to which removals may have shifted photos of this page or later pages, the last one
+    /// first.
+    func pagesToReread(total now: Int, perPage: Int) -> ReversedCollection<Range<Int>> {
+        let removed = min(max(0, (total ?? now) - now), Self.maximumShift * perPage)
+        let count = min((removed + perPage - 1) / perPage, number - 1)
         return (number - count..<number).reversed()
     }
 
-    /// Where the photos are by now that were on this page, if those before them have filled whole pages; nil
-    /// if they have not.
-    func after(total now: Int, perPage: Int) -> PageToken? {
+    /// Returns the page to which new photos have shifted the photos of this page; nil unless they were shifted by at
+    /// least one page.
+    func shifted(total now: Int, perPage: Int) -> PageToken? {
         guard let total, number > 1, case let count = (now - total) / perPage, count > 0,
             number + count <= Self.maximumNumber
         else { return nil }
         return PageToken(number: number + count, total: now)
     }
 
-    /// The number of the next page; nil at the end.
+    /// Returns the number of the next page; nil at the end.
     ///
-    /// The field `Link` says whether there is one. Of its address, nothing is followed: it has to be one
-    /// of the API itself, further on than this page.
+    /// The `Link` field only indicates that there is a next page: its address must be one of the API, with a higher
+    /// page number. It is not followed.
     func next(links: [String], api: WebAddress) -> Int? {
         guard let target = LinkHeader.target("next", in: links), let next = WebAddress(target),
             next.origin == api.origin, let fields = next.query.flatMap(URLEncoding.fields),

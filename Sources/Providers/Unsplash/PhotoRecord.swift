@@ -1,8 +1,9 @@
 internal import ProviderKit
 
-/// A photo as the API gives it, or rather what of it is of use.
+/// The used fields of a photo.
 ///
-/// Everything but id and addresses may be missing: undocumented fields "may change with no warning".
+/// All fields except the ID and the image addresses are optional: the documentation states that undocumented fields
+/// "may change with no warning".
 struct PhotoRecord: Decodable {
     let id: String
     let images: Images
@@ -18,8 +19,8 @@ struct PhotoRecord: Decodable {
     let likes: Int?
     let isLiked: Bool?
     let user: UserRecord?
-    /// Whether it is a photo that everybody may see as it is: no illustration, no watermarked preview of
-    /// one that has to be paid for.
+    /// True if the photo is free to view: not an illustration, and not the watermarked preview of a photo that must be
+    /// paid for.
     let isFreePhoto: Bool
 
     struct Images: Decodable {
@@ -89,7 +90,7 @@ struct PhotoRecord: Decodable {
     }
 }
 
-/// What a search gives.
+/// The results of a search.
 struct SearchRecord: Decodable {
     let photos: LenientList<PhotoRecord>
     let total: Int?
@@ -105,7 +106,7 @@ struct SearchRecord: Decodable {
     }
 }
 
-/// What a like, or the end of one, gives: if anything.
+/// The response to a like or unlike; it may be empty.
 struct LikeRecord: Decodable {
     let likes: Int?
 

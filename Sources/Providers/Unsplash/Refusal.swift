@@ -1,13 +1,12 @@
-internal import FoundationEssentials
 internal import ProviderKit
 internal import Quoting
 
-/// What an answer says that is no success, in terms of the engine.
+/// Translates a response with an error status to a ``ProviderError``.
 ///
-/// Unsplash says "too many requests" by a 403 with the plain text `Rate Limit Exceeded`, and "not allowed"
-/// by a 403 with JSON.
+/// Unsplash uses status 403 for two errors: with the plain text `Rate Limit Exceeded` for the rate limit, and with JSON
+/// for a missing permission.
 struct Refusal {
-    /// What was asked for.
+    /// The item that was requested.
     enum Subject: Hashable, Sendable {
         case photo(PhotoID)
         case source(SourceID)
@@ -21,79 +20,83 @@ struct Refusal {
     let subject: Subject
     let now: Timestamp
 
-    /// nil for a success.
+    /// The error; nil for a success.
     var error: ProviderError? {
         switch response.status {
         case 200..<300: nil
         case 401: .unauthorized
         case 429: .rateLimited(until: retryTime)
-        case 403: forbidden
-        case 404, 410: gone
-        case 400, 422: refused
-        case 500...: .failed("Unsplash has trouble (status \(response.status)); try again later.")
-        default: Self.nonsense("status \(response.status)")
+        case 403: forbiddenError
+        case 404, 410: notFoundError
+        case 400, 422: rejectionError
+        case 500...:
+            .failed("Unsplash failed with status \(response.status); try again later.")
+        default: Self.invalidResponse("status \(response.status)")
         }
     }
 
-    /// The service did not keep to its own rules.
-    static func nonsense(_ what: String) -> ProviderError {
+    /// Returns the error for a response that violates the API.
+    static func invalidResponse(_ reason: String) -> ProviderError {
         .failed(
-            "Unsplash answered nonsense (\(what)); try again later, and check ApiUrl if it is set.")
+            "Unsplash sent an invalid response (\(reason)); try again later, and check ApiUrl if it is set."
+        )
     }
 
-    private var forbidden: ProviderError {
+    private var forbiddenError: ProviderError {
         let text = String(decoding: response.body.prefix(1024), as: UTF8.self).lowercased()
         if text.contains("rate limit") || response.headers["X-Ratelimit-Remaining"] == "0" {
             return .rateLimited(until: retryTime)
         }
-        guard isJSON else { return Self.nonsense("a refusal that is not its own") }
+        guard isJSON else { return Self.invalidResponse("a 403 without JSON") }
         return .denied(
-            "Unsplash does not allow this account to \(action)\(quoted); tick the application's permissions at Unsplash, then log in again."
+            "Unsplash does not allow this account to \(action)\(quoted); enable the application's permissions at Unsplash, then log in again."
         )
     }
 
-    private var gone: ProviderError {
+    private var notFoundError: ProviderError {
         switch subject {
-        case .like: return .notFound("Unsplash has no such photo, or no likes any more.")
+        case .like:
+            return .notFound(
+                "The photo does not exist at Unsplash, or likes are not supported any more.")
         case .source(let id) where response.status == 410 && id.text.hasPrefix("search:"):
-            return .invalidArgument("Unsplash does not search for these words; try others.")
+            return .invalidArgument("Unsplash does not allow a search for these words; try others.")
         default: break
         }
-        // A page for people comes from something else than the API: that the photo is gone it cannot know.
-        guard !response.isPage else { return Self.nonsense("a page for people") }
+        // An HTML page does not come from the API and says nothing about the photo.
+        guard !response.isPage else { return Self.invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):
             .notFound("There is no photo \(id.text.quoted) at Unsplash.")
         case .source(let id): .notFound("There is no source \(id.text.quoted) at Unsplash.")
-        case .user: .notFound("Unsplash does not know who has logged in.")
+        case .user: .notFound("Unsplash has no user for this login; log in again.")
         case .topics: .notFound("Unsplash has no topics.")
         case .download: .notFound("Unsplash does not count downloads of this photo.")
         }
     }
 
-    private var refused: ProviderError {
+    private var rejectionError: ProviderError {
         switch subject {
         case .source(let id):
-            .invalidArgument("Unsplash does not take the source \(id.text.quoted)\(quoted).")
-        case .like where response.isPage: Self.nonsense("a page for people")
+            .invalidArgument("Unsplash does not accept the source \(id.text.quoted)\(quoted).")
+        case .like where response.isPage: Self.invalidResponse("an HTML page")
         case .like: .refused("Unsplash does not accept a like of this photo\(quoted).")
-        default: .failed("Unsplash refused to \(action)\(quoted).")
+        default: .failed("Unsplash rejected the request to \(action)\(quoted).")
         }
     }
 
     private var action: String {
         switch subject {
-        case .photo: "show a photo"
-        case .source: "show these photos"
+        case .photo: "view a photo"
+        case .source: "view these photos"
         case .like: "like photos"
-        case .user: "tell who has logged in"
+        case .user: "read the user profile"
         case .topics: "list the topics"
         case .download: "count downloads"
         }
     }
 
-    /// When to try again: as told, at most a day from now; else at the next full hour, since limits are
-    /// per hour and nothing says when it ends.
+    /// The time of the next attempt: as `Retry-After` states, at most in a day. Without it, the next full hour, because
+    /// the limits are per hour and responses do not state the end.
     private var retryTime: Timestamp {
         if let pause = response.retryAfter(now: now) { return now + min(pause, .seconds(86400)) }
         let hour: Int64 = 3600
@@ -102,7 +105,8 @@ struct Refusal {
 
     private var isJSON: Bool { messages != nil }
 
-    /// What the service said, if it can be repeated: no address, since that may hold what is secret.
+    /// The error text of the service in parentheses, if it can be quoted. An address cannot, because it may contain a
+    /// secret.
     private var quoted: String {
         guard let message = messages?.first, let line = ServiceText.line(message),
             line.utf8.count <= 200, !line.contains("://")
@@ -110,9 +114,9 @@ struct Refusal {
         return " (\(line.excerpt))"
     }
 
-    /// The texts of an error of the API, or of its login; nil for something else.
+    /// The texts in an error document of the API or of its login; nil for another document.
     private var messages: [String]? {
-        try? JSONDecoder().decode(Messages.self, from: Data(response.body)).texts
+        response.decodeJSON(Messages.self)?.texts
     }
 
     private struct Messages: Decodable {

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A topic as the API gives it.
+/// The used fields of a topic.
 struct TopicRecord: Decodable {
     let slug: String
     let title: String?
@@ -21,12 +21,12 @@ struct TopicRecord: Decodable {
         cover = try? values.nestedContainer(keyedBy: Key.self, forKey: .cover).lenient(.id)
     }
 
-    /// The topic as a source; nil where its name cannot be one.
+    /// The topic as a source; nil if its slug is not valid in a source ID.
     var source: Source? {
         guard let source = UnsplashSource(SourceID("topic:\(slug)")) else { return nil }
         let cover = cover.map { PhotoID($0) }.flatMap { $0.isOfUnsplash ? $0 : nil }
         return Source(
             id: source.id, title: ServiceText.line(title) ?? slug, kind: .topic,
-            count: totalPhotos.flatMap { 0...Int(UInt32.max) ~= $0 ? $0 : nil }, cover: cover)
+            count: ServiceNumber.count(totalPhotos), cover: cover)
     }
 }

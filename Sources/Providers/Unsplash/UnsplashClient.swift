@@ -1,27 +1,21 @@
-internal import FoundationEssentials
 internal import Logging
 internal import ProviderKit
 internal import Synchronization
 
-/// Asks the API, and tells what its answers say beside what was asked.
+/// A client for the API, which also reports warnings and the rate limit.
 final class UnsplashClient: Sendable {
     let settings: UnsplashSettings
-    let translation: ModelMapping
+    let mapping: ModelMapping
     private let http: any HTTPClient
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
-    private let onRateLimit: @Sendable (RateLimit) -> Void
-    private let told = Mutex(Told())
+    private let rateLimit: RateLimitReporter
+    /// The warnings that have been logged and are not repeated.
+    private let loggedWarnings = Mutex<Set<String>>([])
 
-    /// What need not be told twice.
-    private struct Told {
-        var rateLimit: RateLimit?
-        var warnings: Set<String> = []
-    }
-
-    /// How many warnings are kept, lest a service that puts the time into them fills the memory.
+    /// The number of stored warnings; bounded, because a service may put the time into each warning.
     private static let maximumWarnings = 64
-    /// The largest answers seen have 75 kB.
+    /// The maximum size of a response; the largest responses seen have 75 kB.
     private static let maximumBytes = 4 << 20
 
     init(
@@ -30,21 +24,21 @@ final class UnsplashClient: Sendable {
         onRateLimit: @escaping @Sendable (RateLimit) -> Void = { _ in }
     ) {
         self.settings = settings
-        translation = ModelMapping(settings: settings)
+        mapping = ModelMapping(settings: settings)
         http = ports.http
         logger = ports.logger
         self.now = now
-        self.onRateLimit = onRateLimit
+        rateLimit = RateLimitReporter(onChange: onRateLimit)
     }
 
-    /// Asks for something.
+    /// Sends a request to the API.
     ///
     /// - Parameters:
-    ///   - method: How.
+    ///   - method: The HTTP method.
     ///   - path: The segments of the path, not yet escaped.
     ///   - query: The parameters, not yet escaped.
-    ///   - subject: What errors speak of.
-    /// - Returns: An answer whose status is 2xx.
+    ///   - subject: The requested item, for error messages.
+    /// - Returns: A response with status 2xx.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
@@ -54,7 +48,7 @@ final class UnsplashClient: Sendable {
         return try await send(method, url: URLEncoding.adding(query, to: path), about: subject)
     }
 
-    /// Asks for an address of the API.
+    /// Sends a request to an address of the API.
     func send(
         _ method: HTTPRequest.Method, url: String, about subject: Refusal.Subject
     ) async throws -> HTTPResponse {
@@ -62,51 +56,44 @@ final class UnsplashClient: Sendable {
         request.headers.append("Accept-Version", "v1")
         request.maximumBytes = Self.maximumBytes
         let response = try await http.send(request)
-        report(response.headers)
+        reportHeaders(response.headers)
         if let error = Refusal(response: response, subject: subject, now: now()).error {
             throw error
         }
         return response
     }
 
-    /// Reads an answer.
+    /// Decodes the body of a response as JSON.
     ///
-    /// - Throws: ``ProviderError/failed(_:)`` for one that is not what it should be.
+    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
     func decode<Value: Decodable>(_ type: Value.Type, _ response: HTTPResponse) throws -> Value {
-        do {
-            return try JSONDecoder().decode(type, from: Data(response.body))
-        } catch {
+        guard let value = response.decodeJSON(type) else {
             logger.debug(
-                "An answer cannot be read",
+                "Cannot decode a response",
                 metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-            throw Refusal.nonsense("something else than was asked for")
+            throw Refusal.invalidResponse("an unexpected document")
         }
+        return value
     }
 
-    /// The person who has logged in.
-    func me() async throws -> Profile {
+    /// Fetches the profile of the logged-in user.
+    func currentUser() async throws -> Profile {
         let record = try decode(UserRecord.self, try await send(.get, ["me"], about: .user))
-        guard let profile = translation.profile(record) else {
-            throw Refusal.nonsense("a user without a name")
+        guard let profile = mapping.profile(record) else {
+            throw Refusal.invalidResponse("a user without a name")
         }
         return profile
     }
 
-    // MARK: What answers say beside
+    // MARK: Response headers
 
-    private func report(_ headers: HTTPHeaders) {
+    private func reportHeaders(_ headers: HTTPHeaders) {
         for text in headers.all("Warning").compactMap({ ServiceText.line($0) }) {
-            let isNew = told.withLock { told in
-                told.warnings.count < Self.maximumWarnings
-                    && told.warnings.insert(text).inserted
+            let isNew = loggedWarnings.withLock { logged in
+                logged.count < Self.maximumWarnings && logged.insert(text).inserted
             }
-            if isNew { logger.warning("Unsplash warns", metadata: ["text": "\(text)"]) }
+            if isNew { logger.warning("Unsplash sent a warning", metadata: ["text": "\(text)"]) }
         }
-        guard let limit = RateLimit(headers) else { return }
-        let isNew = told.withLock { told in
-            defer { told.rateLimit = limit }
-            return told.rateLimit != limit
-        }
-        if isNew { onRateLimit(limit) }
+        rateLimit.report(RateLimit(headers))
     }
 }

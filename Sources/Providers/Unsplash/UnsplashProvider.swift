@@ -1,10 +1,10 @@
 package import ProviderKit
 
-/// Photos of Unsplash, by its public API.
+/// The provider of photos from Unsplash, through its public API.
 ///
 /// Source: unsplash.com/documentation; help.unsplash.com for the guidelines.
 package struct UnsplashProvider: OAuthLogin {
-    // The guidelines keep the service's own logo from being an icon.
+    // The guidelines do not allow the logo of the service as an icon.
     package let info = ProviderInfo(
         id: "unsplash", name: "Unsplash", iconName: "camera-photo", authentication: .oauth2,
         capabilities: [.feed, .like, .profile, .search, .download],
@@ -12,13 +12,13 @@ package struct UnsplashProvider: OAuthLogin {
 
     private let now: @Sendable () -> Timestamp
 
-    /// - Parameter now: Tells the time.
+    /// - Parameter now: Returns the current time.
     package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
 
     package let registrationHelp = """
-        Unsplash wants everybody to use their own key: register an application at https://unsplash.com/oauth/applications.
-        Enter the redirect addresses http://127.0.0.1:43117/callback and urn:ietf:wg:oauth:2.0:oob there, one a line, and tick the permissions public, read_user and write_likes.
-        Unsplash's guidelines ask for authentic, non-automated use; a key for demonstration has 50 requests an hour, which is enough for one person.
+        Unsplash requires a separate key for each user: register an application at https://unsplash.com/oauth/applications.
+        Enter the redirect addresses http://127.0.0.1:43117/callback and urn:ietf:wg:oauth:2.0:oob there, one per line, and enable the permissions public, read_user and write_likes.
+        The guidelines of Unsplash require authentic, non-automated use; a demo key has 50 requests per hour, which is enough for one user.
         """
 
     package func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription {
@@ -27,9 +27,9 @@ package struct UnsplashProvider: OAuthLogin {
         var oauth = OAuthDescription(
             authorizationURL: "\(web)/oauth/authorize", tokenURL: "\(web)/oauth/token",
             scopes: ["public", "read_user", "write_likes"], tokenOrigins: [settings.api.origin])
-        // Not documented, but the server software has it there: Doorkeeper.
+        // Not documented, but the address that the server software, Doorkeeper, uses.
         oauth.revocationURL = "\(web)/oauth/revoke"
-        // Unsplash compares redirect addresses as text, and knows no PKCE.
+        // Unsplash compares redirect addresses as text and does not support PKCE.
         oauth.redirectPort = settings.redirectPort
         oauth.usesPKCE = false
         return oauth
@@ -37,7 +37,7 @@ package struct UnsplashProvider: OAuthLogin {
 
     package func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
         let client = UnsplashClient(ports, try UnsplashSettings(ports.settings), now: now)
-        let profile = try await client.me()
+        let profile = try await client.currentUser()
         return AccountIdentity(username: profile.username, userID: profile.userID)
     }
 
@@ -46,6 +46,6 @@ package struct UnsplashProvider: OAuthLogin {
     }
 
     package func makeSession(_ account: AccountIdentity) -> any Session {
-        UnsplashSession(failing: .notSupported("Unsplash cannot be asked without a network."))
+        UnsplashSession(failing: .notSupported("Unsplash is not available without a network."))
     }
 }

@@ -3,9 +3,9 @@ internal import ProviderKit
 internal import Quoting
 internal import Synchronization
 
-/// A user of Unsplash who is logged in.
+/// The session of a user at Unsplash.
 ///
-/// Only asks and translates. What it keeps is the name that the user has now, and the topics for an hour.
+/// It stores only the current user name, and the topics for an hour.
 final class UnsplashSession: RemoteLikes, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = UnsplashSource.likes.id
@@ -13,15 +13,15 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     private let client: Result<UnsplashClient, ProviderError>
     private let logger: Logger?
     private let now: @Sendable () -> Timestamp
-    private let kept = Mutex(Kept())
+    private let cache = Mutex(Cache())
 
-    private struct Kept {
-        /// As the service told in this session.
+    private struct Cache {
+        /// The user name that the service sent in this session.
         var username: String?
         var topics: (sources: [Source], time: Timestamp)?
     }
 
-    /// As many as the service gives at once.
+    /// The maximum number of photos that the service returns at once.
     private static let photosPerPage = 30
     private static let topicsLifetime = Duration.seconds(3600)
 
@@ -43,7 +43,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
     }
 
-    /// Makes a session that throws the error whatever it is asked.
+    /// Creates a session in which every call throws the error.
     init(failing error: ProviderError) {
         (events, continuation) = AsyncStream.makeStream()
         logger = nil
@@ -57,7 +57,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     private static func reason(_ error: ProviderError) -> String {
         switch error {
         case .notConfigured(let text), .notSupported(let text): text
-        default: "Unsplash cannot be asked."
+        default: "Unsplash is not available."
         }
     }
 
@@ -72,10 +72,10 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         ] + (try await topics())
     }
 
-    /// The topics; those of before, or none, where they cannot be had.
+    /// Returns the topics. If they cannot be fetched, returns the previous ones, or none.
     private func topics() async throws -> [Source] {
         let client = try client.get()
-        let known = kept.withLock { $0.topics }
+        let known = cache.withLock { $0.topics }
         if let known, known.time <= now(), now() < known.time + Self.topicsLifetime {
             return known.sources
         }
@@ -86,56 +86,56 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
                 try await client.send(.get, ["topics"], query, about: .topics))
             let sources = list.elements.compactMap(\.source)
             let time = now()
-            kept.withLock { $0.topics = (sources, time) }
+            cache.withLock { $0.topics = (sources, time) }
             return sources
         } catch let error as CancellationError {
             throw error
         } catch {
-            logger?.info("The topics cannot be had", metadata: ["error": "\(error)"])
+            logger?.info("Cannot fetch the topics", metadata: ["error": "\(error)"])
             return known?.sources ?? []
         }
     }
 
     // MARK: Photos
 
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = UnsplashSource(source) else {
             throw ProviderError.notFound("There is no source \(source.text.quoted) at Unsplash.")
         }
-        let place = try PageToken(place)
-        guard kind == .likes else { return try await walk(kind, place, client) }
+        let token = try PageToken(pageToken)
+        guard kind == .likes else { return try await fetchShiftedPage(kind, token, client) }
         let username = try await username(client)
         do {
-            return try await walk(kind, place, client, username: username.text)
+            return try await fetchShiftedPage(kind, token, client, username: username.text)
         } catch ProviderError.notFound(let text) {
-            // Users may give themselves another name.
+            // The user may have changed the user name.
             guard !username.isFresh, case let renamed = try await profile().username,
                 renamed != username.text
             else { throw ProviderError.notFound(text) }
-            return try await walk(kind, place, client, username: renamed)
+            return try await fetchShiftedPage(kind, token, client, username: renamed)
         }
     }
 
-    /// A page, where it is by now: what has left the source since the page before was read has moved it up, and
-    /// what has arrived at the top has moved it down.
-    private func walk(
-        _ source: UnsplashSource, _ place: PageToken, _ client: UnsplashClient,
+    /// Fetches a page at its current number: removals since the previous page was fetched have shifted it forward, and
+    /// new photos have shifted it back.
+    private func fetchShiftedPage(
+        _ source: UnsplashSource, _ token: PageToken, _ client: UnsplashClient,
         username: String = ""
     ) async throws -> RemotePage {
-        var page = try await read(source, place.number, client, username)
+        var page = try await fetchSinglePage(source, token.number, client, username)
         guard source.hasExactTotal, let total = page.total else { return page }
-        for number in place.before(total: total, perPage: Self.photosPerPage) {
-            let missed = try await read(source, number, client, username)
-            page.photos = missed.photos + page.photos
+        for number in token.pagesToReread(total: total, perPage: Self.photosPerPage) {
+            let previous = try await fetchSinglePage(source, number, client, username)
+            page.photos = previous.photos + page.photos
         }
         guard source.growsAtTop,
-            let next = place.after(total: total, perPage: Self.photosPerPage)
+            let next = token.shifted(total: total, perPage: Self.photosPerPage)
         else { return page }
-        return try await walk(source, next, client, username: username)
+        return try await fetchShiftedPage(source, next, client, username: username)
     }
 
-    private func read(
+    private func fetchSinglePage(
         _ source: UnsplashSource, _ number: Int, _ client: UnsplashClient, _ username: String
     ) async throws -> RemotePage {
         let (path, query) = source.request(username: username)
@@ -152,13 +152,13 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         } else {
             list = try client.decode(LenientList<PhotoRecord>.self, response)
         }
-        guard !list.isNonsense else { throw Refusal.nonsense("a list without photos") }
-        total = ModelMapping.count(total)
+        guard !list.isNonsense else { throw Refusal.invalidResponse("a list without photos") }
+        total = ServiceNumber.count(total)
         let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)
         return RemotePage(
             list.elements.compactMap { record in
-                client.translation.photo(record, isOfLikes: source == .likes)
+                client.mapping.photo(record, isInLikes: source == .likes)
             },
             next: next.map { PageToken(number: $0, total: total).text }, total: total)
     }
@@ -169,8 +169,8 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         guard id.isOfUnsplash else { throw missing }
         let response = try await client.send(.get, ["photos", id.text], about: .photo(id))
         let record = try client.decode(PhotoRecord.self, response)
-        // Under `random`, and under the names in addresses of pages, there are photos of other ids.
-        guard record.id == id.text, let photo = client.translation.photo(record) else {
+        // `random`, and the slugs in page addresses, lead to photos with other IDs.
+        guard record.id == id.text, let photo = client.mapping.photo(record) else {
             throw missing
         }
         return photo
@@ -178,7 +178,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func countDownload(_ photo: RemotePhoto) async throws {
         let client = try client.get()
-        // Its credentials go along, and so it goes to the API alone, wherever the note came from.
+        // The request carries the credentials: it is sent only to the API, whatever the source of the note.
         guard let address = WebAddress(photo.note), address.origin == client.settings.api.origin
         else { return }
         _ = try await client.send(.get, url: address.text, about: .download)
@@ -193,27 +193,27 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         }
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
-        // A page for people comes from somebody in between.
+        // An HTML page comes from an intermediary.
         guard !response.isPage else {
-            throw Refusal.nonsense("a page for people")
+            throw Refusal.invalidResponse("an HTML page")
         }
-        // It is done, whatever the answer says.
+        // The status confirms the like; the body is optional.
         let record = try? client.decode(LikeRecord.self, response)
-        return ModelMapping.count(record?.likes)
+        return ServiceNumber.count(record?.likes)
     }
 
     // MARK: The user
 
     func profile() async throws -> Profile {
-        let profile = try await client.get().me()
-        kept.withLock { $0.username = profile.username }
+        let profile = try await client.get().currentUser()
+        cache.withLock { $0.username = profile.username }
         return profile
     }
 
-    /// The name that the user has now: likes are found under it, and under an old one may be somebody
-    /// else's. `isFresh` says whether the service was asked just now.
+    /// Returns the current user name, by which likes are requested; the former name of a user may belong to another
+    /// user. `isFresh` is true if the name was fetched in this call.
     private func username(_ client: UnsplashClient) async throws -> (text: String, isFresh: Bool) {
-        if let known = kept.withLock({ $0.username }) { return (known, false) }
+        if let known = cache.withLock({ $0.username }) { return (known, false) }
         return (try await profile().username, true)
     }
 }

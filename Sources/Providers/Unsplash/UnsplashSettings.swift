@@ -1,10 +1,10 @@
 internal import ProviderKit
 
-/// What is configured for Unsplash, checked.
+/// The settings of the provider, validated.
 struct UnsplashSettings: Hashable, Sendable {
-    /// Where the API is, without a slash at the end.
+    /// The address of the API, without a trailing slash.
     let api: WebAddress
-    /// Where people log in, without a slash at the end.
+    /// The address of the login pages, without a trailing slash.
     let web: WebAddress
     /// The port of the redirect address.
     let redirectPort: UInt16
@@ -15,7 +15,8 @@ struct UnsplashSettings: Hashable, Sendable {
         web = try Self.address("WebUrl", settings, default: "https://unsplash.com")
         let port = settings["RedirectPort"] ?? "43117"
         guard port.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let port = UInt16(port), port > 0 else {
-            throw Self.wrong("RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
+            throw Self.configurationError(
+                "RedirectPort", "has to be a number from 1 to 65535, such as 43117.")
         }
         redirectPort = port
     }
@@ -26,14 +27,17 @@ struct UnsplashSettings: Hashable, Sendable {
         var text = settings[key] ?? `default`
         while text.hasSuffix("/") { text.removeLast() }
         guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
-        else { throw wrong(key, "is no address of a service, such as \(`default`).") }
+        else {
+            throw configurationError(key, "is not the address of a service, such as \(`default`).")
+        }
         guard address.isSafe else {
-            throw wrong(key, "has to begin with https://; http:// is for this computer alone.")
+            throw configurationError(
+                key, "has to begin with https://; http:// is only for this computer.")
         }
         return address
     }
 
-    private static func wrong(_ key: String, _ what: String) -> ProviderError {
-        .notConfigured("\(key) of [Provider unsplash] in imagefeed.conf \(what)")
+    private static func configurationError(_ key: String, _ rule: String) -> ProviderError {
+        .notConfigured("\(key) of [Provider unsplash] in imagefeed.conf \(rule)")
     }
 }

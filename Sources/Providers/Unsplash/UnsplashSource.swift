@@ -3,17 +3,17 @@ internal import ProviderKit
 /// The sources of Unsplash.
 enum UnsplashSource: Hashable, Sendable {
     case editorial
-    /// What the account's user likes.
+    /// The photos that the user likes.
     case likes
     case topic(String)
     case collection(String)
     case user(String)
     case search(String)
 
-    /// How long a name, or the words of a search, may be, in bytes.
+    /// The maximum length of a name or of search terms, in bytes.
     private static let maximumLength = 256
 
-    /// nil for an id that no source has.
+    /// Creates a source from its ID; nil for an ID of no source.
     init?(_ id: SourceID) {
         switch id.text {
         case "editorial": self = .editorial
@@ -44,13 +44,13 @@ enum UnsplashSource: Hashable, Sendable {
         }
     }
 
-    /// Whether a photo that leaves moves those after it up, and the total down, truly. The totals of
-    /// searches are guesses that differ from page to page.
+    /// True if each removed photo decreases the total and shifts the photos after it. The totals of searches are
+    /// estimates that differ from page to page.
     var hasExactTotal: Bool {
         if case .search = self { false } else { true }
     }
 
-    /// Whether photos arrive at the top alone. Into topics and collections they are put by people.
+    /// True if new photos are only added at the top. Photos of topics and collections are added at any position.
     var growsAtTop: Bool {
         switch self {
         case .editorial, .likes, .user: true
@@ -58,9 +58,9 @@ enum UnsplashSource: Hashable, Sendable {
         }
     }
 
-    /// What is asked of the API.
+    /// Returns the request for the source.
     ///
-    /// - Parameter username: The name that the account's user has now.
+    /// - Parameter username: The current user name of the account.
     /// - Returns: The segments of the path and the parameters, neither escaped.
     func request(username: String) -> (path: [String], query: [(name: String, value: String)]) {
         switch self {
@@ -73,8 +73,8 @@ enum UnsplashSource: Hashable, Sendable {
         }
     }
 
-    /// Whether a name is one segment of a path once it is escaped. `.` and `..` have no escaped form that
-    /// every server takes for a name.
+    /// Returns true if a name is a single path segment after escaping. `.` and `..` have no escaped form that every
+    /// server accepts as a name.
     private static func isSegment(_ name: String) -> Bool {
         isText(name) && name != "." && name != ".."
     }
@@ -86,7 +86,7 @@ enum UnsplashSource: Hashable, Sendable {
 }
 
 extension PhotoID {
-    /// Whether it can be the id of a photo of Unsplash: `_yT_vva8zSc`.
+    /// True if the ID has the form of a photo ID of Unsplash, such as `_yT_vva8zSc`.
     var isOfUnsplash: Bool {
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy { byte in

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A person as the API gives them.
+/// A user, as the API describes it.
 struct UserRecord: Decodable {
     /// The stable ID; a user may change the user name.
     let id: String?
@@ -8,9 +8,9 @@ struct UserRecord: Decodable {
     let name: String?
     let bio: String?
     let location: String?
-    /// The address of their page.
+    /// The address of the user's page.
     let page: String?
-    /// The address of their picture, 128 pixels wide.
+    /// The address of the avatar, 128 pixels wide.
     let avatar: String?
     let totalLikes: Int?
 

@@ -1,18 +1,18 @@
 /// A character reference: `&amp;`, `&#39;`, `&#x1F600;`.
 ///
-/// Source: WHATWG HTML §13.2.5.72 to §13.2.5.80; the names of HTML 4, and `apos`. A name of the many others stays
-/// as it is written.
+/// Source: WHATWG HTML §13.2.5.72 to §13.2.5.80; the names of HTML 4, and `apos`. Other names stay unresolved in the
+/// text.
 enum CharacterReference {
-    /// The longest name that is known, with room.
+    /// The limit of the length of a name, longer than the longest known name.
     private static let maximumName = 10
 
-    /// Resolves what begins with `&`.
+    /// Resolves a reference at the start of the input.
     ///
     /// - Parameters:
     ///   - input: Begins with the `&`.
-    ///   - inAttribute: Whether it stands in the value of an attribute, where `&copy=` is none.
-    /// - Returns: The bytes that it stands for, and how many bytes of the input that takes. What is no
-    ///   reference stands for itself.
+    ///   - inAttribute: True in the value of an attribute, where `&copy=` is not a reference.
+    /// - Returns: The UTF-8 bytes of the character, and the length of the reference in the input. Text that is not a
+    ///   reference resolves to `&`, with length 1.
     static func resolve(
         _ input: ArraySlice<UInt8>, inAttribute: Bool
     ) -> (bytes: [UInt8], length: Int) {
@@ -31,7 +31,7 @@ enum CharacterReference {
         if isWhole, let scalar = scalars[String(decoding: word, as: UTF8.self)] {
             return (Array(String(scalar).utf8), word.count + 2)
         }
-        // Some do without the semicolon, and the longest of them counts.
+        // Some names need no semicolon; the longest match counts (§13.2.5.73).
         for length in stride(from: min(word.count, 6), to: 1, by: -1) {
             let name = String(decoding: word.prefix(length), as: UTF8.self)
             guard bare.contains(name), let scalar = scalars[name] else { continue }
@@ -54,7 +54,7 @@ enum CharacterReference {
         let digitsStart = position
         var value: UInt32 = 0
         while position < input.endIndex, let digit = input[position].digit(base: base) {
-            // Beyond Unicode it stays there.
+            // A value beyond Unicode stays at 0x110000 and cannot overflow.
             value = min(value * base + digit, 0x110000)
             position += 1
         }
@@ -63,7 +63,7 @@ enum CharacterReference {
         return (Array(String(scalar(value)).utf8), position - input.startIndex)
     }
 
-    /// What a number stands for: those of Windows-1252 are taken for what their authors meant.
+    /// Returns the character with a number. Numbers from 0x80 to 0x9f mean the characters of Windows-1252 (§13.2.5.80).
     private static func scalar(_ value: UInt32) -> Unicode.Scalar {
         let replacement: Unicode.Scalar = "\u{fffd}"
         if value == 0 { return replacement }
@@ -90,7 +90,7 @@ enum CharacterReference {
             entry.split(separator: "=").first.map(String.init)
         })
 
-    /// Names that are known without the semicolon, too, and what they stand for.
+    /// Names that are also valid without the semicolon, and their characters.
     private static let withoutSemicolon = """
         AElig=c6 AMP=26 Aacute=c1 Acirc=c2 Agrave=c0 Aring=c5 Atilde=c3 Auml=c4 COPY=a9
         Ccedil=c7 ETH=d0 Eacute=c9 Ecirc=ca Egrave=c8 Euml=cb GT=3e Iacute=cd Icirc=ce Igrave=cc
@@ -106,7 +106,7 @@ enum CharacterReference {
         yuml=ff
         """
 
-    /// Names that need the semicolon.
+    /// Names that need the semicolon, and their characters.
     private static let withSemicolon = """
         Alpha=391 Beta=392 Chi=3a7 Dagger=2021 Delta=394 Epsilon=395 Eta=397 Gamma=393 Iota=399
         Kappa=39a Lambda=39b Mu=39c Nu=39d OElig=152 Omega=3a9 Omicron=39f Phi=3a6 Pi=3a0

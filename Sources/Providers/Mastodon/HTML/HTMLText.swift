@@ -1,15 +1,15 @@
-/// The text of a piece of HTML as a reader sees it: paragraphs and lines, without what is hidden.
+/// Converts HTML to the text that a browser displays: paragraphs and lines, without hidden elements.
 ///
-/// A small parser of its own for what statuses and profiles bring along. It never fails, looks at each byte a
-/// bounded number of times, and keeps what it does not understand out of the text.
+/// A small parser for the HTML of statuses and profiles. It never fails, reads each byte a bounded number of times, and
+/// omits markup that it does not know.
 ///
 /// Source: WHATWG HTML §13.2.5 for the tokens, §15.3 for what is a block and what is not rendered, the
 /// algorithm of `innerText` for line breaks; Mastodon's classes `invisible`, `ellipsis` and `quote-inline`.
 enum HTMLText {
-    /// How many bytes of HTML are looked at: servers allow statuses of some thousand characters.
+    /// The number of bytes of HTML that are read; servers allow statuses of some thousand characters.
     static let maximumInput = 256 << 10
 
-    /// What a reader sees.
+    /// Returns the displayed text of `html`.
     static func plain(_ html: String) -> String {
         var tokens = HTMLTokens(Array(html.utf8.prefix(maximumInput)))
         var page = RenderedText()
@@ -25,11 +25,11 @@ enum HTMLText {
     }
 }
 
-/// Text that grows by what elements mean.
+/// The displayed text, built from the tokens in order.
 private struct RenderedText {
-    /// Longer texts are cut off by whoever takes them.
+    /// The size after which parsing stops; `ServiceText` truncates to less.
     private static let maximumOutput = 64 << 10
-    /// How deep elements are told apart. What is nested deeper counts as part of what it is in.
+    /// The maximum depth of the element stack. Deeper elements are treated as part of the element at this depth.
     private static let maximumDepth = 64
 
     private struct Element {
@@ -42,7 +42,7 @@ private struct RenderedText {
     private var elements: [Element] = []
     private var hidden = 0
     private var preformatted = 0
-    /// Line breaks that come before what is next, if anything is.
+    /// The number of line breaks to insert before the next text.
     private var breaks = 0
     private var hasSpace = false
 
@@ -80,7 +80,7 @@ private struct RenderedText {
 
     private mutating func lineBreak() {
         guard hidden == 0 else { return }
-        // Nobody needs more than an empty line.
+        // At most one empty line.
         breaks = min(breaks + 1, 2)
         hasSpace = false
     }
@@ -96,7 +96,7 @@ private struct RenderedText {
         case "br": return lineBreak()
         case "hr": return block("hr")
         case "img":
-            // Emoji that a server has of its own come as pictures here and there.
+            // Some servers send their custom emoji as images.
             if let alternative = tag["alt"] { append(alternative.utf8) }
             return
         case "wbr", "input", "link", "meta", "source", "track", "col", "embed", "area", "base":

@@ -1,11 +1,11 @@
-/// HTML, cut into tags and text.
+/// Splits HTML into tags and text.
 ///
-/// Comments, declarations, and the contents of `script`, `style` and their like are passed over.
+/// Comments, declarations, and the contents of `script`, `style` and similar elements are skipped.
 ///
 /// Source: WHATWG HTML §13.2.5.
 struct HTMLTokens {
     enum Token {
-        /// UTF-8, its character references resolved.
+        /// UTF-8, with resolved character references.
         case text([UInt8])
         case start(Tag)
         /// The name, in lower case.
@@ -17,13 +17,13 @@ struct HTMLTokens {
         let name: String
         fileprivate(set) var attributes: [(name: String, value: String)] = []
 
-        /// The value of an attribute; of several with the name, the first.
+        /// The value of an attribute; the first one if the name occurs several times.
         subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
     }
 
-    /// How many attributes of a tag are kept.
+    /// The number of attributes that are stored for each tag.
     private static let maximumAttributes = 32
-    /// Elements whose contents are no HTML, and are not shown.
+    /// Elements whose contents are not parsed and not displayed.
     private static let rawElements: Set = [
         "script", "style", "iframe", "noembed", "noframes", "noscript", "textarea", "title", "xmp",
         "plaintext",
@@ -31,12 +31,12 @@ struct HTMLTokens {
 
     private let input: [UInt8]
     private var position = 0
-    /// The element whose contents are passed over.
+    /// The element whose contents are skipped next.
     private var rawElement: String?
 
     init(_ input: [UInt8]) { self.input = input }
 
-    /// The next token; nil at the end. An end within a tag ends the text before the tag.
+    /// Returns the next token; nil at the end. Input that ends inside a tag is cut off before the tag.
     mutating func next() -> Token? {
         while position < input.count {
             if let name = rawElement {
@@ -74,7 +74,7 @@ struct HTMLTokens {
         return text
     }
 
-    /// Passes over everything up to the end tag of an element.
+    /// Skips to the end tag of an element.
     private mutating func skipRaw(_ name: String) {
         let name = Array(name.utf8)
         while position < input.count {
@@ -91,7 +91,7 @@ struct HTMLTokens {
 
     // MARK: Markup
 
-    /// Takes what begins with `<`; nil for what is passed over.
+    /// Parses markup that begins with `<`; returns nil for skipped markup.
     private mutating func markup() -> Token? {
         switch self[at: 1] {
         case let byte? where byte.isLetter:
@@ -177,7 +177,7 @@ struct HTMLTokens {
         return .start(Tag(name: name, attributes: attributes))
     }
 
-    /// Takes everything up to and with the `>`; nil where there is none.
+    /// Parses attributes through the closing `>`; returns nil if the input has no `>`.
     private mutating func takeAttributes() -> [(name: String, value: String)]? {
         var attributes: [(name: String, value: String)] = []
         while true {
@@ -213,7 +213,7 @@ struct HTMLTokens {
         }
     }
 
-    /// Takes the value of an attribute, in quotes or without; nil where the end comes first.
+    /// Parses a quoted or unquoted attribute value; returns nil if the input ends before the value does.
     private mutating func takeValue() -> [UInt8]? {
         guard let quote = self[at: 0] else { return nil }
         let isQuoted = quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")

@@ -1,16 +1,16 @@
 internal import ProviderKit
 
-/// A person, as servers give them.
+/// A user, as the API describes it.
 struct AccountRecord: Decodable {
-    /// To ask for their statuses by.
+    /// The ID for requests of the user's statuses.
     let id: String?
     let username: String?
-    /// With the server, where that is another.
+    /// The user name, with the domain for users of other servers.
     let handle: String?
     let displayName: String?
     /// HTML.
     let note: String?
-    /// The same as it was written; only the user's own.
+    /// The note as plain text; only for the logged-in user.
     let plainNote: String?
     let page: String?
     let avatar: String?

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// What a server says of itself.
+/// The instance document, in which a server describes itself.
 struct InstanceRecord: Decodable {
     let version: String
 
@@ -11,16 +11,16 @@ struct InstanceRecord: Decodable {
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Key.self)
         version = try values.decode(String.self, forKey: .version)
-        // Other services have documents with a version, too.
+        // Documents of other services may also have a version.
         let name: String? = values.lenient(.domain) ?? values.lenient(.uri)
         guard name?.isEmpty == false, values.lenient(.title, as: String.self) != nil else {
             throw DecodingError.dataCorruptedError(
-                forKey: .title, in: values, debugDescription: "not of this kind")
+                forKey: .title, in: values, debugDescription: "not an instance document")
         }
     }
 }
 
-/// Where a server lets its users in, by its own words.
+/// The authorization server metadata of a server.
 ///
 /// Source: RFC 8414 §2; docs.joinmastodon.org/methods/oauth for `app_registration_endpoint`.
 struct AuthorizationServerRecord: Decodable {

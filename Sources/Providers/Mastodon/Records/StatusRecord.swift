@@ -1,8 +1,8 @@
 internal import ProviderKit
 
-/// A status, or rather what of it is of use.
+/// The used fields of a status.
 ///
-/// Everything but the id may be missing: servers of many ages and makes answer.
+/// All fields except the ID are optional, because they depend on the server software and its version.
 struct StatusRecord: Decodable {
     let id: String
     let createdAt: String?
@@ -13,18 +13,18 @@ struct StatusRecord: Decodable {
     /// The page of the status.
     let page: String?
     let favourites: Int?
-    /// nil where nobody says, as without a user's token.
+    /// nil if the server does not state it, as for requests without a user's token.
     let isFavourite: Bool?
     let account: AccountRecord?
     let attachments: [AttachmentRecord]
-    /// What the user's filters want done with it.
+    /// The actions of the user's filters that match the status.
     let filterActions: [String]
-    /// The number of the like, by which Pixelfed pages.
+    /// The ID of the like, by which Pixelfed orders the likes.
     let likeNumber: Int?
-    /// The status that this one passes on.
+    /// The boosted status, in an array because a struct cannot contain itself.
     private let boosted: [StatusRecord]
 
-    /// The status itself: what it passes on, if it does.
+    /// The boosted status if this is a boost, otherwise the status itself.
     var original: StatusRecord { boosted.first?.original ?? self }
 
     private enum Key: String, CodingKey {
@@ -62,13 +62,13 @@ struct StatusRecord: Decodable {
             values.lenient(.filtered, as: LenientList<Filtered>.self)?.elements
             .map { $0.filter?.filter_action ?? "warn" } ?? []
         likeNumber = values.lenient(.likeNumber, as: Identifier.self).flatMap { Int($0.text) }
-        // One level: a status that passes on another cannot be passed on itself.
+        // One level is decoded: a boost cannot be boosted.
         let isBoosted = decoder.codingPath.contains { $0.stringValue == Key.reblog.rawValue }
         boosted = isBoosted ? [] : [values.lenient(.reblog)].compactMap(\.self)
     }
 }
 
-/// An id: opaque text. Some servers have sent numbers.
+/// An opaque ID. Some servers have sent numbers.
 struct Identifier: Decodable {
     let text: String
 
@@ -82,7 +82,7 @@ struct Identifier: Decodable {
     }
 }
 
-/// A picture, or something else, that is attached to a status.
+/// An attachment of a status: an image or another medium.
 struct AttachmentRecord: Decodable {
     let id: String
     /// `image`, `gifv`, `video`, `audio`, `unknown`.

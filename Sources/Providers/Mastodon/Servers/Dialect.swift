@@ -43,7 +43,7 @@ enum Dialect: Sendable {
         guard isPlain, numbers.count == 3, !numbers.contains(nil), numbers[0] != 0 else {
             return false
         }
-        // What follows is the name of a fork, not the version of another program.
+        // The build metadata names a fork here, not the version of another program.
         guard let build = parts.dropFirst().first else { return true }
         return build.first?.isLetter == true && !build.contains("git")
     }

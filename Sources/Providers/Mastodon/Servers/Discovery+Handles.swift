@@ -11,7 +11,7 @@ extension Discovery {
     ///   - domain: The domain of the handle.
     ///   - user: The user of the handle, if it is known.
     /// - Returns: The names of other servers, the likeliest first.
-    /// - Throws: `CancellationError`. A domain that does not answer names no server.
+    /// - Throws: `CancellationError`. A domain that does not respond names no server.
     ///
     /// Source: RFC 7033 (WebFinger), RFC 6415 (host-meta); docs.joinmastodon.org/spec/webfinger.
     func handleServers(of domain: String, user: String?) async throws -> [String] {
@@ -33,7 +33,7 @@ extension Discovery {
             } catch is HTTPError {
                 continue
             }
-            // The server that the domain redirects to knows itself best, even if it does not know the user.
+            // The redirect target is the most reliable name of the server, even if it does not know the user.
             let named = [settings.server(at: response.url)] + names(in: response)
             for case let name? in named where name != domain && !servers.contains(name) {
                 servers.append(name)
@@ -54,7 +54,7 @@ extension Discovery {
             guard case .start(let tag) = token, tag.name == "link", tag["rel"] == "lrdd",
                 let template = tag["template"]
             else { continue }
-            // The resource stands in the query: `{uri}`.
+            // The resource is a variable in the query: `{uri}`.
             names.append(settings.serverName(String(template.prefix { $0 != "?" && $0 != "{" })))
         }
         return names

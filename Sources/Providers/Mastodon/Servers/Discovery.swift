@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import ProviderKit
 internal import Quoting
 
@@ -10,7 +9,7 @@ struct Discovery {
     let http: any HTTPClient
     let now: Timestamp
 
-    /// The largest documents seen have 26 kB.
+    /// The maximum size of a document; the largest documents seen have 26 kB.
     private static let maximumBytes = 1 << 20
     private static let timeLimit = Duration.seconds(10)
 
@@ -19,7 +18,7 @@ struct Discovery {
     /// - Parameters:
     ///   - server: The name of the server, or the domain of a handle.
     ///   - user: The user of the handle, if it was one.
-    /// - Returns: The server. For a domain without a server of its own, it is the server that WebFinger or host-meta
+    /// - Returns: The server. For a domain that is not a server, the server that its WebFinger or host-meta document
     ///   names.
     /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; the errors of the requests.
     func discover(_ server: String, user: String?) async throws -> DiscoveredServer {
@@ -27,7 +26,7 @@ struct Discovery {
             return try await describe(server, named: .configuration)
         } catch ProviderError.notSupported(let reason) {
             var failure: any Error = ProviderError.notSupported(reason)
-            // One step only: a server that was found this way names no other.
+            // One step only: the documents of a server that was found in this way are not followed.
             for candidate in try await handleServers(of: server, user: user) {
                 do {
                     return try await describe(candidate, named: .stranger)
@@ -50,7 +49,7 @@ struct Discovery {
         switch try await instance(base, server, source) {
         case .document(let version, let url): (dialect, origin) = (Dialect(version: version), url)
         case .refusal(let response):
-            // A server with limited federation shows its document to its users alone.
+            // A server with limited federation shows its instance document only to its users.
             guard let found = try await closedServer(base, source) else {
                 throw Self.unsupported(server)
             }
@@ -72,15 +71,15 @@ struct Discovery {
         ///   - version: The version that the document states.
         ///   - url: The address of the document, after redirects.
         case document(version: String, url: String)
-        /// The server has the document, and refuses to show it.
+        /// The server has the document and refuses to send it.
         case refusal(HTTPResponse)
         /// The server has no such document.
         case missing
     }
 
-    /// Returns the dialect of a server at which the user is logged in; `other` for a server that does not show it.
+    /// Returns the dialect of a server at which the user is logged in; `other` if the server does not state it.
     ///
-    /// - Throws: The errors that any request has: ``ProviderError/unauthorized``, ``ProviderError/rateLimited(until:)``,
+    /// - Throws: The errors of any request: ``ProviderError/unauthorized``, ``ProviderError/rateLimited(until:)``,
     ///   ``ProviderError/failed(_:)``.
     func dialect(_ server: String) async throws -> Dialect {
         switch try await instance(settings.base(server), server, .configuration) {
@@ -95,7 +94,7 @@ struct Discovery {
     ) async throws -> Instance {
         var refusal: HTTPResponse?
         var failure: HTTPResponse?
-        // Some servers have a broken second version beside a good first one.
+        // Some servers have a broken version 2 and a working version 1.
         for version in ["v2", "v1"] {
             let response = try await get("\(base.text)/api/\(version)/instance", source)
             switch response.status {
@@ -114,9 +113,9 @@ struct Discovery {
         return .missing
     }
 
-    /// Identifies a server that does not show its instance document.
+    /// Identifies a server that refuses to send its instance document.
     ///
-    /// - Returns: The dialect; nil if nothing shows that the server has the API.
+    /// - Returns: The dialect; nil if the server does not appear to have the API.
     private func closedServer(
         _ base: WebAddress, _ source: HTTPRequest.AddressSource
     ) async throws -> Dialect? {
@@ -138,7 +137,7 @@ struct Discovery {
 
     private static func unsupported(_ server: String) -> ProviderError {
         .notSupported(
-            "\(server.excerpt) does not speak the API of Mastodon; check the name of the server.")
+            "\(server.excerpt) does not support the API of Mastodon; check the name of the server.")
     }
 
     // MARK: OAuth document
@@ -149,11 +148,11 @@ struct Discovery {
     ) async throws -> AuthorizationServerRecord? {
         let response = try await get(
             "\(base.text)/.well-known/oauth-authorization-server", source)
-        // Without the document, the application would be registered with other scopes.
+        // Without the document, the client would be registered with other scopes.
         if response.status == 429 { throw error(response, server) }
         guard response.status == 200, let record: AuthorizationServerRecord = Self.decode(response)
         else { return nil }
-        // The document of another issuer does not count (RFC 8414 §3.3).
+        // The document of another issuer is invalid (RFC 8414 §3.3).
         let issuer = record.issuer.flatMap { WebAddress($0) }
         return issuer?.origin == base.origin ? record : nil
     }
@@ -163,10 +162,10 @@ struct Discovery {
     /// Fetches a document without a token.
     ///
     /// - Parameters:
-    ///   - url: Its address.
-    ///   - source: Who named the server. One that is configured to be on this computer may be.
+    ///   - url: The address.
+    ///   - source: The origin of the address. Addresses on this computer always count as configured.
     ///   - accept: The media types.
-    /// - Returns: The response, whatever its status.
+    /// - Returns: The response, with any status.
     /// - Throws: The errors of the HTTP client.
     func get(
         _ url: String, _ source: HTTPRequest.AddressSource,
@@ -184,13 +183,13 @@ struct Discovery {
     }
 
     static func decode<Value: Decodable>(_ response: HTTPResponse) -> Value? {
-        try? JSONDecoder().decode(Value.self, from: Data(response.body))
+        response.decodeJSON(Value.self)
     }
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
         let refusal = Refusal(
             response: response, subject: .server, server: server.excerpt, now: now)
-        return refusal.error ?? refusal.nonsense("status \(response.status)")
+        return refusal.error ?? refusal.invalidResponse("status \(response.status)")
     }
 
     // MARK: Description
@@ -200,15 +199,16 @@ struct Discovery {
     /// - Parameters:
     ///   - base: The address of the server.
     ///   - settings: The port of redirect addresses that are compared exactly.
-    ///   - dialect: The dialect, for what the document does not say; nil as long as it is unknown.
+    ///   - dialect: The dialect, for properties that the document does not state; nil if it is unknown.
     ///   - document: The document of the server.
     /// - Returns: The description.
     static func description(
         _ base: WebAddress, _ settings: MastodonSettings, _ dialect: Dialect? = nil,
         _ document: AuthorizationServerRecord? = nil
     ) -> OAuthDescription {
-        /// An address that the document names, at the server itself: codes and secrets go nowhere else.
-        func own(_ text: String?, else path: String) -> String {
+        /// Returns an address from the document if it is at the server, else the default path. Codes and secrets are
+        /// sent only to the server itself.
+        func ownAddress(_ text: String?, else path: String) -> String {
             guard let address = text.flatMap({ WebAddress($0) }), address.origin == base.origin
             else {
                 return "\(base.text)\(path)"
@@ -216,36 +216,37 @@ struct Discovery {
             return address.text
         }
         var oauth = OAuthDescription(
-            authorizationURL: own(document?.authorization, else: "/oauth/authorize"),
-            tokenURL: own(document?.token, else: "/oauth/token"),
+            authorizationURL: ownAddress(document?.authorization, else: "/oauth/authorize"),
+            tokenURL: ownAddress(document?.token, else: "/oauth/token"),
             scopes: scopes(dialect, document?.scopes), tokenOrigins: [base.origin])
-        // Servers that do not support it ignore it.
+        // Servers without support for PKCE ignore it.
         oauth.usesPKCE = document?.challengeMethods?.contains("S256") ?? true
         oauth.issuer = document?.issuer
         oauth.countsPerApplication = false
         oauth.tokenRefusals += tokenRefusals(base)
         switch dialect {
         case .pixelfed, .snac, .other:
-            // Several redirect addresses become one that matches none (Pixelfed, Friendica); a port that was not
-            // registered is another address (GoToSocial).
+            // Several registered redirect addresses become one that never matches (Pixelfed, Friendica); an address
+            // with a port that was not registered does not match (GoToSocial).
             oauth.showsCode = false
             oauth.redirectPort = settings.redirectPort
         case .mastodon, nil:
-            // Doorkeeper accepts any port of a loopback address.
+            // Doorkeeper accepts any port in a loopback address.
             break
         }
         oauth.revocationURL =
             dialect == .pixelfed && document?.revocation == nil
-            ? nil : own(document?.revocation, else: "/oauth/revoke")
+            ? nil : ownAddress(document?.revocation, else: "/oauth/revoke")
         oauth.registration = ClientRegistration(
-            url: own(document?.registration, else: "/api/v1/apps"),
+            url: ownAddress(document?.registration, else: "/api/v1/apps"),
             fields: ["client_name": "Image Feed", "scopes": oauth.scopes.joined(separator: " ")],
             redirectField: "redirect_uris")
         oauth.registration?.isForOneLogin = dialect == .snac
         return oauth
     }
 
-    /// The answers that refuse a token beside status 401, of all dialects: accounts do not store theirs.
+    /// The responses other than status 401 that reject a token, for all dialects, because accounts do not store their
+    /// dialect.
     private static func tokenRefusals(_ base: WebAddress) -> [TokenRefusal] {
         [
             // Pixelfed.
@@ -257,7 +258,7 @@ struct Discovery {
         ]
     }
 
-    /// The scopes that are requested: no more than is used, as far as the server distinguishes them.
+    /// Returns the requested scopes: the narrowest ones that the server supports.
     private static func scopes(_ dialect: Dialect?, _ supported: [String]?) -> [String] {
         let wanted = ["read:accounts", "read:statuses", "read:favourites", "write:favourites"]
         let isMastodon = dialect == nil || dialect == .mastodon
