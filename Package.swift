@@ -322,7 +322,8 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
                 "BusAPI", "System", "DBus", "LoopbackHTTP", "Plugins", "ProviderKit",
                 "UnsplashProvider", "UnsplashSimulator", "imagefeed-plugin-launcher",
                 .product(name: "Logging", package: "swift-log"),
-            ]))
+            ],
+            path: "Sources/Development/Benchmark"))
 }
 
 // The fuzzer is opt-in: see `dist/fuzz`.

@@ -48,8 +48,7 @@ let parsers: [String: Parser] = [
 @MainActor private func readCursor(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let position = try? FeedPosition(parsing: text) else { return }
-    let again = try? FeedPosition(parsing: position.text)
-    precondition(again?.epoch == position.epoch && again?.position == position.position)
+    precondition((try? FeedPosition(parsing: position.text)) == position)
 }
 
 @MainActor private func readLinkHeader(_ bytes: [UInt8]) {
