@@ -48,7 +48,7 @@ package enum LoopbackSocket {
         }
     }
 
-    /// Returns true if no program listens on a port.
+    /// Returns true if a program can listen on a port.
     package static func isFree(_ port: UInt16) -> Bool {
         let isBound = try? open { socket in
             defer { close(socket) }

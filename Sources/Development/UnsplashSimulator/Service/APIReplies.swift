@@ -22,7 +22,7 @@ extension ServiceState {
         func part(_ index: Int) -> String { index < path.count ? path[index] : "" }
         switch (request.method, part(0), part(1), part(2)) {
         case ("GET", "me", "", ""):
-            return allowed(caller, "read_user") { state, user in
+            return requireScope(caller, "read_user") { state, user in
                 Reply(200, json: state.writer(for: user.username).ownProfile(user))
             }
         case ("POST", "photos", let id, "like"), ("DELETE", "photos", let id, "like"):
@@ -36,11 +36,11 @@ extension ServiceState {
             }
             return Reply(200, json: writer.full(photo, .detail))
         case ("GET", "photos", let id, "download"): return download(id, request, writer)
-        case ("GET", "users", let name, let what): return user(name, what, request, writer)
+        case ("GET", "users", let name, let subpath): return user(name, subpath, request, writer)
         case ("GET", "search", "photos", ""): return search(request, writer)
-        case ("GET", "topics", let slug, let what): return topics(slug, what, request, writer)
-        case ("GET", "collections", let id, let what):
-            return collections(id, what, request, writer)
+        case ("GET", "topics", let slug, let subpath): return topics(slug, subpath, request, writer)
+        case ("GET", "collections", let id, let subpath):
+            return collections(id, subpath, request, writer)
         default: return .errors(404, "Not Found")
         }
     }
@@ -62,7 +62,8 @@ extension ServiceState {
     /// Returns the user of a request's token, if it is valid.
     package func username(_ request: RecordedRequest) -> String? { caller(request)?.username }
 
-    private mutating func allowed(
+    /// Returns the reply for a user with a scope; an error for other callers.
+    private mutating func requireScope(
         _ caller: Caller, _ scope: String,
         _ makeReply: (inout ServiceState, SimulatedUser) -> Reply
     ) -> Reply {
@@ -79,7 +80,7 @@ extension ServiceState {
 
     private mutating func like(_ id: String, _ isLiked: Bool, _ caller: Caller) -> Reply {
         if let refusal = refusalOfLikes { return refusal }
-        return allowed(caller, "write_likes") { state, user in
+        return requireScope(caller, "write_likes") { state, user in
             guard let photo = state.catalogue.photo(id) else {
                 return .errors(404, "Couldn't find Photo")
             }
@@ -194,10 +195,10 @@ extension ServiceState {
     // MARK: Users, topics, collections
 
     private func user(
-        _ name: String, _ what: String, _ request: RecordedRequest, _ writer: DocumentWriter
+        _ name: String, _ subpath: String, _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
         guard let user = catalogue.users[name] else { return .errors(404, "Couldn't find User") }
-        switch what {
+        switch subpath {
         case "": return Reply(200, json: writer.profile(user))
         case "photos": return list(catalogue.photos(of: name), request, writer)
         case "likes":
@@ -213,7 +214,7 @@ extension ServiceState {
     }
 
     private func topics(
-        _ slug: String, _ what: String, _ request: RecordedRequest, _ writer: DocumentWriter
+        _ slug: String, _ subpath: String, _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
         if slug.isEmpty {
             return Listing(catalogue.topics, request, origin: origins.api).reply { items, _ in
@@ -223,7 +224,7 @@ extension ServiceState {
         guard let topic = catalogue.topics.first(where: { $0.slug == slug || $0.id == slug }) else {
             return .errors(404, "Couldn't find Topic")
         }
-        return switch what {
+        return switch subpath {
         case "": Reply(200, json: writer.topic(topic))
         case "photos": list(catalogue.photos(topic.photos), request, writer)
         default: .errors(404, "Not Found")
@@ -231,12 +232,12 @@ extension ServiceState {
     }
 
     private func collections(
-        _ id: String, _ what: String, _ request: RecordedRequest, _ writer: DocumentWriter
+        _ id: String, _ subpath: String, _ request: RecordedRequest, _ writer: DocumentWriter
     ) -> Reply {
         guard let collection = catalogue.collections.first(where: { $0.id == id }) else {
             return .errors(404, "Couldn't find Collection")
         }
-        return switch what {
+        return switch subpath {
         case "": Reply(200, json: writer.collection(collection))
         case "photos": list(catalogue.photos(collection.photos), request, writer)
         default: .errors(404, "Not Found")
