@@ -11,10 +11,10 @@ public protocol ImageProcessor: Sendable {
     ///   - file: The path, in whatever encoding.
     ///   - urgency: Whether somebody waits.
     /// - Returns: What is known.
-    /// - Throws: ``ImageWorkshopError``, but for ``ImageWorkshopError/storageFull``.
+    /// - Throws: ``ImageProcessorError``, but for ``ImageProcessorError/storageFull``.
     func probe(
         _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageWorkshopError) -> ImageFacts
+    ) async throws(ImageProcessorError) -> ImageFacts
 
     /// Makes a smaller image of the same shape, upright. One that is small already keeps its size.
     ///
@@ -23,10 +23,10 @@ public protocol ImageProcessor: Sendable {
     ///   - pixels: How wide and how high it may be, 1 to 4096.
     ///   - encoding: What it is written as.
     ///   - destination: The path of the new image.
-    /// - Throws: ``ImageWorkshopError``.
+    /// - Throws: ``ImageProcessorError``.
     func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
-    ) async throws(ImageWorkshopError)
+    ) async throws(ImageProcessorError)
 
     /// Makes a square PNG of the middle of an image, upright.
     ///
@@ -34,10 +34,10 @@ public protocol ImageProcessor: Sendable {
     ///   - file: The path, in whatever encoding.
     ///   - pixels: Its width and height, 1 to 4096; made larger if need be.
     ///   - destination: The path of the new image.
-    /// - Throws: ``ImageWorkshopError``.
+    /// - Throws: ``ImageProcessorError``.
     func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError)
+    ) async throws(ImageProcessorError)
 
     /// Draws a picture for somebody who has none: initials on a colour, a square PNG.
     ///
@@ -48,10 +48,10 @@ public protocol ImageProcessor: Sendable {
     ///   - name: What the person is called.
     ///   - pixels: Its width and height, 1 to 4096.
     ///   - destination: The path of the new image.
-    /// - Throws: ``ImageWorkshopError``.
+    /// - Throws: ``ImageProcessorError``.
     func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError)
+    ) async throws(ImageProcessorError)
 }
 
 /// Whether somebody waits.
@@ -87,7 +87,7 @@ public enum ImageEncoding: Hashable, Sendable {
 }
 
 /// Why there is no image, or nothing to tell of it.
-public enum ImageWorkshopError: Error, Hashable, Sendable {
+public enum ImageProcessorError: Error, Hashable, Sendable {
     /// There is no such file, or it cannot be read.
     case notReadable(String)
     /// The file holds no image, or a damaged one. It will not do better until it changes.
@@ -102,7 +102,7 @@ public enum ImageWorkshopError: Error, Hashable, Sendable {
 }
 
 /// The sentence for a person.
-extension ImageWorkshopError: CustomStringConvertible {
+extension ImageProcessorError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notReadable(let text), .notSupported(let text), .failed(let text): text
@@ -123,25 +123,25 @@ extension ImageWorkshopError: CustomStringConvertible {
 }
 
 /// The workshop of a world that has none.
-public struct NoImageWorkshop: ImageProcessor {
+public struct UnavailableImageProcessor: ImageProcessor {
     public init() {}
 
     public func probe(
         _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageWorkshopError) -> ImageFacts { throw Self.error }
+    ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
 
     public func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
-    ) async throws(ImageWorkshopError) { throw Self.error }
+    ) async throws(ImageProcessorError) { throw Self.error }
 
     public func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) { throw Self.error }
+    ) async throws(ImageProcessorError) { throw Self.error }
 
     public func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) { throw Self.error }
+    ) async throws(ImageProcessorError) { throw Self.error }
 
-    private static let error = ImageWorkshopError.notSupported(
+    private static let error = ImageProcessorError.notSupported(
         "Images are served as they are only.")
 }

@@ -25,7 +25,7 @@ struct HostileImageTests {
         let world = try WorkshopFixture()
         for (name, bytes) in Self.broken {
             let file = try world.file(bytes)
-            await #expect(throws: ImageWorkshopError.damaged, "\(name)") {
+            await #expect(throws: ImageProcessorError.damaged, "\(name)") {
                 try await world.workshop.scale(file, pixels: 64, as: .png(), to: world.output)
             }
             #expect(!world.outputIsThere(), "\(name)")
@@ -40,7 +40,7 @@ struct HostileImageTests {
     func `an image that is too large is not begun`(width: Int, height: Int) async throws {
         let world = try WorkshopFixture()
         let file = try world.file(TestImages.pngHead(width, height))
-        await #expect(throws: ImageWorkshopError.tooLarge) {
+        await #expect(throws: ImageProcessorError.tooLarge) {
             try await world.workshop.scale(file, pixels: 64, as: .png(), to: world.output)
         }
         // To look at it does no harm.
@@ -74,11 +74,11 @@ struct HostileImageTests {
         while access("\(world.output).imagefeed-part", F_OK) != 0 { await Task.yield() }
         let next = Task { try await world.workshop.probe(other, urgency: .now) }
         kill(process, SIGKILL)
-        await #expect(throws: ImageWorkshopError.self) { try await job.value }
+        await #expect(throws: ImageProcessorError.self) { try await job.value }
         #expect(!world.outputIsThere())
         #expect(try await next.value.width == 50)
         #expect(world.workshop.processID != process)
-        await #expect(throws: ImageWorkshopError.damaged) {
+        await #expect(throws: ImageProcessorError.damaged) {
             try await world.workshop.scale(photo, pixels: 10, as: .png(), to: world.output)
         }
         _ = try world.file(TestImages.jpeg(41, 30))
@@ -93,7 +93,7 @@ struct HostileImageTests {
         let other = try world.file(TestImages.jpeg(50, 30), "other")
         _ = try await world.workshop.probe(other, urgency: .now)
         kill(try #require(world.workshop.processID), SIGSTOP)
-        await #expect(throws: ImageWorkshopError.tooLarge) {
+        await #expect(throws: ImageProcessorError.tooLarge) {
             try await world.workshop.scale(photo, pixels: 10, as: .png(), to: world.output)
         }
         #expect(try await world.workshop.probe(other, urgency: .now).width == 50)
@@ -104,7 +104,7 @@ struct HostileImageTests {
         let world = try WorkshopFixture(program: program)
         let photo = try world.file(TestImages.jpeg(40, 30))
         for _ in 0..<2 {
-            await #expect(throws: ImageWorkshopError.self) {
+            await #expect(throws: ImageProcessorError.self) {
                 try await world.workshop.probe(photo, urgency: .now)
             }
         }

@@ -9,7 +9,7 @@ import Testing
 /// Files that do not respond.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct SlowFileTests {
-    private static let noResponse = ImageWorkshopError.failed(
+    private static let noResponse = ImageProcessorError.failed(
         "The disk with the photo does not respond; try again later.")
 
     @Test func `a file that hangs does not delay other jobs`() async throws {

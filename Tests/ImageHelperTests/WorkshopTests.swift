@@ -94,11 +94,11 @@ struct WorkshopTests {
     @Test func `an image that cannot be written is not half there`() async throws {
         let world = try WorkshopFixture()
         let photo = try world.file(TestImages.jpeg(40, 30))
-        await #expect(throws: ImageWorkshopError.self) {
+        await #expect(throws: ImageProcessorError.self) {
             try await world.workshop.scale(
                 photo, pixels: 10, as: .png(), to: world.directory.appending("nowhere/output"))
         }
-        await #expect(throws: ImageWorkshopError.notReadable("There is no such file.")) {
+        await #expect(throws: ImageProcessorError.notReadable("There is no such file.")) {
             try await world.workshop.scale(
                 Array("/nowhere".utf8), pixels: 10, as: .png(), to: world.output)
         }

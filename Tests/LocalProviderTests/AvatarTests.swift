@@ -146,32 +146,32 @@ import Testing
 
 /// Writes down what it was asked for in place of an image.
 private final class FakeWorkshop: ImageProcessor {
-    let error = Observed<ImageWorkshopError?>(nil)
+    let error = Observed<ImageProcessorError?>(nil)
     /// True while drawing waits.
     let isHeld = Observed(false)
 
     func probe(
         _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageWorkshopError) -> ImageFacts { throw .damaged }
+    ) async throws(ImageProcessorError) -> ImageFacts { throw .damaged }
 
     func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
-    ) async throws(ImageWorkshopError) { throw .damaged }
+    ) async throws(ImageProcessorError) { throw .damaged }
 
     func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         try write("square of \(String(decoding: file, as: UTF8.self))", to: destination)
     }
 
     func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         _ = try? await isHeld.wait { $0 ? nil : true }
         try write("initials of \(name)", to: destination)
     }
 
-    private func write(_ text: String, to path: String) throws(ImageWorkshopError) {
+    private func write(_ text: String, to path: String) throws(ImageProcessorError) {
         if let error = error.value { throw error }
         do {
             try Data(text.utf8).write(to: URL(filePath: path))

@@ -34,7 +34,7 @@ final class PhotosFixture: Sendable {
     /// - Throws: `SystemError`, or what a file could not be written for.
     init(
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
-        cache: String? = nil, photos: [String] = [], images: any ImageProcessor = NoImageWorkshop(),
+        cache: String? = nil, photos: [String] = [], images: any ImageProcessor = UnavailableImageProcessor(),
         files: FileThreads = FileThreads(), clock: ManualClock = ManualClock()
     ) throws {
         let directory = try directory ?? TemporaryDirectory()

@@ -8,7 +8,7 @@ final class ScriptedWorkshop: ImageProcessor {
     /// What is known of photos, by the ends of their paths.
     let facts = Observed<[String: ImageFacts]>([:])
     /// What it throws, if anything.
-    let error = Observed<ImageWorkshopError?>(nil)
+    let error = Observed<ImageProcessorError?>(nil)
     /// The names of the files that were looked into, in this order.
     let probed = Observed<[String]>([])
     /// The images that were made.
@@ -18,7 +18,7 @@ final class ScriptedWorkshop: ImageProcessor {
 
     func probe(
         _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageWorkshopError) -> ImageFacts {
+    ) async throws(ImageProcessorError) -> ImageFacts {
         let path = String(decoding: file, as: UTF8.self)
         probed.append(String(path[(path.lastIndex(of: "/") ?? path.startIndex)...].dropFirst()))
         _ = try? await isHeld.wait { $0 ? nil : true }
@@ -31,7 +31,7 @@ final class ScriptedWorkshop: ImageProcessor {
 
     func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         made.append("\(pixels)")
         _ = try? await isHeld.wait { $0 ? nil : true }
         if let error = error.value { throw error }
@@ -44,9 +44,9 @@ final class ScriptedWorkshop: ImageProcessor {
 
     func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) { throw .failed("not expected") }
+    ) async throws(ImageProcessorError) { throw .failed("not expected") }
 
     func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) { throw .failed("not expected") }
+    ) async throws(ImageProcessorError) { throw .failed("not expected") }
 }

@@ -143,9 +143,9 @@ struct ThumbnailTests {
     }
 
     @Test(arguments: [
-        ImageWorkshopError.notSupported("install it"), .storageFull, .failed("it broke down"),
+        ImageProcessorError.notSupported("install it"), .storageFull, .failed("it broke down"),
     ])
-    func `what may be better next time is tried again`(error: ImageWorkshopError) async throws {
+    func `what may be better next time is tried again`(error: ImageProcessorError) async throws {
         let id = try await world.id("a b")
         images.error.update { $0 = error }
         await #expect(throws: error.asProviderError) {

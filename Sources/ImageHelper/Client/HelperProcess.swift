@@ -56,11 +56,11 @@ final class HelperProcess {
     ///   - trade: What it shall be able to do.
     ///   - idleTime: How long it stays when it has nothing to do.
     ///   - onEnd: Called when it takes no more jobs.
-    /// - Throws: ``ImageWorkshopError/notSupported(_:)`` where there is no helper.
+    /// - Throws: ``ImageProcessorError/notSupported(_:)`` where there is no helper.
     init(
         _ program: String, _ trade: HelperRole, idleTime: Duration,
         onEnd: @escaping (HelperProcess) -> Void
-    ) throws(ImageWorkshopError) {
+    ) throws(ImageProcessorError) {
         guard let (ours, its) = MessageSocket.makePair() else {
             throw .failed("Too many files are open.")
         }

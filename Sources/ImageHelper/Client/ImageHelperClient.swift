@@ -46,7 +46,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     package func probe(
         _ file: [UInt8], urgency: ImageUrgency
-    ) async throws(ImageWorkshopError) -> ImageFacts {
+    ) async throws(ImageProcessorError) -> ImageFacts {
         let reply = try await perform(.probe, reading: file, urgency: urgency)
         guard case .facts(let findings) = reply else { throw Self.misunderstanding }
         return ImageFacts(findings)
@@ -54,7 +54,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     package func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         let output: ImageOutput =
             switch encoding {
             case .png(let texts): .png(texts)
@@ -65,13 +65,13 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     package func square(
         _ file: [UInt8], pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         try await make(.square(pixels: pixels), of: file, destination)
     }
 
     package func initials(
         of name: String, pixels: Int, to destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         try await make(.initials(name: name, pixels: pixels), of: nil, destination)
     }
 
@@ -79,7 +79,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     private func make(
         _ job: ImageJob, of file: [UInt8]?, _ destination: String
-    ) async throws(ImageWorkshopError) {
+    ) async throws(ImageProcessorError) {
         guard case .done = try await perform(job, reading: file, writing: destination) else {
             throw Self.misunderstanding
         }
@@ -90,7 +90,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func perform(
         _ job: ImageJob, reading source: [UInt8]? = nil, writing destination: String? = nil,
         urgency: ImageUrgency = .now
-    ) async throws(ImageWorkshopError) -> ImageReply {
+    ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.misunderstanding }
         if let source {
             let touched = await threads.run(source) { JobFiles.touch(source, $0) }
@@ -116,7 +116,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             await onFiles { discarded.discard() }
             throw .damaged
         }
-        let result: Result<ImageReply, ImageWorkshopError>
+        let result: Result<ImageReply, ImageProcessorError>
         do {
             result = .success(try await ask(job, message, source, jobFiles))
         } catch {
@@ -151,14 +151,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
 
     private func ask(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
-    ) async throws(ImageWorkshopError) -> ImageReply {
+    ) async throws(ImageProcessorError) -> ImageReply {
         // One that ends because it has nothing to do may end just now: the next one has.
         for _ in 0..<2 {
             let process = try helper(for: job)
             let outcome = await process.ask(
                 message, files.descriptors, limits.time(for: job), stalled: limits.stalled)
             switch outcome {
-            case .reply(.failure(let failure)): throw ImageWorkshopError(failure)
+            case .reply(.failure(let failure)): throw ImageProcessorError(failure)
             case .reply(let reply):
                 noteGuards(of: process)
                 return reply
@@ -195,7 +195,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     }
 
     /// A process that can do a job: the one that is there, or a new one.
-    private func helper(for job: ImageJob) throws(ImageWorkshopError) -> HelperProcess {
+    private func helper(for job: ImageJob) throws(ImageProcessorError) -> HelperProcess {
         let trade = job.inputs == 0 ? HelperProcess.HelperRole.draw : .decode
         if let process, process.trade == trade, !process.isOver { return process }
         process?.dismiss()
@@ -214,10 +214,10 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         }
     }
 
-    nonisolated private static let noResponse = ImageWorkshopError.failed(
+    nonisolated private static let noResponse = ImageProcessorError.failed(
         "The disk with the photo does not respond; try again later.")
 
-    nonisolated private static let misunderstanding = ImageWorkshopError.failed(
+    nonisolated private static let misunderstanding = ImageProcessorError.failed(
         "What decodes images is of another version; start the daemon anew.")
 }
 
@@ -249,7 +249,7 @@ extension ImageJob {
     }
 }
 
-extension ImageWorkshopError {
+extension ImageProcessorError {
     nonisolated fileprivate init(_ failure: ImageFailure) {
         self =
             switch failure {

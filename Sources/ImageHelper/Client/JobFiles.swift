@@ -29,7 +29,7 @@ nonisolated struct JobFiles: Sendable {
     /// Reads the first bytes of a file, so that one that does not respond is known before a helper waits for it.
     static func touch(
         _ path: [UInt8], _ progress: FileProgress
-    ) -> Result<Void, ImageWorkshopError> {
+    ) -> Result<Void, ImageProcessorError> {
         openSource(path, progress).map { files in
             defer { files.discard() }
             guard let input = files.input else { return }
@@ -43,7 +43,7 @@ nonisolated struct JobFiles: Sendable {
     /// Opens the file that a job reads.
     static func openSource(
         _ path: [UInt8], _ progress: FileProgress
-    ) -> Result<JobFiles, ImageWorkshopError> {
+    ) -> Result<JobFiles, ImageProcessorError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(unreadable(fault)) }
         var files = JobFiles()
@@ -57,7 +57,7 @@ nonisolated struct JobFiles: Sendable {
     }
 
     /// Opens the file that a job writes.
-    func with(_ destination: String?) -> Result<JobFiles, ImageWorkshopError> {
+    func with(_ destination: String?) -> Result<JobFiles, ImageProcessorError> {
         var files = self
         do {
             if let destination { try files.openDestination(destination) }
@@ -68,7 +68,7 @@ nonisolated struct JobFiles: Sendable {
         }
     }
 
-    private mutating func openSource(_ path: [UInt8]) throws(ImageWorkshopError) {
+    private mutating func openSource(_ path: [UInt8]) throws(ImageProcessorError) {
         // Not blocking: the file may have been replaced by a pipe.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
@@ -85,7 +85,7 @@ nonisolated struct JobFiles: Sendable {
 
     private mutating func openDestination(
         _ path: String
-    ) throws(ImageWorkshopError) {
+    ) throws(ImageProcessorError) {
         destination = path
         // The same for all attempts, so that what a daemon left that was killed does not pile up.
         let partPath = "\(path).imagefeed-part"
@@ -98,13 +98,13 @@ nonisolated struct JobFiles: Sendable {
 
     /// Closes everything, and puts the new file where it is to be if the job was done.
     func finish<Value>(
-        _ result: Result<Value, ImageWorkshopError>
-    ) -> Result<Value, ImageWorkshopError> {
+        _ result: Result<Value, ImageProcessorError>
+    ) -> Result<Value, ImageProcessorError> {
         guard let output, case .success = result else {
             discard()
             return result
         }
-        do throws(ImageWorkshopError) {
+        do throws(ImageProcessorError) {
             try check(output)
             // On the disk before it has its name: after a power cut there is a whole file, or none.
             guard fdatasync(output) == 0, rename(part, destination) == 0 else {
@@ -131,7 +131,7 @@ nonisolated struct JobFiles: Sendable {
     }
 
     /// Looks at what was written: whoever decodes may have been taken over by what it decoded.
-    private func check(_ output: Int32) throws(ImageWorkshopError) {
+    private func check(_ output: Int32) throws(ImageProcessorError) {
         let prefix = [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
             $1 = max(0, pread(output, $0.baseAddress, $0.count, 0))
         }
@@ -141,14 +141,14 @@ nonisolated struct JobFiles: Sendable {
         }
     }
 
-    private static func unreadable(_ code: Int32) -> ImageWorkshopError {
+    private static func unreadable(_ code: Int32) -> ImageProcessorError {
         .notReadable(
             code == ENOENT
                 ? "There is no such file."
                 : "The file cannot be read: \(String(cString: strerror(code))).")
     }
 
-    private static func unwritable(_ code: Int32) -> ImageWorkshopError {
+    private static func unwritable(_ code: Int32) -> ImageProcessorError {
         code == ENOSPC || code == EDQUOT
             ? .storageFull
             : .failed("The image cannot be written: \(String(cString: strerror(code))).")

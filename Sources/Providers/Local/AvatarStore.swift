@@ -43,7 +43,7 @@ final class AvatarStore: Sendable {
     ///
     /// - Throws: `ProviderError`.
     func set(_ user: String, to file: String) async throws {
-        try await make(user) { path throws(ImageWorkshopError) in
+        try await make(user) { path throws(ImageProcessorError) in
             try await self.images.square(Array(file.utf8), pixels: Self.pixels, to: path)
         }
     }
@@ -54,7 +54,7 @@ final class AvatarStore: Sendable {
     /// - Throws: `ProviderError`.
     func draw(_ user: String, name: String) async throws -> Bool {
         guard await path(of: user).isEmpty else { return false }
-        try await make(user, replacing: false) { path throws(ImageWorkshopError) in
+        try await make(user, replacing: false) { path throws(ImageProcessorError) in
             try await self.images.initials(of: name, pixels: Self.pixels, to: path)
         }
         return true
@@ -87,7 +87,7 @@ final class AvatarStore: Sendable {
     /// - Throws: `ProviderError`.
     private func make(
         _ user: String, replacing replaces: Bool = true,
-        _ write: (String) async throws(ImageWorkshopError) -> Void
+        _ write: (String) async throws(ImageProcessorError) -> Void
     ) async throws {
         let name = Self.name(user)
         try await turns(of: name).run {
@@ -100,7 +100,7 @@ final class AvatarStore: Sendable {
             } catch {
                 throw error == .full ? ProviderError.storageFull : .failed("\(error)")
             }
-            do throws(ImageWorkshopError) {
+            do throws(ImageProcessorError) {
                 try await write(path(name, new))
             } catch {
                 throw error.asProviderError

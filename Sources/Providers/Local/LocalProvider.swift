@@ -45,7 +45,7 @@ package final class LocalProvider: Provider {
     ///   - version: Our own version.
     package init(
         pictures: [UInt8], data: String, cache: String,
-        images: any ImageProcessor = NoImageWorkshop(), files: FileThreads = FileThreads(),
+        images: any ImageProcessor = UnavailableImageProcessor(), files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, version: String = "0"
     ) {
         self.files = files

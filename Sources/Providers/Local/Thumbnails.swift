@@ -217,7 +217,7 @@ final class Thumbnails: Sendable {
     private static let tooLarge = (key: "Comment", text: "too large")
 
     /// Why a photo has no thumbnail; nil if nobody has tried, or it has changed since.
-    private static func failure(_ path: String, of original: Original) -> ImageWorkshopError? {
+    private static func failure(_ path: String, of original: Original) -> ImageProcessorError? {
         guard let texts = texts(path), original.matches(texts) else { return nil }
         return texts[tooLarge.key] == tooLarge.text ? .tooLarge : .damaged
     }
@@ -235,7 +235,7 @@ final class Thumbnails: Sendable {
     }
 
     /// Notes that a photo has no thumbnail, so that nobody tries again until it changes.
-    private func noteFailure(_ path: String, _ original: Original, _ reason: ImageWorkshopError) {
+    private func noteFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError) {
         guard (try? PrivateFolder.create(failures)) != nil else { return }
         let part = "\(path).part"
         unlink(part)
