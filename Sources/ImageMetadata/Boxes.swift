@@ -1,20 +1,20 @@
-/// A box of an ISO base media file: a length, a type of four letters, and what is in it.
+/// A box of an ISO base media file: its type, four characters, and the range of its contents.
 ///
 /// Source: ISO/IEC 14496-12 §4.2.
 struct Box {
     let type: [UInt8]
-    /// Where its contents begin and end in the file.
+    /// The range of the contents in the file.
     let contents: Range<Int>
 
     func hasType(_ name: StaticString) -> Bool {
         name.withUTF8Buffer { type.elementsEqual($0) }
     }
 
-    /// The boxes between two places, up to the first that is none.
+    /// Reads the consecutive boxes in a range, up to the first malformed one.
     static func boxes(in source: some ByteSource, _ range: Range<Int>) -> [Box] {
         var boxes: [Box] = []
         var offset = range.lowerBound
-        // More than any file has that is not made to be in the way.
+        // A limit that no ordinary file reaches.
         while boxes.count < 4000, offset < range.upperBound,
             let head = source.bytes(at: offset, 8), var length = head.number(at: 0, 4)
         {
@@ -36,7 +36,7 @@ struct Box {
         return boxes
     }
 
-    /// The contents, if there are not too many.
+    /// Reads the contents; nil if they are larger than 1 MiB.
     func read(_ source: some ByteSource) -> Bytes? {
         contents.count <= 1 << 20 ? source.bytes(at: contents.lowerBound, contents.count) : nil
     }

@@ -1,22 +1,23 @@
 internal import Glibc
 
-/// Bytes that are read where they are needed: a file, or a part of one.
+/// Bytes with random access: a file, or a part of one.
 package protocol ByteSource {
-    /// How many there are.
+    /// The total number of bytes.
     var count: Int { get }
 
     /// Reads bytes.
     ///
-    /// - Returns: `count` of them from `offset` on, or nil: there is never less than was asked for.
+    /// - Returns: Exactly `count` bytes from `offset` on; nil if the range is outside of the source or cannot be read.
     func bytes(at offset: Int, _ count: Int) -> Bytes?
 }
 
-/// A file that is open.
+/// The bytes of an open file.
 package struct FileBytes: ByteSource {
     private let descriptor: Int32
     package let count: Int
 
-    /// - Parameter descriptor: A file open for reading, whose position does not matter.
+    /// - Parameter descriptor: A file open for reading. Its position is not used. The caller keeps it open, and closes
+    ///   it.
     package init(descriptor: Int32) {
         self.descriptor = descriptor
         var status = stat()
@@ -33,7 +34,7 @@ package struct FileBytes: ByteSource {
                     off_t(offset + initialized))
                 if done < 0 && errno == EINTR { continue }
                 guard done > 0 else {
-                    // It was made shorter meanwhile, or the disk fails.
+                    // The file was truncated meanwhile, or the disk fails.
                     isWhole = false
                     return
                 }
@@ -44,7 +45,7 @@ package struct FileBytes: ByteSource {
     }
 }
 
-/// Bytes in memory, every access to which is checked: nil lies outside.
+/// Bytes in memory. Every access is checked: it returns nil outside of the bounds.
 package struct Bytes: ByteSource {
     private let storage: ArraySlice<UInt8>
 
@@ -60,12 +61,12 @@ package struct Bytes: ByteSource {
         return Bytes(storage[start..<start + count])
     }
 
-    /// What is left from `offset` on.
+    /// Returns the bytes from `offset` to the end.
     package func dropping(_ offset: Int) -> Bytes? { bytes(at: offset, count - offset) }
 
     package var array: [UInt8] { Array(storage) }
 
-    /// An unsigned number of up to eight bytes.
+    /// Reads an unsigned number of at most eight bytes.
     func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
         guard let bytes = bytes(at: offset, count)?.storage else { return nil }
         let ordered = isBigEndian ? Array(bytes) : bytes.reversed()

@@ -1,10 +1,10 @@
-/// A date and a time of day, as a camera's clock shows it.
+/// A date and a time of day, as the clock of a camera showed it.
 package struct CivilTime: Hashable, Sendable {
-    /// Seconds since 1970, if that clock showed UTC.
+    /// Seconds since 1970, if the clock showed UTC.
     package let seconds: Int64
-    /// How far the clock was ahead of UTC, in seconds; nil where the camera did not note it.
+    /// The offset of the clock from UTC in seconds; nil if the camera did not record it.
     package let offset: Int?
-    /// The decimal digits of the fraction of a second, `25` for a quarter; empty if the camera did not note it.
+    /// The decimal digits of the fraction of a second, `25` for a quarter; empty if the camera did not record it.
     package var fraction = ""
 
     package init(seconds: Int64, offset: Int?) {
@@ -12,12 +12,12 @@ package struct CivilTime: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Reads `2026:11:21 06:22:00`; nil for anything else, and for days that no calendar has.
+    /// Reads `2026:11:21 06:22:00`; nil for other text, and for dates that do not exist.
     ///
     /// - Parameters:
-    ///   - text: The time, as EXIF writes it.
-    ///   - offset: The offset, `+01:00`; what is malformed counts as missing.
-    ///   - fraction: The digits of the fraction of a second; what is malformed counts as missing.
+    ///   - text: The time in the form of EXIF.
+    ///   - offset: The offset, `+01:00`. A malformed one counts as missing.
+    ///   - fraction: The digits of the fraction of a second. Malformed ones count as missing.
     init?(_ text: [UInt8], offset: [UInt8]?, fraction: [UInt8]? = nil) {
         func number(_ range: Range<Int>) -> Int? {
             guard text[range].allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
@@ -31,7 +31,7 @@ package struct CivilTime: Hashable, Sendable {
             let second = number(17..<19), year >= 1800, 1...12 ~= month,
             1...Self.days(in: month, of: year) ~= day, hour < 24, minute < 60, second < 61
         else { return nil }
-        // Days since 1970, with years that begin in March.
+        // Days since 1970, with years that begin in March, so that the leap day is the last day of a year.
         let marchYear = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         let days =

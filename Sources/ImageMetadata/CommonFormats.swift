@@ -1,18 +1,19 @@
-/// JPEG: a row of marked segments, of which one tells the size and one may be EXIF.
+/// Reads the header of a JPEG file: a sequence of marked segments. The frame header has the size, an APP1 segment may
+/// contain EXIF.
 ///
 /// Source: ITU-T T.81 Annex B.
 func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var offset = 2
     var exif: Exif?
     var size: (width: Int, height: Int)?
-    // More segments than any camera writes.
+    // A limit that no ordinary file reaches.
     for _ in 0..<2000 {
         guard let head = source.bytes(at: offset, 4), head.number(at: 0, 1) == 0xff,
             let marker = head.number(at: 1, 1), let length = head.number(at: 2, 2)
         else { break }
         switch marker {
         case 0xff:
-            // A byte to fill.
+            // A fill byte.
             offset += 1
             continue
         case 0x01, 0xd0...0xd8:
@@ -32,7 +33,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             }
         default: break
         }
-        // From here on there are pixels, or nothing.
+        // Pixels, or the end of the image, follow.
         guard marker != 0xda, marker != 0xd9, length >= 2 else { break }
         offset += 2 + length
     }
@@ -42,9 +43,9 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     return header
 }
 
-/// Whether the mark of the end follows somewhere. Among pixels it does not occur.
+/// Returns true if the marker of the end (EOI) follows. It does not occur in pixel data.
 private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
-    // Mostly it is the last there is.
+    // In most files it is at the very end.
     let end = max(0, source.count - 2)
     if source.bytes(at: end, 2)?.number(at: 0, 2) == 0xffd9 { return true }
     var offset = start
@@ -54,14 +55,14 @@ private func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
         for index in block.indices.dropFirst() where block[index] == 0xd9 {
             if block[index - 1] == 0xff { return true }
         }
-        // The mark may lie across.
+        // The marker may cross the boundary of two blocks.
         offset += max(1, block.count - 1)
         if block.count < 2 { break }
     }
     return false
 }
 
-/// PNG: a row of chunks, the first of which tells the size.
+/// Reads the header of a PNG file: a sequence of chunks, the first of which has the size.
 ///
 /// Source: PNG, third edition, §5.3, §11.2.1, §11.3.3.5.
 func readPNG(_ source: some ByteSource) -> ImageHeader? {
@@ -90,7 +91,7 @@ func readPNG(_ source: some ByteSource) -> ImageHeader? {
     return header
 }
 
-/// WebP: RIFF, with the size in a chunk for the purpose, or in the head of the picture.
+/// Reads the header of a WebP file, which is RIFF. The size is in the chunk `VP8X`, or in the header of the bitstream.
 ///
 /// Source: RFC 9649 §2; RFC 6386 §9.1.
 func readWebP(_ source: some ByteSource) -> ImageHeader? {
@@ -101,8 +102,8 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
         guard let head = source.bytes(at: offset, 8),
             let length = head.number(at: 4, 4, isBigEndian: false)
         else { break }
-        func number(_ place: Int, _ count: Int) -> Int? {
-            source.bytes(at: offset + 8 + place, count)?
+        func number(_ position: Int, _ count: Int) -> Int? {
+            source.bytes(at: offset + 8 + position, count)?
                 .number(at: 0, count, isBigEndian: false)
         }
         if head.hasText("VP8X"), let width = number(4, 3), let height = number(7, 3) {
@@ -118,7 +119,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
         } else if head.hasText("EXIF"), 8...1 << 20 ~= length,
             let block = source.bytes(at: offset + 8, length)
         {
-            // Some put JPEG's mark in front.
+            // Some encoders write the prefix that JPEG uses.
             exif = (block.hasText("Exif\0\0") ? block.dropping(6) : block).flatMap(Exif.init)
         }
         offset += 8 + length + length % 2
@@ -126,6 +127,8 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     return size.map { ImageHeader(width: $0.width, height: $0.height, exif) }
 }
 
+/// Reads the header of a GIF file.
+///
 /// Source: GIF89a §18.
 func readGIF(_ source: some ByteSource) -> ImageHeader? {
     guard let head = source.bytes(at: 6, 4),
@@ -135,7 +138,8 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
     return ImageHeader(width: width, height: height)
 }
 
-/// Windows bitmaps: the oldest header has narrower fields; a negative height tells that the top comes first.
+/// Reads the header of a Windows bitmap. The oldest header has narrower fields. A negative height means that the top
+/// row comes first.
 func readBMP(_ source: some ByteSource) -> ImageHeader? {
     guard let head = source.bytes(at: 14, 12),
         let length = head.number(at: 0, 4, isBigEndian: false)
@@ -144,8 +148,8 @@ func readBMP(_ source: some ByteSource) -> ImageHeader? {
     guard let width = head.number(at: 4, fieldBytes, isBigEndian: false),
         let height = head.number(at: 4 + fieldBytes, fieldBytes, isBigEndian: false)
     else { return nil }
-    let isUpsideDown = fieldBytes == 4 && height > Int(Int32.max)
-    return ImageHeader(width: width, height: isUpsideDown ? 1 << 32 - height : height)
+    let isTopDown = fieldBytes == 4 && height > Int(Int32.max)
+    return ImageHeader(width: width, height: isTopDown ? 1 << 32 - height : height)
 }
 
 func readTIFF(_ source: some ByteSource) -> ImageHeader? {

@@ -1,37 +1,38 @@
-/// What EXIF tells that is of use here. A block is TIFF: a table of fields, one of which leads to a second
-/// table; no other table is looked at, and none twice.
+/// The used properties of an EXIF block. The block is a TIFF table of fields; one field refers to a second table. Only
+/// these two tables are read, each once, so that reading always ends.
 ///
 /// Source: CIPA DC-008 (EXIF 2.32), TIFF 6.0.
 struct Exif {
     var orientation: ImageOrientation?
     var taken: CivilTime?
-    /// Of a TIFF file.
+    /// The size in a TIFF file.
     var size: (width: Int, height: Int)?
 
-    private static let mostFields = 1000
+    private static let maximumFields = 1000
 
-    /// Reads a block; nil if it is none.
+    /// Reads a block; nil if it is malformed.
     init?(_ source: some ByteSource) {
-        guard let table = TIFFTable.first(of: source, mostFields: Self.mostFields) else {
+        guard let table = TIFFTable.first(of: source, maximumFields: Self.maximumFields) else {
             return nil
         }
         orientation = table.number(0x112).flatMap(ImageOrientation.init)
         if let width = table.number(0x100), let height = table.number(0x101) {
             size = (width, height)
         }
-        guard let place = table.number(0x8769),
+        guard let tableOffset = table.number(0x8769),
             let details = TIFFTable(
-                source, at: place, isBigEndian: table.isBigEndian, mostFields: Self.mostFields)
+                source, at: tableOffset, isBigEndian: table.isBigEndian,
+                maximumFields: Self.maximumFields)
         else { return }
-        let offset = details.text(0x9010)
+        let zone = details.text(0x9010)
         taken =
             details.text(0x9003).flatMap {
                 CivilTime(
-                    $0, offset: details.text(0x9011) ?? offset, fraction: details.text(0x9291))
+                    $0, offset: details.text(0x9011) ?? zone, fraction: details.text(0x9291))
             }
             ?? details.text(0x9004).flatMap {
                 CivilTime(
-                    $0, offset: details.text(0x9012) ?? offset, fraction: details.text(0x9292))
+                    $0, offset: details.text(0x9012) ?? zone, fraction: details.text(0x9292))
             }
     }
 }
@@ -39,25 +40,27 @@ struct Exif {
 /// A table of fields in a TIFF file.
 private struct TIFFTable {
     let isBigEndian: Bool
-    /// Twelve bytes a field: tag, type, count, and the value or where it is.
+    /// Twelve bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
 
-    /// The first table of a file.
-    static func first(of source: some ByteSource, mostFields: Int) -> TIFFTable? {
+    /// Reads the first table of a file.
+    static func first(of source: some ByteSource, maximumFields: Int) -> TIFFTable? {
         guard let head = source.bytes(at: 0, 8) else { return nil }
         let isBigEndian = head.hasText("MM")
         guard isBigEndian || head.hasText("II"),
             head.number(at: 2, 2, isBigEndian: isBigEndian) == 42,
-            let place = head.number(at: 4, 4, isBigEndian: isBigEndian)
+            let tableOffset = head.number(at: 4, 4, isBigEndian: isBigEndian)
         else { return nil }
-        return TIFFTable(source, at: place, isBigEndian: isBigEndian, mostFields: mostFields)
+        return TIFFTable(
+            source, at: tableOffset, isBigEndian: isBigEndian, maximumFields: maximumFields)
     }
 
-    init?(_ source: some ByteSource, at place: Int, isBigEndian: Bool, mostFields: Int) {
+    init?(_ source: some ByteSource, at tableOffset: Int, isBigEndian: Bool, maximumFields: Int) {
         guard
-            let count = source.bytes(at: place, 2)?.number(at: 0, 2, isBigEndian: isBigEndian),
-            count <= mostFields, let fields = source.bytes(at: place + 2, 12 * count)
+            let count = source.bytes(at: tableOffset, 2)?.number(
+                at: 0, 2, isBigEndian: isBigEndian),
+            count <= maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
         else { return nil }
         self.source = source
         self.isBigEndian = isBigEndian
@@ -79,7 +82,7 @@ private struct TIFFTable {
         fields.number(at: offset, count, isBigEndian: isBigEndian)
     }
 
-    /// A single number, of type SHORT or LONG.
+    /// Reads a single number of type SHORT or LONG.
     func number(_ tag: Int) -> Int? {
         guard let (type, count, offset) = field(tag), count == 1 else { return nil }
         switch type {
@@ -89,7 +92,7 @@ private struct TIFFTable {
         }
     }
 
-    /// A short text, without the zero bytes and spaces at its end.
+    /// Reads a text of at most 64 bytes, without the zero bytes and spaces at its end.
     func text(_ tag: Int) -> [UInt8]? {
         guard let (type, count, offset) = field(tag), type == 2, 1...64 ~= count else { return nil }
         let bytes =

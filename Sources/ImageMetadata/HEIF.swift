@@ -1,12 +1,12 @@
-/// HEIF and AVIF: items with properties. The size is that of the primary item, turned as its properties say;
-/// EXIF is an item of its own, and what it says of the orientation does not count.
+/// Reads the header of a HEIF or AVIF file: items with properties. The size is that of the primary item, rotated as its
+/// properties state. EXIF is a separate item; its orientation is ignored.
 ///
 /// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
 func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     guard let meta = Box.boxes(in: source, 0..<source.count).first("meta"),
         meta.contents.count >= 4
     else { return nil }
-    // A version and flags come first.
+    // The contents begin with a version and flags.
     let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
     guard let primary = boxes.first("pitm")?.read(source),
         let id = primary.number(at: 4, primary.number(at: 0, 1) == 0 ? 2 : 4),
@@ -17,7 +17,7 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     else { return nil }
     let all = Box.boxes(in: source, list.contents)
     var size: (width: Int, height: Int)?
-    var isTurned = false
+    var isRotated = false
     for index in propertyIndices(of: id, table) where all.indices.contains(index - 1) {
         let property = all[index - 1]
         guard let bytes = property.read(source) else { continue }
@@ -26,19 +26,19 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
         {
             size = (width, height)
         } else if property.hasType("irot"), let angle = bytes.number(at: 0, 1) {
-            isTurned = angle & 1 == 1
+            isRotated = angle & 1 == 1
         }
     }
     guard let size else { return nil }
     var header =
-        isTurned
+        isRotated
         ? ImageHeader(width: size.height, height: size.width)
         : ImageHeader(width: size.width, height: size.height)
     header.taken = exifBlock(source, boxes).flatMap(Exif.init)?.taken
     return header
 }
 
-/// The numbers of an item's properties, from 1.
+/// Returns the indices of the properties of an item, counted from 1.
 private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
     guard let version = table.number(at: 0, 1), let flags = table.number(at: 1, 3),
         let count = table.number(at: 4, 4)
@@ -52,7 +52,7 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
         else { return [] }
         offset += idBytes + 1
         if id == item {
-            // The highest bit says whether a reader has to know the property.
+            // The highest bit marks an essential property.
             let mask = indexBytes == 1 ? 0x7f : 0x7fff
             return (0..<properties).compactMap {
                 table.number(at: offset + $0 * indexBytes, indexBytes).map { $0 & mask }
@@ -63,12 +63,12 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
     return []
 }
 
-/// The TIFF block of the item that is EXIF.
+/// Reads the TIFF block of the EXIF item.
 private func exifBlock(_ source: some ByteSource, _ boxes: [Box]) -> Bytes? {
     guard let item = exifItem(source, boxes), let locations = boxes.first("iloc")?.read(source),
-        let place = location(of: item, locations), 4...1 << 20 ~= place.count,
-        let bytes = source.bytes(at: place.lowerBound, place.count),
-        // Where the block begins, counted from here.
+        let range = location(of: item, locations), 4...1 << 20 ~= range.count,
+        let bytes = source.bytes(at: range.lowerBound, range.count),
+        // The offset of the block, counted from the byte after this number.
         let skipped = bytes.number(at: 0, 4)
     else { return nil }
     return bytes.dropping(4 + skipped)
@@ -85,13 +85,13 @@ private func exifItem(_ source: some ByteSource, _ boxes: [Box]) -> Int? {
         guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1), version >= 2
         else { continue }
         let idBytes = version == 2 ? 2 : 4
-        // Version and flags, the id, an index, the type.
+        // Preceded by version and flags (4 bytes), the item ID and an index (2 bytes).
         if bytes.hasText("Exif", at: 4 + idBytes + 2) { return bytes.number(at: 4, idBytes) }
     }
     return nil
 }
 
-/// Where in the file an item lies that is in one piece.
+/// Returns the range of an item in the file, if it consists of one extent.
 private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
     guard let version = table.number(at: 0, 1), version <= 2,
         let widths = table.number(at: 4, 2)
@@ -110,7 +110,7 @@ private func location(of item: Int, _ table: Bytes) -> Range<Int>? {
             method = value & 15
             offset += 2
         }
-        // A reference to other data, then what all extents are counted from.
+        // A data reference index, and the base offset of all extents.
         guard let base = table.number(at: offset + 2, baseBytes),
             let extents = table.number(at: offset + 2 + baseBytes, 2)
         else { return nil }

@@ -1,16 +1,16 @@
 package import ProviderKit
 
-/// What the headers of an image file say of the image in it.
+/// The properties of an image according to the headers of its file.
 ///
-/// The file may be anybody's: whatever it says, reading ends soon and stays within the file.
+/// The file may be malicious: reading it is bounded in time and never leaves the file.
 package struct ImageHeader: Hashable, Sendable {
-    /// In pixels, as they are stored.
+    /// Stored width in pixels.
     package var width: Int
-    /// In pixels, as they are stored.
+    /// Stored height in pixels.
     package var height: Int
     package var orientation = ImageOrientation.upright
     package var taken: CivilTime?
-    /// Whether the file ends where its format says that it does, as far as that is looked at.
+    /// False if the file is known to be truncated.
     package var isWhole = true
 
     init(width: Int, height: Int, _ exif: Exif? = nil) {
@@ -20,11 +20,11 @@ package struct ImageHeader: Hashable, Sendable {
         taken = exif?.taken
     }
 
-    /// Reads the headers of a file; nil if it does not say how large its image is, as damaged ones.
+    /// Reads the headers of a file; nil if they do not contain the size of the image, for example in a damaged file.
     ///
     /// - Parameters:
     ///   - source: The file.
-    ///   - format: What it is, by its first bytes.
+    ///   - format: The format according to the first bytes of the file.
     package init?(_ source: some ByteSource, format: ImageFormat) {
         let header: ImageHeader? =
             switch format {
@@ -43,13 +43,13 @@ package struct ImageHeader: Hashable, Sendable {
         self = header
     }
 
-    /// Width and height of the image as it is shown.
+    /// Width and height of the image with the orientation applied.
     package var shownSize: (width: Int, height: Int) {
         orientation.swapsSides ? (height, width) : (width, height)
     }
 }
 
-/// How the pixels of a file lie, as EXIF numbers it: 1 is upright.
+/// The orientation of the stored pixels, with the values of EXIF: 1 is upright.
 package enum ImageOrientation: Int, Sendable {
     case upright = 1
     case mirrored
@@ -60,6 +60,6 @@ package enum ImageOrientation: Int, Sendable {
     case rightMirrored
     case right
 
-    /// Whether what is stored as the width is shown as the height.
+    /// True if the stored width is the shown height.
     package var swapsSides: Bool { rawValue >= 5 }
 }

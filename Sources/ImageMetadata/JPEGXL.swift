@@ -1,4 +1,5 @@
-/// JPEG XL: the codestream's head, bare or in a box. Its orientation counts, not that of EXIF.
+/// Reads the header of a JPEG XL file: a codestream, bare or in a box. Its orientation takes precedence over that of
+/// EXIF.
 ///
 /// Source: ISO/IEC 18181-1 Annex D; ISO/IEC 18181-2 §9.
 func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
@@ -9,7 +10,7 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
         if let box = boxes.first("jxlc") {
             start = box.contents.lowerBound
         } else if let box = boxes.first("jxlp") {
-            // The number of the part comes first.
+            // The box begins with the number of the part.
             start = box.contents.lowerBound + 4
         } else {
             return nil
@@ -42,7 +43,7 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
     return bits.isExhausted ? nil : header
 }
 
-/// Bits, the lowest of each byte first.
+/// A reader of bits, from the lowest to the highest of each byte.
 private struct BitReader {
     private let bytes: ArraySlice<UInt8>
     private var position = 0
@@ -50,16 +51,16 @@ private struct BitReader {
 
     init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-    /// A number; zeros from the end on.
+    /// Reads a number. Bits after the end are zeros.
     mutating func read(_ count: Int) -> Int {
         var value = 0
-        for place in 0..<count {
+        for bit in 0..<count {
             let index = bytes.startIndex + position / 8
             guard index < bytes.endIndex else {
                 isExhausted = true
                 return value
             }
-            value |= Int(bytes[index] >> UInt8(position % 8) & 1) << place
+            value |= Int(bytes[index] >> UInt8(position % 8) & 1) << bit
             position += 1
         }
         return value

@@ -1,4 +1,4 @@
-/// Red, green and blue, 0 to 255 each.
+/// A color with components from 0 to 255.
 package struct RGBColor: Hashable, Sendable {
     package let red: UInt8
     package let green: UInt8
@@ -12,37 +12,37 @@ package struct RGBColor: Hashable, Sendable {
     }
 }
 
-/// PNG files as far as it takes no decoder: those of one colour, and the texts of others.
+/// A writer of PNG files of one color, and a reader of the texts in PNG files. Neither needs a decoder.
 ///
 /// Source: PNG, third edition, §5, §10, §11.3.3.3; RFC 1950, RFC 1951 §3.2.4.
 package enum PNGFile {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-    /// A file with an image of one colour.
+    /// Returns a file with an image of one color.
     ///
     /// - Parameters:
-    ///   - color: The colour.
-    ///   - width: In pixels.
-    ///   - height: In pixels.
-    ///   - texts: Go along as `tEXt`; keys and texts are ASCII.
+    ///   - color: The color of all pixels.
+    ///   - width: The width in pixels.
+    ///   - height: The height in pixels.
+    ///   - texts: Written as `tEXt` chunks; keys and texts are ASCII.
     /// - Returns: The bytes of the file.
     package static func plain(
         _ color: RGBColor, width: Int, height: Int, texts: [String: String] = [:]
     ) -> [UInt8] {
         var file = signature
-        // One bit a pixel, of a palette.
+        // One bit per pixel, indexes into a palette of one color.
         append("IHDR", bigEndian(width) + bigEndian(height) + [1, 3, 0, 0, 0], to: &file)
         append("PLTE", [color.red, color.green, color.blue], to: &file)
         for (key, text) in texts.sorted(by: { $0.key < $1.key }) {
             append("tEXt", Array(key.utf8) + [0] + Array(text.utf8), to: &file)
         }
-        // Every row is a filter, none, and zeros.
+        // Each row consists of the filter type 0, none, and zeros.
         append("IDAT", zeros(height * (1 + (width + 7) / 8)), to: &file)
         append("IEND", [], to: &file)
         return file
     }
 
-    /// Reads the texts of a file; nil if it is no PNG, or not a whole one.
+    /// Reads the texts of a file; nil if it is not a complete PNG file.
     package static func texts(_ source: some ByteSource) -> [String: String]? {
         guard source.bytes(at: 0, 8)?.array == signature else { return nil }
         var texts: [String: String] = [:]
@@ -64,12 +64,12 @@ package enum PNGFile {
         return nil
     }
 
-    /// A key and its text. In the longer form there are flags, for texts that are packed, and a language and
-    /// a translation of the key in between.
+    /// Splits the data of a chunk into a key and its text. In `iTXt`, compression flags, a language and a translated
+    /// key are between the two. Compressed texts are ignored.
     private static func text(_ data: [UInt8], isPlain: Bool) -> (String, String)? {
         let parts = data.split(
             separator: 0, maxSplits: isPlain ? 1 : 5, omittingEmptySubsequences: false)
-        // The flags are zeros themselves: packed by no method.
+        // The two compression flags are zeros, which are split as separators. Empty parts mean: not compressed.
         guard parts.count == (isPlain ? 2 : 6), isPlain || parts[1].isEmpty && parts[2].isEmpty,
             let text = parts.last
         else { return nil }
@@ -85,7 +85,7 @@ package enum PNGFile {
         file += bigEndian(data.count) + body + bigEndian(Int(crc(body)))
     }
 
-    /// zlib's form of zeros, not compressed.
+    /// Returns zeros as a zlib stream without compression.
     private static func zeros(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = [0x78, 0x01]
         var rest = count
@@ -99,7 +99,7 @@ package enum PNGFile {
             }
             bytes += [UInt8](repeating: 0, count: block)
         } while rest > 0
-        // Adler-32 of zeros: the low sum stays 1, the high one counts them.
+        // Adler-32 of zeros: the low sum stays 1, the high sum is their number.
         return bytes + bigEndian((count % 65_521) << 16 | 1)
     }
 

@@ -8,7 +8,7 @@ struct CivilTimeTests {
         ("1999:12:31 12:00:00", 946_641_600), ("1800:03:01 00:00:00", -5_359_564_800),
         ("2100:03:01 00:00:00", 4_107_542_400),
     ])
-    func `a camera's time counts from 1970`(text: String, seconds: Int64) {
+    func `a time is converted to seconds since 1970`(text: String, seconds: Int64) {
         #expect(CivilTime(Array(text.utf8), offset: nil)?.seconds == seconds)
     }
 
@@ -18,7 +18,7 @@ struct CivilTimeTests {
         "2024-01-01 00:00:00", "2024:01:01T00:00:00", "2024:01:01 00:00:00Z",
         "+024:01:01 00:00:00", "2024:01:01 00:00",
     ])
-    func `what is no time is none`(text: String) {
+    func `an invalid time is rejected`(text: String) {
         #expect(CivilTime(Array(text.utf8), offset: nil) == nil)
     }
 
@@ -26,7 +26,7 @@ struct CivilTimeTests {
         ("+01:00", 3600), ("-09:30", -34_200), ("+00:00", 0), ("+15:00", nil), ("01:00", nil),
         ("Z", nil), ("+1:00x", nil),
     ])
-    func `an offset is one, or is missing`(text: String, seconds: Int?) {
+    func `an invalid offset counts as missing`(text: String, seconds: Int?) {
         let time = CivilTime(Array("2024:01:01 00:00:00".utf8), offset: Array(text.utf8))
         #expect(time?.offset == seconds && time != nil)
     }

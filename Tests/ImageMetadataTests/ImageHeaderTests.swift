@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageMetadata
 
-/// Sizes, orientations and dates out of the headers of files.
+/// Sizes, orientations and dates in the headers of files.
 struct ImageHeaderTests {
     private static let files: [(format: ImageFormat, bytes: [UInt8])] = [
         (.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
@@ -12,7 +12,7 @@ struct ImageHeaderTests {
         (.jpegXL, Samples.jpegXL),
     ]
 
-    @Test func `every format tells its size`() throws {
+    @Test func `the size is read from every format`() throws {
         for (format, bytes) in Self.files {
             let header = try #require(
                 ImageHeader(Bytes(bytes), format: format), "\(format)")
@@ -21,23 +21,23 @@ struct ImageHeaderTests {
     }
 
     @Test(arguments: [ImageFormat.jpeg, .png, .webP, .tiff, .heic])
-    func `where there is EXIF, it tells when the photo was taken`(format: ImageFormat) throws {
+    func `the capture time is read from EXIF`(format: ImageFormat) throws {
         let bytes = try #require(Self.files.first { $0.format == format }?.bytes)
         let taken = ImageHeader(Bytes(bytes), format: format)?.taken
         #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
     }
 
-    @Test func `a file that ends before its end is not whole`() throws {
+    @Test func `a truncated file is not whole`() throws {
         #expect(ImageHeader(Bytes(Samples.jpeg), format: .jpeg)?.isWhole == true)
         #expect(ImageHeader(Bytes(Samples.jpeg.dropLast(2)), format: .jpeg)?.isWhole == false)
-        // What some cameras put behind is no harm.
+        // Some cameras append data.
         let more = Samples.jpeg + [UInt8](repeating: 7, count: 300_000)
         #expect(ImageHeader(Bytes(more), format: .jpeg)?.isWhole == true)
         #expect(ImageHeader(Bytes(Samples.png), format: .png)?.isWhole == true)
         #expect(ImageHeader(Bytes(Samples.png.dropLast(12)), format: .png)?.isWhole == false)
     }
 
-    @Test func `whatever is in a file, reading it ends`() {
+    @Test func `reading a damaged file ends`() {
         var random = SplitMix(state: 20_261_121)
         for (format, bytes) in Self.files {
             for _ in 0..<400 {
@@ -61,7 +61,7 @@ struct ImageHeaderTests {
         }
     }
 
-    @Test func `PNG files are written as they are read`() throws {
+    @Test func `reading a written PNG file returns its size and texts`() throws {
         let texts = ["Thumb::URI": "file:///a%20b", "Thumb::MTime": "7"]
         for (width, height) in [(1, 1), (1000, 700)] {
             let file = Bytes(
@@ -70,7 +70,7 @@ struct ImageHeaderTests {
             let header = try #require(ImageHeader(file, format: .png))
             #expect(header.shownSize == (width, height))
             #expect(PNGFile.texts(Bytes(file.array.dropLast(12))) == nil)
-            // Of the bytes that are packed, all zeros, before the checksum of the chunk and the last chunk.
+            // The Adler-32 of the uncompressed bytes, all zeros, precedes the checksum of the chunk and the last chunk.
             // Source: RFC 1950, §8.2.
             var sums = (low: 1, high: 0)
             for _ in 0..<height * (1 + (width + 7) / 8) {
@@ -83,7 +83,7 @@ struct ImageHeaderTests {
     }
 }
 
-/// Numbers that are the same each time.
+/// A random number generator with a fixed seed.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

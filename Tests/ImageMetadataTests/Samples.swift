@@ -1,7 +1,7 @@
 import ImageMetadata
 
-/// The least that is a file of each format: 300 wide and 400 high as shown, taken at noon of 29 February 2024,
-/// an hour ahead of UTC, where the format has room for that.
+/// Minimal files of each format. They are 300 pixels wide and 400 high as shown, and were taken at noon of 29 February
+/// 2024, one hour ahead of UTC, if the format can store that.
 enum Samples {
     private static func big(_ number: Int, _ count: Int) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
@@ -16,7 +16,7 @@ enum Samples {
             + (type == 3 ? big(value, 2) + [0, 0] : big(value, 4))
     }
 
-    /// Stored lying on its side: 400 wide and 300 high, to be turned.
+    /// Stored as 400 by 300 pixels, with an orientation that rotates it.
     static let exif: [UInt8] = {
         let first =
             field(0x100, 3, 1, 400) + field(0x101, 4, 1, 300) + field(0x112, 3, 1, 6)
@@ -63,7 +63,7 @@ enum Samples {
 
     static let gif = Array("GIF89a".utf8) + little(300, 2) + little(400, 2) + [0, 0, 0]
 
-    /// The top comes first.
+    /// The negative height means that the top row comes first.
     static let bmp =
         Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + little(40, 4)
         + little(300, 4) + little(-400, 4) + little(1, 2)
@@ -94,7 +94,8 @@ enum Samples {
         return head + meta(place) + box("mdat", big(0, 4) + exif)
     }()
 
-    /// Not small; a height of nine bits, the ratio given by a width, nothing else told.
+    /// Not the small form. A height of nine bits, no ratio but a width of nine bits, all other fields at their
+    /// defaults.
     static let jpegXL: [UInt8] = {
         var bits: [Int] = [0]
         func add(_ value: Int, _ count: Int) {
