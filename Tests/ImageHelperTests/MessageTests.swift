@@ -1,7 +1,7 @@
 import ImageProtocol
 import Testing
 
-/// What the two sides say to each other.
+/// The encoding of the messages between the daemon and the image helper.
 struct MessageTests {
     private static let jobs: [ImageJob] = [
         .probe, .scale(pixels: 256, .png(["Thumb::URI": "file:///%C3%A4", "Software": ""])),
@@ -15,12 +15,12 @@ struct MessageTests {
         .failure(.cannotWrite(28)), .failure(.misunderstood),
     ]
 
-    @Test func `messages are read as they were written`() throws {
+    @Test func `decoding a message returns the encoded value`() throws {
         for job in Self.jobs { #expect(ImageJob(message: try #require(job.message)) == job) }
         for reply in Self.replies { #expect(ImageReply(message: reply.message) == reply) }
     }
 
-    @Test func `what is too short, too long or out of range is no message`() throws {
+    @Test func `a message that is too short, too long or out of range is rejected`() throws {
         for message in try Self.jobs.map({ try #require($0.message) }) {
             for count in 0..<message.count {
                 #expect(ImageJob(message: Array(message[..<count])) == nil)
@@ -39,7 +39,7 @@ struct MessageTests {
         )
     }
 
-    @Test func `whatever comes, nothing breaks`() {
+    @Test func `decoding random bytes never crashes`() {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
             var bytes = (0..<Int.random(in: 0...64)).map { _ in

@@ -12,7 +12,7 @@ struct SlowFileTests {
     private static let noResponse = ImageProcessorError.failed(
         "The disk with the photo does not respond; try again later.")
 
-    @Test func `a file that hangs does not delay other jobs`() async throws {
+    @Test func `a hanging file does not delay other jobs`() async throws {
         let isHanging = Observed(true)
         var limits = FileThreads.Limits()
         limits.timeout = .seconds(1)
@@ -25,17 +25,17 @@ struct SlowFileTests {
                 }
                 return 0
             }))
-        let world = try WorkshopFixture(files: threads)
-        let hanging = try world.file(TestImages.jpeg(40, 30), "hanging")
-        let other = try world.file(TestImages.jpeg(50, 30), "other")
+        let fixture = try ImageHelperFixture(files: threads)
+        let hanging = try fixture.file(TestImages.jpeg(40, 30), "hanging")
+        let other = try fixture.file(TestImages.jpeg(50, 30), "other")
         let ended = Observed<[String]>([])
         let job = Task {
             defer { ended.append("hanging") }
-            return try await world.workshop.probe(hanging, urgency: .now)
+            return try await fixture.client.probe(hanging, urgency: .now)
         }
         let next = Task {
             defer { ended.append("other") }
-            return try await world.workshop.probe(other, urgency: .now)
+            return try await fixture.client.probe(other, urgency: .now)
         }
         #expect(try await next.value.width == 50)
         await #expect(throws: Self.noResponse) { try await job.value }
@@ -43,29 +43,30 @@ struct SlowFileTests {
         isHanging.update { $0 = false }
     }
 
-    @Test func `a helper that waits for a file too long is ended, and the file suspended`()
+    @Test func `a helper that waits too long for a file is killed, and the file is suspended`()
         async throws
     {
         let folder = try TemporaryDirectory()
         let program = folder.appending("helper")
-        // A shell writes it: a file that a process of another test has open for writing cannot be executed.
+        // A shell writes the program: a child process of a concurrent test could inherit a descriptor open for writing,
+        // and then the program could not be executed.
         let shell = try ChildProcess(
             "/bin/sh", ["-c", "cat > \"$0\" && chmod 700 \"$0\"", program],
             environment: ["PATH": "/usr/bin:/bin"], input: "#!/bin/sh\nexec sleep 1000\n")
         #expect(try await shell.exitStatus() == .code(0))
         var limits = HelperLimits()
-        limits.stalled = .seconds(1)
+        limits.stallTimeout = .seconds(1)
         let threads = FileThreads()
-        let world = try WorkshopFixture(limits, program: program, files: threads)
-        let photo = try world.file(TestImages.jpeg(40, 30))
+        let fixture = try ImageHelperFixture(limits, program: program, files: threads)
+        let photo = try fixture.file(TestImages.jpeg(40, 30))
         await #expect(throws: Self.noResponse) {
-            try await world.workshop.scale(photo, pixels: 10, as: .png(), to: world.output)
+            try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
         }
-        #expect(!world.outputIsThere())
+        #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))
         await #expect(throws: Self.noResponse) {
-            try await world.workshop.probe(photo, urgency: .now)
+            try await fixture.client.probe(photo, urgency: .now)
         }
-        #expect(world.workshop.processID == nil)
+        #expect(fixture.client.processID == nil)
     }
 }

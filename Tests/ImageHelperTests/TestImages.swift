@@ -2,7 +2,7 @@ import ImageMetadata
 
 @testable import UnsplashSimulator
 
-/// Image files, whole and broken.
+/// Valid and invalid image files.
 enum TestImages {
     static func jpeg(_ width: Int, _ height: Int, exif: [UInt8] = []) -> [UInt8] {
         let file = JPEGImage(width: width, height: height, color: "#204080").file
@@ -17,7 +17,7 @@ enum TestImages {
         PNGFile.plain(RGBColor(0x204080), width: width, height: height)
     }
 
-    /// The head of a PNG that says it is that large, and hardly more.
+    /// A PNG file with a header that states this size, and hardly any pixels.
     static func pngHead(_ width: Int, _ height: Int) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] {
             withUnsafeBytes(of: UInt32(value).bigEndian, Array.init)
@@ -25,7 +25,7 @@ enum TestImages {
         return Array(png(1, 1)[..<16]) + number(width) + number(height) + png(1, 1)[24...]
     }
 
-    /// EXIF with an orientation, and when the photo was taken.
+    /// EXIF with an orientation and a capture time.
     static func exif(
         orientation: UInt16, taken: String = "", offset: String = ""
     ) -> [UInt8] {
@@ -41,7 +41,7 @@ enum TestImages {
         add(2, 0x112, 3, 1, 0, orientation, 0)
         add(0x8769, 4, 1, 0, 38, 0)
         little(UInt32(0))
-        // The second one, at 38, whose texts begin at 68.
+        // The second table, at offset 38. Its texts begin at offset 68.
         add(2, 0x9003, 2, UInt16(taken.utf8.count + 1), 0, 68, 0)
         add(0x9011, 2, UInt16(offset.utf8.count + 1), 0, UInt16(69 + taken.utf8.count), 0)
         little(UInt32(0))

@@ -4,139 +4,136 @@ internal import ImageProtocol
 internal import ProviderKit
 internal import System
 
-/// One image helper, from its start to its end.
+/// A running image helper process.
 ///
-/// Started by the main thread, since it follows the thread that started it.
+/// The main thread starts it: the kernel ends the process together with the thread that started it
+/// (`PR_SET_PDEATHSIG`).
 final class HelperProcess {
-    /// What a helper can do.
-    enum HelperRole: String {
-        case decode
-        case draw
-    }
-
-    /// How a question ended.
+    /// The result of ``perform(_:_:_:stalled:)``.
     enum Outcome {
         case reply(ImageReply)
-        /// It had ended by itself, with nothing done.
-        case over
-        /// It ended over the job.
-        case broken(SpawnedProcess.Exit)
-        /// It was ended, since time was up, over its work or waiting for a disk.
-        case tooSlow(waitedForDisk: Bool)
-        /// It ended before it was ready for anything.
-        case unusable(SpawnedProcess.Exit)
+        /// The process had ended on its own, and did nothing.
+        case ended
+        /// The process crashed during the job.
+        case crashed(SpawnedProcess.Exit)
+        /// The process was killed at a time limit, during its work or while it waited for a disk.
+        case timedOut(waitedForDisk: Bool)
+        /// The process ended before it was ready.
+        case failedToStart(SpawnedProcess.Exit)
     }
 
-    let trade: HelperRole
+    let role: HelperRole
     private let process: SpawnedProcess
     private let socket: MessageSocket
     private let source: any DispatchSourceRead
     private let onEnd: (HelperProcess) -> Void
     private var waiter: CheckedContinuation<Outcome, Never>?
     private var timer: (any DispatchSourceTimer)?
-    /// The end of the present job at the latest.
+    /// The time at which the current job must have ended.
     private var deadline = ContinuousClock.now
-    /// When the process was last seen to work on the present job, and how much it had worked by then.
-    private var lastWork = (time: ContinuousClock.now, ticks: 0)
-    /// How well it is guarded, once it is ready.
-    private(set) var guards: ImageGuards?
-    /// Whether it has ended, or is about to.
-    private(set) var isOver = false
+    /// The time at which the process was last seen working on the current job, and its processor time then.
+    private var lastProgress = (time: ContinuousClock.now, ticks: 0)
+    /// The active restrictions of the process; nil until it is ready.
+    private(set) var restrictions: HelperRestrictions?
+    /// True if the process has ended or is ending.
+    private(set) var hasEnded = false
 
-    /// What the environment tells of where libraries and fonts are.
+    /// The environment variables with the locations of libraries and fonts.
     private static let variables = [
         "FONTCONFIG_FILE", "FONTCONFIG_PATH", "GDK_PIXBUF_MODULE_FILE", "HOME", "LANG", "LC_ALL",
         "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_DIRS", "XDG_DATA_HOME",
     ]
 
-    /// Starts one.
+    /// Starts a process.
     ///
     /// - Parameters:
     ///   - program: The path of the helper.
-    ///   - trade: What it shall be able to do.
-    ///   - idleTime: How long it stays when it has nothing to do.
-    ///   - onEnd: Called when it takes no more jobs.
-    /// - Throws: ``ImageProcessorError/notSupported(_:)`` where there is no helper.
+    ///   - role: The jobs that it must be able to perform.
+    ///   - idleTimeout: The time after which an idle process ends.
+    ///   - onEnd: Called when the process accepts no more jobs.
+    /// - Throws: ``ImageProcessorError/notSupported(_:)`` if the helper cannot be started.
     init(
-        _ program: String, _ trade: HelperRole, idleTime: Duration,
+        _ program: String, _ role: HelperRole, idleTimeout: Duration,
         onEnd: @escaping (HelperProcess) -> Void
     ) throws(ImageProcessorError) {
-        guard let (ours, its) = MessageSocket.makePair() else {
-            throw .failed("Too many files are open.")
+        guard let (localEnd, remoteEnd) = MessageSocket.makePair() else {
+            throw .failed(
+                "The image helper cannot be started: too many files are open; try again later.")
         }
-        defer { close(its.descriptor) }
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { if nothing >= 0 { close(nothing) } }
+        defer { close(remoteEnd.descriptor) }
+        let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { if nullDevice >= 0 { close(nullDevice) } }
         let milliseconds =
-            idleTime.components.seconds * 1000
-            + idleTime.components.attoseconds / 1_000_000_000_000_000
+            idleTimeout.components.seconds * 1000
+            + idleTimeout.components.attoseconds / 1_000_000_000_000_000
         do {
             process = try SpawnedProcess(
-                program, [trade.rawValue, "\(getpid())", "\(milliseconds)"],
+                program, [role.rawValue, "\(getpid())", "\(milliseconds)"],
                 environment: Self.environment(),
-                descriptors: [0: nothing, 1: nothing, 2: nothing, 3: its.descriptor])
+                descriptors: [0: nullDevice, 1: nullDevice, 2: nullDevice, 3: remoteEnd.descriptor])
         } catch {
-            close(ours.descriptor)
-            throw .notSupported("Images cannot be made: \(error)")
+            close(localEnd.descriptor)
+            throw .notSupported("The image helper cannot be started: \(error)")
         }
-        self.trade = trade
+        self.role = role
         self.onEnd = onEnd
-        socket = ours
-        _ = fcntl(ours.descriptor, F_SETFL, O_NONBLOCK)
-        source = DispatchSource.makeReadSource(fileDescriptor: ours.descriptor, queue: .main)
-        source.setCancelHandler { close(ours.descriptor) }
-        source.setEventHandler { [self] in arrived() }
+        socket = localEnd
+        _ = fcntl(localEnd.descriptor, F_SETFL, O_NONBLOCK)
+        source = DispatchSource.makeReadSource(fileDescriptor: localEnd.descriptor, queue: .main)
+        source.setCancelHandler { close(localEnd.descriptor) }
+        source.setEventHandler { [self] in receiveMessages() }
         source.activate()
     }
 
-    /// Its process id, which it has until its end was waited for.
+    /// The process ID. It stays valid until the exit status was read.
     var id: Int32 { process.id }
 
-    /// Has a job done. One at a time.
+    /// Performs a job. Only one job may run at a time.
     ///
     /// - Parameters:
-    ///   - message: The job.
-    ///   - descriptors: What goes along.
-    ///   - limit: How long it may take.
-    ///   - stallLimit: How long it may wait for a disk at a time.
-    /// - Returns: How that ended.
-    func ask(
-        _ message: [UInt8], _ descriptors: [Int32], _ limit: Duration,
-        stalled stallLimit: Duration
+    ///   - message: The encoded job.
+    ///   - descriptors: The descriptors sent with it.
+    ///   - timeout: The time limit of the job.
+    ///   - stallTimeout: The time limit of each wait for a disk.
+    /// - Returns: The result of the job.
+    func perform(
+        _ message: [UInt8], _ descriptors: [Int32], _ timeout: Duration,
+        stalled stallTimeout: Duration
     ) async -> Outcome {
-        guard !isOver else { return .over }
-        // If it is gone, that is about to be heard of.
+        guard !hasEnded else { return .ended }
+        // If the process is gone, the end of the socket is reported soon.
         _ = socket.send(message, descriptors)
         return await withCheckedContinuation { continuation in
             waiter = continuation
-            deadline = .now + limit
-            lastWork = (.now, 0)
+            deadline = .now + timeout
+            lastProgress = (.now, 0)
             let timer = DispatchSource.makeTimerSource(queue: .main)
             timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
-            timer.setEventHandler { [self] in checkTime(stallLimit) }
+            timer.setEventHandler { [self] in checkTime(stallTimeout) }
             timer.activate()
             self.timer = timer
         }
     }
 
-    /// Ends the process when its time is up, or when it waits for a disk for too long.
-    private func checkTime(_ stallLimit: Duration) {
-        guard !isOver else { return }
+    /// Kills the process at the time limit, or if it waits for a disk for too long.
+    private func checkTime(_ stallTimeout: Duration) {
+        guard !hasEnded else { return }
         let (isWaiting, ticks) = activity
         let now = ContinuousClock.now
-        if !isWaiting || ticks != lastWork.ticks { lastWork = (now, ticks) }
-        let isStalled = now - lastWork.time >= stallLimit
+        if !isWaiting || ticks != lastProgress.ticks { lastProgress = (now, ticks) }
+        let isStalled = now - lastProgress.time >= stallTimeout
         guard isStalled || now >= deadline else { return }
-        // A process that waits for a disk may end only when that responds; nothing waits for its end.
+        // A process that waits for a disk may end only when the disk responds, so do not wait for its end.
         kill(process.id, SIGKILL)
-        end()
-        resume(.tooSlow(waitedForDisk: isWaiting))
+        awaitExit()
+        resume(.timedOut(waitedForDisk: isWaiting))
     }
 
-    /// Reads from the kernel whether the process waits for a file, and how much processor time it has used, in ticks.
-    /// Within a job it waits for nothing else. File systems in user space let their readers sleep ("S").
+    /// True if the process waits for a file, and its processor time in clock ticks, both from the kernel.
     ///
-    /// Source: proc_pid_stat(5); the name may hold anything, but its end is the last parenthesis.
+    /// During a job it waits for nothing else. Readers of file systems in user space sleep interruptibly (state "S").
+    ///
+    /// Source: proc_pid_stat(5). The name may contain any characters, but it ends at the last parenthesis.
     private var activity: (isWaiting: Bool, ticks: Int) {
         let file = open("/proc/\(process.id)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return (false, 0) }
@@ -145,7 +142,7 @@ final class HelperProcess {
         let count = read(file, &bytes, bytes.count)
         let text = bytes[..<max(0, count)]
         guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return (false, 0) }
-        // The first is the state; user time and system time are the 14th and the 15th of the line.
+        // The first field is the state; user time and system time are the 14th and the 15th of the line.
         let fields = String(decoding: text[(end + 1)...], as: UTF8.self).split(separator: " ")
         guard fields.count > 12 else { return (false, 0) }
         return (
@@ -153,48 +150,48 @@ final class HelperProcess {
         )
     }
 
-    /// Lets it go: it ends when it has nothing to do.
-    func dismiss() {
-        guard !isOver else { return }
+    /// Closes the connection: the process ends when it is idle.
+    func disconnect() {
+        guard !hasEnded else { return }
         shutdown(socket.descriptor, Int32(SHUT_RDWR))
     }
 
-    private func arrived() {
-        while !isOver {
+    private func receiveMessages() {
+        while !hasEnded {
             switch socket.receive() {
             case .nothing: return
-            case .end: end()
+            case .end: awaitExit()
             case .message(let message):
-                // It has nothing to give.
+                // The helper never sends descriptors.
                 for descriptor in message.descriptors { close(descriptor) }
                 switch ImageReply(message: message.bytes) {
-                case .ready(let guards): self.guards = guards
+                case .ready(let restrictions): self.restrictions = restrictions
                 case let reply?: resume(.reply(reply))
                 case nil:
-                    // Somebody else speaks.
+                    // The message is invalid: the helper may be compromised.
                     kill(process.id, SIGKILL)
-                    end()
+                    awaitExit()
                 }
             }
         }
     }
 
-    /// Waits for the end of the process, which has closed its socket, or was killed.
-    private func end() {
-        isOver = true
+    /// Waits in the background for the process to end. It has closed its socket, or was killed.
+    private func awaitExit() {
+        hasEnded = true
         source.cancel()
         onEnd(self)
         DispatchQueue(label: "image-helper-end").async { [process] in
             let exit = process.waitForExit()
-            DispatchQueue.main.async { MainActor.assumeIsolated { self.ended(exit) } }
+            DispatchQueue.main.async { MainActor.assumeIsolated { self.didExit(exit) } }
         }
     }
 
-    private func ended(_ exit: SpawnedProcess.Exit) {
+    private func didExit(_ exit: SpawnedProcess.Exit) {
         if exit == .code(0) {
-            resume(.over)
+            resume(.ended)
         } else {
-            resume(guards == nil ? .unusable(exit) : .broken(exit))
+            resume(restrictions == nil ? .failedToStart(exit) : .crashed(exit))
         }
     }
 

@@ -6,11 +6,11 @@ package import Logging
 package import ProviderKit
 package import System
 
-/// Has images looked into and made by a process of their own, the image helper.
+/// An image processor that runs in a separate process, the image helper.
 ///
-/// There is one at a time at most. It starts when it is needed and goes when nothing was asked for a while, or
-/// when another trade is needed. Whatever ends it fails one job; the next has a new one. A file that ended it
-/// is not tried again until it changes.
+/// At most one process exists. It starts on demand and ends when it has been idle for a while, or when another role is
+/// needed. If it crashes, one job fails and the next job starts a new process. A file that crashed it is rejected until
+/// the file changes.
 @MainActor
 package final class ImageHelperClient: nonisolated ImageProcessor {
     private let program: String
@@ -19,18 +19,18 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private let threads: FileThreads
     private let files = DispatchQueue(label: "image-files")
     private var process: HelperProcess?
-    /// Those who wait for their turn.
+    /// Jobs that wait for their turn.
     private var urgent: [CheckedContinuation<Void, Never>] = []
-    private var later: [CheckedContinuation<Void, Never>] = []
+    private var background: [CheckedContinuation<Void, Never>] = []
     private var isBusy = false
-    private var harmful = CrashingFiles()
-    private var isGuardsNoted = false
+    private var crashingFiles = CrashingFiles()
+    private var hasLoggedRestrictions = false
 
     /// - Parameters:
     ///   - program: The path of the helper.
-    ///   - limits: How long things may take.
+    ///   - limits: The time limits of jobs.
     ///   - files: Opens the files that are read.
-    ///   - logger: Where to report to.
+    ///   - logger: Receives problems of the helper.
     package init(
         program: String, limits: HelperLimits = HelperLimits(), files: FileThreads = FileThreads(),
         logger: Logger
@@ -41,14 +41,14 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         self.logger = logger
     }
 
-    /// The id of the process that is there, if one is.
+    /// The ID of the current process, if there is one.
     package var processID: Int32? { process?.id }
 
     package func probe(
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts {
         let reply = try await perform(.probe, reading: file, urgency: urgency)
-        guard case .facts(let findings) = reply else { throw Self.misunderstanding }
+        guard case .facts(let findings) = reply else { throw Self.versionMismatch }
         return ImageFacts(findings)
     }
 
@@ -81,21 +81,22 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         _ job: ImageJob, of file: [UInt8]?, _ destination: String
     ) async throws(ImageProcessorError) {
         guard case .done = try await perform(job, reading: file, writing: destination) else {
-            throw Self.misunderstanding
+            throw Self.versionMismatch
         }
     }
 
-    /// Does a job when its turn has come. A file that does not respond is known before that, as far as possible, so
-    /// that other jobs do not wait for it.
+    /// Performs a job when its turn has come.
+    ///
+    /// The file is read once before that, if possible, so that other jobs do not wait for a file that does not respond.
     private func perform(
         _ job: ImageJob, reading source: [UInt8]? = nil, writing destination: String? = nil,
         urgency: ImageUrgency = .now
     ) async throws(ImageProcessorError) -> ImageReply {
-        guard let message = job.message else { throw Self.misunderstanding }
+        guard let message = job.message else { throw Self.versionMismatch }
         if let source {
-            let touched = await threads.run(source) { JobFiles.touch(source, $0) }
-            guard let touched else { throw Self.noResponse }
-            try touched.get()
+            let readable = await threads.run(source) { JobFiles.readFirstBytes(source, $0) }
+            guard let readable else { throw Self.noResponse }
+            try readable.get()
         }
         await takeTurn(urgency)
         defer { endTurn() }
@@ -110,15 +111,15 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
             jobFiles = try opened.get()
         }
         let opened = jobFiles
-        jobFiles = try await onFiles { opened.with(destination) }.get()
-        guard !harmful.contains(jobFiles.stamp) else {
+        jobFiles = try await onFiles { opened.openingDestination(destination) }.get()
+        guard !crashingFiles.contains(jobFiles.stamp) else {
             let discarded = jobFiles
             await onFiles { discarded.discard() }
             throw .damaged
         }
         let result: Result<ImageReply, ImageProcessorError>
         do {
-            result = .success(try await ask(job, message, source, jobFiles))
+            result = .success(try await send(job, message, source, jobFiles))
         } catch {
             result = .failure(error)
         }
@@ -134,7 +135,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
         await withCheckedContinuation { continuation in
             switch urgency {
             case .now: urgent.append(continuation)
-            case .later: later.append(continuation)
+            case .later: background.append(continuation)
             }
         }
     }
@@ -142,64 +143,67 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func endTurn() {
         if !urgent.isEmpty {
             urgent.removeFirst().resume()
-        } else if !later.isEmpty {
-            later.removeFirst().resume()
+        } else if !background.isEmpty {
+            background.removeFirst().resume()
         } else {
             isBusy = false
         }
     }
 
-    private func ask(
+    private func send(
         _ job: ImageJob, _ message: [UInt8], _ source: [UInt8]?, _ files: JobFiles
     ) async throws(ImageProcessorError) -> ImageReply {
-        // One that ends because it has nothing to do may end just now: the next one has.
+        // An idle process may end at this moment; a new one has just started.
         for _ in 0..<2 {
             let process = try helper(for: job)
-            let outcome = await process.ask(
-                message, files.descriptors, limits.time(for: job), stalled: limits.stalled)
+            let outcome = await process.perform(
+                message, files.descriptors, limits.time(for: job), stalled: limits.stallTimeout)
             switch outcome {
             case .reply(.failure(let failure)): throw ImageProcessorError(failure)
             case .reply(let reply):
-                noteGuards(of: process)
+                logMissingRestrictions(of: process)
                 return reply
-            case .over: continue
-            case .broken(let exit):
+            case .ended: continue
+            case .crashed(let exit):
                 logger.warning(
-                    "The image helper broke down",
+                    "The image helper crashed",
                     metadata: ["end": "\(exit)", "job": "\(job.kind)"])
-                harmful.insert(files.stamp)
-                throw .failed("What decodes images broke down over this one.")
-            case .tooSlow(waitedForDisk: true):
+                crashingFiles.insert(files.stamp)
+                throw .failed("The image helper crashed on this file; use another image.")
+            case .timedOut(waitedForDisk: true):
                 if let source { threads.suspend(source) }
                 throw Self.noResponse
-            case .tooSlow:
+            case .timedOut:
                 logger.warning(
-                    "The image helper took too long", metadata: ["job": "\(job.kind)"])
-                harmful.insert(files.stamp)
+                    "The image helper exceeded the time limit", metadata: ["job": "\(job.kind)"])
+                crashingFiles.insert(files.stamp)
                 throw .tooLarge
-            case .unusable(let exit):
+            case .failedToStart(let exit):
                 logger.error(
-                    "The image helper does not work", metadata: ["end": "\(exit)"])
-                throw .failed("What decodes images does not work here.")
+                    "The image helper cannot run", metadata: ["end": "\(exit)"])
+                throw .failed(
+                    "The image helper cannot run on this system; see the log of the daemon.")
             }
         }
-        throw .failed("What decodes images ends as soon as it is started.")
+        throw .failed("The image helper ended right after its start; try again.")
     }
 
-    /// Says once where the kernel does less than it could.
-    private func noteGuards(of process: HelperProcess) {
-        guard !isGuardsNoted, let guards = process.guards else { return }
-        isGuardsNoted = true
-        guard !guards.contains(.files) else { return }
-        logger.notice("The kernel has no Landlock; images are decoded with system calls filtered")
+    /// Logs once if the kernel does not support all restrictions.
+    private func logMissingRestrictions(of process: HelperProcess) {
+        guard !hasLoggedRestrictions, let restrictions = process.restrictions else { return }
+        hasLoggedRestrictions = true
+        guard !restrictions.contains(.files) else { return }
+        logger.notice(
+            "Landlock is not available; only the system call filter protects image decoding")
     }
 
-    /// A process that can do a job: the one that is there, or a new one.
+    /// Returns a process that can perform a job: the current one, or a new one.
     private func helper(for job: ImageJob) throws(ImageProcessorError) -> HelperProcess {
-        let trade = job.inputs == 0 ? HelperProcess.HelperRole.draw : .decode
-        if let process, process.trade == trade, !process.isOver { return process }
-        process?.dismiss()
-        let new = try HelperProcess(program, trade, idleTime: limits.idle) { [weak self] ended in
+        let role = job.inputs == 0 ? HelperRole.draw : .decode
+        if let process, process.role == role, !process.hasEnded { return process }
+        process?.disconnect()
+        let new = try HelperProcess(program, role, idleTimeout: limits.idleTimeout) {
+            [weak self] ended in
             if self?.process === ended { self?.process = nil }
         }
         process = new
@@ -217,28 +221,28 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     nonisolated private static let noResponse = ImageProcessorError.failed(
         "The disk with the photo does not respond; try again later.")
 
-    nonisolated private static let misunderstanding = ImageProcessorError.failed(
-        "What decodes images is of another version; start the daemon anew.")
+    nonisolated private static let versionMismatch = ImageProcessorError.failed(
+        "The image helper has another version than the daemon; restart the daemon.")
 }
 
-/// How long the image helper may take.
+/// The time limits of the image helper.
 package struct HelperLimits: Sendable {
-    /// For a job that only looks.
-    package var probing = Duration.seconds(10)
-    /// For a job that makes an image.
-    package var making = Duration.seconds(30)
-    /// How long a job may wait for a disk at a time, without any work in between.
-    package var stalled = Duration.seconds(5)
-    /// How long it stays when it has nothing to do.
-    package var idle = Duration.seconds(10)
+    /// The limit of a job that only reads.
+    package var probeTimeout = Duration.seconds(10)
+    /// The limit of a job that writes an image.
+    package var writeTimeout = Duration.seconds(30)
+    /// The longest wait for a disk without any work in between.
+    package var stallTimeout = Duration.seconds(5)
+    /// The time after which an idle process ends.
+    package var idleTimeout = Duration.seconds(10)
 
     package init() {}
 
-    func time(for job: ImageJob) -> Duration { job.outputs == 0 ? probing : making }
+    func time(for job: ImageJob) -> Duration { job.outputs == 0 ? probeTimeout : writeTimeout }
 }
 
 extension ImageJob {
-    /// For the log, which names nobody's files and names.
+    /// The kind of the job, for the log. File names and user names are not logged.
     fileprivate var kind: String {
         switch self {
         case .probe: "probe"
@@ -260,7 +264,8 @@ extension ImageProcessorError {
                 [ENOSPC, EDQUOT].contains(code)
                     ? .storageFull
                     : .failed("The image cannot be written: \(String(cString: strerror(code))).")
-            case .misunderstood: .failed("What decodes images is of another version.")
+            case .misunderstood:
+                .failed("The image helper has another version than the daemon; restart the daemon.")
             }
     }
 }
@@ -273,7 +278,7 @@ extension ImageFacts {
             taken = Timestamp(secondsSince1970: Int64(shown - offset))
             return
         }
-        // The clock of this computer's zone showed that.
+        // Without a time zone, the local time of this computer is assumed.
         var seconds = time_t(shown)
         var parts = tm()
         gmtime_r(&seconds, &parts)

@@ -4,7 +4,7 @@ internal import Glibc
 internal import ProviderKit
 internal import System
 
-/// What a job reads and writes, open. Used on a queue that may wait for disks.
+/// The open files of a job. Used on a queue that may block on disks.
 nonisolated struct JobFiles: Sendable {
     /// A version of a file.
     struct Stamp: Hashable, Sendable {
@@ -15,19 +15,19 @@ nonisolated struct JobFiles: Sendable {
         let nanoseconds: Int
     }
 
-    /// The file that is read; nil where none is.
+    /// The version of the file that is read; nil if the job reads none.
     private(set) var stamp: Stamp?
     private var input: Int32?
     private var output: Int32?
-    /// Where the new file is written, and where it is to be.
-    private var part = ""
+    /// The path to which the new file is written, and its final path.
+    private var temporaryPath = ""
     private var destination = ""
 
-    /// In the order in which the helper takes them.
+    /// The descriptors in the order that the helper expects.
     var descriptors: [Int32] { [input, output].compactMap(\.self) }
 
-    /// Reads the first bytes of a file, so that one that does not respond is known before a helper waits for it.
-    static func touch(
+    /// Reads the first bytes of a file. If the file does not respond, this blocks instead of the helper.
+    static func readFirstBytes(
         _ path: [UInt8], _ progress: FileProgress
     ) -> Result<Void, ImageProcessorError> {
         openSource(path, progress).map { files in
@@ -57,7 +57,7 @@ nonisolated struct JobFiles: Sendable {
     }
 
     /// Opens the file that a job writes.
-    func with(_ destination: String?) -> Result<JobFiles, ImageProcessorError> {
+    func openingDestination(_ destination: String?) -> Result<JobFiles, ImageProcessorError> {
         var files = self
         do {
             if let destination { try files.openDestination(destination) }
@@ -69,14 +69,14 @@ nonisolated struct JobFiles: Sendable {
     }
 
     private mutating func openSource(_ path: [UInt8]) throws(ImageProcessorError) {
-        // Not blocking: the file may have been replaced by a pipe.
+        // O_NONBLOCK: the file may have been replaced by a pipe.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let descriptor = Glibc.open((path + [0]).map(CChar.init(bitPattern:)), flags)
         guard descriptor >= 0 else { throw Self.unreadable(errno) }
         input = descriptor
         var status = Glibc.stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .notReadable("There is no such file.")
+            throw .notReadable("The path is not a regular file.")
         }
         stamp = Stamp(
             device: UInt(status.st_dev), inode: UInt(status.st_ino), bytes: Int(status.st_size),
@@ -87,16 +87,16 @@ nonisolated struct JobFiles: Sendable {
         _ path: String
     ) throws(ImageProcessorError) {
         destination = path
-        // The same for all attempts, so that what a daemon left that was killed does not pile up.
-        let partPath = "\(path).imagefeed-part"
-        unlink(partPath)
-        let descriptor = Glibc.open(partPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        // The name is the same for all attempts, so that the remains of a killed daemon do not accumulate.
+        let temporaryPath = "\(path).imagefeed-part"
+        unlink(temporaryPath)
+        let descriptor = Glibc.open(temporaryPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.unwritable(errno) }
-        part = partPath
+        self.temporaryPath = temporaryPath
         output = descriptor
     }
 
-    /// Closes everything, and puts the new file where it is to be if the job was done.
+    /// Closes the files, and moves the new file to its final path if the job succeeded.
     func finish<Value>(
         _ result: Result<Value, ImageProcessorError>
     ) -> Result<Value, ImageProcessorError> {
@@ -106,8 +106,8 @@ nonisolated struct JobFiles: Sendable {
         }
         do throws(ImageProcessorError) {
             try check(output)
-            // On the disk before it has its name: after a power cut there is a whole file, or none.
-            guard fdatasync(output) == 0, rename(part, destination) == 0 else {
+            // Synced before the rename: after a power failure the file is complete, or absent.
+            guard fdatasync(output) == 0, rename(temporaryPath, destination) == 0 else {
                 throw Self.unwritable(errno)
             }
         } catch {
@@ -118,33 +118,33 @@ nonisolated struct JobFiles: Sendable {
         return result
     }
 
-    /// Closes everything and keeps nothing.
+    /// Closes the files and deletes the new one.
     func discard() {
         closeAll()
-        if !part.isEmpty { unlink(part) }
+        if !temporaryPath.isEmpty { unlink(temporaryPath) }
     }
 
     private func closeAll() {
         if let output { close(output) }
-        // A network file system may make the last close wait for its server.
+        // On a network file system, the last close may wait for the server.
         if let input { DispatchQueue(label: "file-close").async { close(input) } }
     }
 
-    /// Looks at what was written: whoever decodes may have been taken over by what it decoded.
+    /// Checks the written file, because a malicious image may have compromised the helper.
     private func check(_ output: Int32) throws(ImageProcessorError) {
         let prefix = [UInt8](unsafeUninitializedCapacity: ImageFormat.prefixBytes) {
             $1 = max(0, pread(output, $0.baseAddress, $0.count, 0))
         }
         switch ImageFormat(prefix: prefix) {
         case .png, .jpeg: return
-        default: throw .failed("What decodes images made none.")
+        default: throw .failed("The image helper wrote an invalid image; use another image.")
         }
     }
 
     private static func unreadable(_ code: Int32) -> ImageProcessorError {
         .notReadable(
             code == ENOENT
-                ? "There is no such file."
+                ? "The file does not exist."
                 : "The file cannot be read: \(String(cString: strerror(code))).")
     }
 
@@ -155,7 +155,7 @@ nonisolated struct JobFiles: Sendable {
     }
 }
 
-/// Files that ended the helper, as they were then; the last thousand.
+/// The versions of the last thousand files that crashed the helper, or exceeded the time limit.
 nonisolated struct CrashingFiles {
     private var stamps: Set<JobFiles.Stamp> = []
     private var order: [JobFiles.Stamp] = []

@@ -1,22 +1,22 @@
 internal import Glibc
 internal import ImageProtocol
 
-/// Writes into a file what a library hands out piece by piece, and remembers what went wrong.
+/// A destination for libraries that write in pieces. Remembers the first error.
 final class DescriptorWriter {
     private let descriptor: Int32
     private var code: Int32 = 0
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The writer behind a callback's context.
+    /// Returns the writer in the context of a callback.
     static func from(_ context: UnsafeMutableRawPointer?) -> DescriptorWriter {
-        guard let context else { preconditionFailure("A callback came without its context") }
+        guard let context else { preconditionFailure("The callback has no context") }
         return Unmanaged<DescriptorWriter>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
-    /// - Returns: Whether that worked; if not, nothing more is written.
+    /// - Returns: False after an error. Later calls write nothing.
     func write(_ bytes: UnsafeRawPointer?, _ count: Int) -> Bool {
         guard code == 0, let bytes else { return code == 0 && count == 0 }
         var done = 0
@@ -32,7 +32,7 @@ final class DescriptorWriter {
         return true
     }
 
-    /// Throws if something could not be written.
+    /// Throws the error of an earlier ``write(_:_:)``.
     func check() throws(ImageFailure) {
         if code != 0 { throw .cannotWrite(code) }
     }

@@ -3,37 +3,37 @@ internal import Glibc
 internal import ImageProtocol
 internal import Sandbox
 
-/// The process that reads what strangers made: it looks into image files and makes images of them, by
-/// descriptors that it is given, and can reach nothing else.
+/// The process that reads and converts untrusted image files. It receives open descriptors and can access nothing else.
 ///
-/// It ends by itself when nothing was asked for a while, when the daemon is gone, and now and then in between,
-/// since libraries leak; with 0, so that the daemon knows that nobody's file was the reason.
+/// It ends when it has been idle for a while, when the daemon has ended, and after a limited amount of work, because
+/// libraries leak memory. Its exit status is 0 then, so that the daemon can tell this from a crash.
 package enum ImageHelper {
-    /// Where the socket to the daemon is.
+    /// The descriptor of the socket to the daemon.
     package static let socket: Int32 = 3
 
-    /// What jobs may take, in addition to what is loaded at the start.
+    /// The limits for jobs, in addition to the libraries loaded at the start.
     private static let memoryBytes = 576 << 20
     private static let processorSeconds = 300
     private static let fileBytes = 64 << 20
 
-    /// Serves jobs until it is time to end.
+    /// Serves jobs until the process must end.
     ///
-    /// - Parameter arguments: Its trade, `decode` or `draw`; the id of the process that started it; how many
-    ///   milliseconds it waits for work.
+    /// - Parameter arguments: The role, `decode` or `draw`; the ID of the parent process; the time in milliseconds
+    ///   after which an idle process ends.
     /// - Returns: The exit status.
     package static func run(_ arguments: [String]) -> Int32 {
-        guard arguments.count == 3, let trade = HelperRole(rawValue: arguments[0]),
-            let parent = Int32(arguments[1]), let patience = Int32(arguments[2]), patience > 0
+        guard arguments.count == 3, let role = HelperRole(rawValue: arguments[0]),
+            let parent = Int32(arguments[1]), let idleTimeoutMilliseconds = Int32(arguments[2]),
+            idleTimeoutMilliseconds > 0
         else { return EX_USAGE }
         let socket = MessageSocket(descriptor: socket)
         do {
             try limitResources(parent)
-            let workbench = JobExecutor(trade)
-            let guards = try confine(trade)
-            return serve(socket, workbench, guards, patience)
+            let executor = JobExecutor(role)
+            let restrictions = try applyRestrictions(role)
+            return serve(socket, executor, restrictions, idleTimeoutMilliseconds)
         } catch {
-            let reason = "Images cannot be decoded safely here: \(error)."
+            let reason = "Images cannot be decoded safely on this system: \(error)."
             _ = socket.send(ImageReply.failure(.notSupported(reason)).message)
             return EX_UNAVAILABLE
         }
@@ -42,10 +42,10 @@ package enum ImageHelper {
     private static func limitResources(_ parent: Int32) throws(SandboxError) {
         ProcessRestrictions.closeDescriptors(from: socket + 1)
         try ProcessRestrictions.dieWithParent(parent)
-        // A write that fails says so.
+        // Failed writes are reported as errors, not as signals.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        // One heap: that of each thread would reserve a good part of what there is.
+        // One arena: each further one would reserve a large part of the address space limit.
         mallopt(M_ARENA_MAX, 1)
         ProcessRestrictions.raiseOutOfMemoryScore()
         try ProcessRestrictions.limit(.coreBytes, to: 0)
@@ -54,25 +54,25 @@ package enum ImageHelper {
         try ProcessRestrictions.limit(.descriptors, to: 64)
     }
 
-    /// Gives everything up but what the trade takes. Libraries have to be loaded by now.
-    static func confine(_ trade: HelperRole) throws(SandboxError) -> ImageGuards {
+    /// Applies all restrictions that the role permits. Libraries must be loaded before.
+    static func applyRestrictions(_ role: HelperRole) throws(SandboxError) -> HelperRestrictions {
         try ProcessRestrictions.limit(.addressSpace, to: mappedBytes() + memoryBytes)
         try ProcessRestrictions.forbidInspection()
         try ProcessRestrictions.forbidNewPrivileges()
-        var guards: ImageGuards = []
+        var restrictions: HelperRestrictions = []
         var rules = FileRules()
         var filter = SystemCallFilter.computing
-        if trade == .draw {
+        if role == .draw {
             rules.readable = fontFolders()
             filter.allowReadingFiles()
         }
-        if try rules.enforce() { guards.insert(.files) }
+        if try rules.enforce() { restrictions.insert(.files) }
         try filter.enforce()
-        guards.insert(.systemCalls)
-        return guards
+        restrictions.insert(.systemCalls)
+        return restrictions
     }
 
-    /// How much of the address space is taken, little more than a tenth of it in use.
+    /// Returns the size of the mapped address space. About a tenth of it is resident.
     private static func mappedBytes() -> Int {
         let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 128 << 20 }
@@ -98,19 +98,20 @@ package enum ImageHelper {
     }
 
     private static func serve(
-        _ socket: MessageSocket, _ workbench: JobExecutor, _ guards: ImageGuards, _ patience: Int32
+        _ socket: MessageSocket, _ executor: JobExecutor, _ restrictions: HelperRestrictions,
+        _ idleTimeoutMilliseconds: Int32
     ) -> Int32 {
-        guard socket.send(ImageReply.ready(guards).message) else { return EXIT_SUCCESS }
-        while !isWornOut {
+        guard socket.send(ImageReply.ready(restrictions).message) else { return EXIT_SUCCESS }
+        while !isExhausted {
             var poll = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
-            let count = Glibc.poll(&poll, 1, patience)
+            let count = Glibc.poll(&poll, 1, idleTimeoutMilliseconds)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return count == 0 ? EXIT_SUCCESS : EXIT_FAILURE }
             switch socket.receive() {
             case .end: return EXIT_SUCCESS
             case .nothing: return EX_PROTOCOL
             case .message(let message):
-                let reply = workbench.reply(to: message)
+                let reply = executor.reply(to: message)
                 for descriptor in message.descriptors { close(descriptor) }
                 guard socket.send(reply.message) else { return EXIT_SUCCESS }
                 malloc_trim(0)
@@ -119,16 +120,8 @@ package enum ImageHelper {
         return EXIT_SUCCESS
     }
 
-    /// Whether the next job might not have time enough.
-    private static var isWornOut: Bool {
+    /// True if the remaining processor time may not suffice for another job.
+    private static var isExhausted: Bool {
         clock() / CLOCKS_PER_SEC > processorSeconds - 60
     }
-}
-
-/// What a helper can do. What it takes is loaded before it is confined.
-enum HelperRole: String {
-    /// Opens nothing at all.
-    case decode
-    /// Reads fonts, and sees no file of anybody's.
-    case draw
 }

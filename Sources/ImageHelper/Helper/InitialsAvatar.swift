@@ -4,13 +4,13 @@ internal import ImageMetadata
 internal import ImageProtocol
 internal import ProviderKit
 
-/// The picture of somebody who has none: initials on a colour.
+/// A generated avatar: initials on a background color.
 struct InitialsAvatar {
     let initials: String
     let color: RGBColor
     let pixels: Int
 
-    /// White can be read on all of them.
+    /// Background colors on which white text is readable.
     private static let colors: [RGBColor] = [
         0xb53389, 0xc01c28, 0xc64600, 0x9c6e03, 0x5e7a1e, 0x26a269, 0x0b8078, 0x1a6fb5,
         0x3554c4, 0x613583, 0x813d9c, 0x63452c, 0x5e5c64, 0x3d6480,
@@ -24,7 +24,7 @@ struct InitialsAvatar {
         self.pixels = pixels
     }
 
-    /// The first letter of the first and the last word that have one; at least a question mark.
+    /// Returns the first letters of the first and the last word; a question mark if there are none.
     static func initials(of name: String) -> String {
         let letters = name.split(whereSeparator: \.isWhitespace).compactMap { word in
             word.first { $0.isLetter || $0.isNumber }
@@ -34,7 +34,7 @@ struct InitialsAvatar {
         return "\(first)\(last.map(String.init) ?? "")".uppercased()
     }
 
-    /// Draws it with Pango.
+    /// Draws the avatar with Pango.
     func draw(_ library: DrawingLibrary, to descriptor: Int32) throws(ImageFailure) {
         let functions = library.functions
         let surface = functions.cairo_image_surface_create(
@@ -73,7 +73,7 @@ struct InitialsAvatar {
         guard status == UInt32(SHIM_CAIRO_STATUS_SUCCESS) else { throw .tooLarge }
     }
 
-    /// Writes the colour alone.
+    /// Writes an image of the background color without text.
     func fill(to descriptor: Int32) throws(ImageFailure) {
         let bytes = PNGFile.plain(color, width: pixels, height: pixels)
         let writer = DescriptorWriter(descriptor)
@@ -82,11 +82,11 @@ struct InitialsAvatar {
     }
 }
 
-/// cairo and Pango, loaded before the process is confined.
+/// The functions of cairo and Pango, loaded before the restrictions are applied.
 struct DrawingLibrary {
     let functions: shim_drawing
 
-    /// nil where they are not there.
+    /// Loads the libraries; nil if they are not installed.
     init?(_ name: String = "libpangocairo-1.0.so.0") {
         var functions = shim_drawing()
         guard shim_drawing_load(&functions, name) == nil else { return nil }

@@ -3,13 +3,13 @@ internal import ImageMetadata
 internal import ImageProtocol
 internal import ProviderKit
 
-/// Does jobs with what was loaded.
+/// Performs jobs with the loaded libraries.
 struct JobExecutor {
     private let pixbuf: Result<PixbufLibrary, ImageFailure>
     private let drawing: DrawingLibrary?
 
-    init(_ trade: HelperRole) {
-        switch trade {
+    init(_ role: HelperRole) {
+        switch role {
         case .decode:
             pixbuf = Result { () throws(ImageFailure) in try PixbufLibrary() }
             drawing = nil
@@ -19,7 +19,7 @@ struct JobExecutor {
         }
     }
 
-    /// Does what a message asks for.
+    /// Performs the job in a message.
     func reply(to message: MessageSocket.Message) -> ImageReply {
         guard let job = ImageJob(message: message.bytes),
             message.descriptors.count == job.inputs + job.outputs
@@ -37,17 +37,17 @@ struct JobExecutor {
         switch job {
         case .probe: return .facts(try probe(descriptors[0]))
         case .scale(let pixels, let output):
-            let picture = try picture(descriptors[0])
-            try picture.scaled(within: pixels).write(output, to: descriptors[1])
+            let image = try image(descriptors[0])
+            try image.scaled(within: pixels).write(output, to: descriptors[1])
         case .square(let pixels):
-            let picture = try picture(descriptors[0])
-            try picture.squared(pixels).write(.png([:]), to: descriptors[1])
+            let image = try image(descriptors[0])
+            try image.squared(pixels).write(.png([:]), to: descriptors[1])
         case .initials(let name, let pixels):
-            let portrait = InitialsAvatar(name: name, pixels: pixels)
+            let avatar = InitialsAvatar(name: name, pixels: pixels)
             if let drawing {
-                try portrait.draw(drawing, to: descriptors[0])
+                try avatar.draw(drawing, to: descriptors[0])
             } else {
-                try portrait.fill(to: descriptors[0])
+                try avatar.fill(to: descriptors[0])
             }
         }
         return .done
@@ -64,13 +64,13 @@ struct JobExecutor {
             takenOffset: header.taken?.offset)
     }
 
-    private func picture(_ descriptor: Int32) throws(ImageFailure) -> Picture {
+    private func image(_ descriptor: Int32) throws(ImageFailure) -> EncodedImage {
         let file = FileBytes(descriptor: descriptor)
         let format = try Self.format(file)
         guard let header = ImageHeader(file, format: format), header.isWhole else {
             throw .damaged
         }
-        return Picture(
+        return EncodedImage(
             library: try pixbuf.get(), descriptor: descriptor, format: format, header: header)
     }
 

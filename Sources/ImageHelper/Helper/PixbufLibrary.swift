@@ -3,24 +3,25 @@ internal import Glibc
 internal import ImageProtocol
 internal import ProviderKit
 
-/// gdk-pixbuf, with all that it decodes our formats with, loaded before the process is confined.
+/// The functions and format modules of gdk-pixbuf, loaded before the restrictions are applied.
 struct PixbufLibrary {
     let functions: shim_pixbuf
-    /// What gdk-pixbuf calls the formats that it decodes here.
+    /// The names that gdk-pixbuf uses for the formats it can decode on this system.
     private var types: [ImageFormat: String] = [:]
 
     init(_ name: String = "libgdk_pixbuf-2.0.so.0") throws(ImageFailure) {
         var functions = shim_pixbuf()
         if let reason = shim_pixbuf_load(&functions, name) {
             throw .notSupported(
-                "Images cannot be made without gdk-pixbuf: install it, as the package"
+                "Images cannot be converted without gdk-pixbuf; install the package"
                     + " libgdk-pixbuf-2.0-0 or gdk-pixbuf2 (\(String(cString: reason))).")
         }
         self.functions = functions
-        // PNG's texts are converted, for which the C library loads a module and keeps it while it is used.
+        // Writing PNG texts converts them to Latin-1. The C library loads a module for that, and keeps it while a
+        // converter is open.
         _ = iconv_open("ISO-8859-1", "UTF-8")
         for format in ImageFormat.allCases {
-            // Loads the module; later it could not be opened.
+            // Creating a loader loads its module, which could not be opened later.
             types[format] = Self.names(of: format).first { name in
                 guard let loader = functions.gdk_pixbuf_loader_new_with_type(name, nil) else {
                     return false
@@ -32,21 +33,21 @@ struct PixbufLibrary {
         }
     }
 
-    /// A loader for a format, to be closed and let go of.
+    /// Creates a loader for a format. The caller closes and releases it.
     ///
-    /// - Throws: ``ImageFailure/notSupported(_:)`` with what to install.
+    /// - Throws: ``ImageFailure/notSupported(_:)`` with the package to install.
     func makeLoader(_ format: ImageFormat) throws(ImageFailure) -> OpaquePointer {
         guard let type = types[format],
             let loader = functions.gdk_pixbuf_loader_new_with_type(type, nil)
         else {
             throw .notSupported(
-                "Nothing here decodes images of the type \(format.mediaType);"
+                "Images of the type \(format.mediaType) cannot be decoded on this system;"
                     + " install \(Self.package(for: format)).")
         }
         return loader
     }
 
-    /// What an error means, which is freed.
+    /// Converts a GLib error, and frees it.
     func failure(_ error: UnsafeMutablePointer<GError>?) -> ImageFailure {
         guard let error else { return .damaged }
         defer { functions.g_error_free(error) }
@@ -71,7 +72,7 @@ struct PixbufLibrary {
 
     private static func package(for format: ImageFormat) -> String {
         switch format {
-        case .jpeg, .png, .gif, .tiff, .bmp: "gdk-pixbuf with its loaders"
+        case .jpeg, .png, .gif, .tiff, .bmp: "gdk-pixbuf and its loaders"
         case .webP: "webp-pixbuf-loader"
         case .avif: "libavif-gdk-pixbuf"
         case .heic: "heif-gdk-pixbuf"

@@ -1,8 +1,8 @@
-// How messages are written: a version, a kind, then the fields in their order; numbers of eight bytes, texts
-// with their length in front. Both sides come from one build and share a processor, so that is all.
+// The encoding of messages: a version, a kind, then the fields in order. Numbers have eight bytes, texts are preceded
+// by their length. Both sizes come from one build and run on one machine, so no other compatibility is needed.
 
 private let version: UInt8 = 1
-/// No message is longer.
+/// The longest possible message.
 package let maximumMessageBytes = 16 << 10
 
 struct MessageWriter {
@@ -19,14 +19,14 @@ struct MessageWriter {
         bytes += text.utf8
     }
 
-    /// A number that may be missing.
+    /// Appends a number that may be missing.
     mutating func append(_ number: Int?) {
         append(number == nil ? 0 : 1)
         append(number ?? 0)
     }
 }
 
-/// Reads a message, and takes nothing for granted: whoever sent it may have been taken over.
+/// A reader of messages. It checks every field, because the sender may be compromised.
 struct MessageReader {
     private var rest: ArraySlice<UInt8>
     let kind: UInt8
@@ -59,15 +59,15 @@ struct MessageReader {
         return String(validating: rest.prefix(count), as: UTF8.self)
     }
 
-    /// A number that may be missing; nil within nil.
+    /// Reads a number that may be missing. The outer nil means: malformed.
     mutating func optionalNumber() -> Int?? {
-        guard let isThere = number(in: 0...1), let number = number() else { return nil }
-        return .some(isThere == 1 ? number : nil)
+        guard let isPresent = number(in: 0...1), let number = number() else { return nil }
+        return .some(isPresent == 1 ? number : nil)
     }
 }
 
 extension ImageJob {
-    /// As the helper takes it; nil where that is too long.
+    /// The encoded job; nil if it is too long.
     package var message: [UInt8]? {
         var writer: MessageWriter
         switch self {
@@ -97,11 +97,11 @@ extension ImageJob {
 
     package init?(message: [UInt8]) {
         guard var reader = MessageReader(message) else { return nil }
-        let sides = 1...4096
+        let sizes = 1...4096
         switch reader.kind {
         case 1: self = .probe
         case 2:
-            guard let pixels = reader.number(in: sides), let count = reader.number(in: 0...100)
+            guard let pixels = reader.number(in: sizes), let count = reader.number(in: 0...100)
             else { return nil }
             var texts: [String: String] = [:]
             for _ in 0..<count {
@@ -110,14 +110,14 @@ extension ImageJob {
             }
             self = .scale(pixels: pixels, .png(texts))
         case 3:
-            guard let pixels = reader.number(in: sides), let quality = reader.number(in: 1...100)
+            guard let pixels = reader.number(in: sizes), let quality = reader.number(in: 1...100)
             else { return nil }
             self = .scale(pixels: pixels, .jpeg(quality: quality))
         case 4:
-            guard let pixels = reader.number(in: sides) else { return nil }
+            guard let pixels = reader.number(in: sizes) else { return nil }
             self = .square(pixels: pixels)
         case 5:
-            guard let name = reader.text(), let pixels = reader.number(in: sides) else {
+            guard let name = reader.text(), let pixels = reader.number(in: sizes) else {
                 return nil
             }
             self = .initials(name: name, pixels: pixels)
@@ -131,9 +131,9 @@ extension ImageReply {
     package var message: [UInt8] {
         var writer: MessageWriter
         switch self {
-        case .ready(let guards):
+        case .ready(let restrictions):
             writer = MessageWriter(kind: 101)
-            writer.append(Int(guards.rawValue))
+            writer.append(Int(restrictions.rawValue))
         case .done: writer = MessageWriter(kind: 102)
         case .facts(let findings):
             writer = MessageWriter(kind: 103)
@@ -158,14 +158,14 @@ extension ImageReply {
         guard var reader = MessageReader(message) else { return nil }
         switch reader.kind {
         case 101:
-            guard let guards = reader.number(in: 0...255) else { return nil }
-            self = .ready(ImageGuards(rawValue: UInt8(guards)))
+            guard let restrictions = reader.number(in: 0...255) else { return nil }
+            self = .ready(HelperRestrictions(rawValue: UInt8(restrictions)))
         case 102: self = .done
         case 103:
-            let sides = 1...Int(Int32.max)
-            // Some thousand years around now.
+            let sizes = 1...Int(Int32.max)
+            // Some thousand years before and after 1970.
             let times = -100_000_000_000...400_000_000_000
-            guard let width = reader.number(in: sides), let height = reader.number(in: sides),
+            guard let width = reader.number(in: sizes), let height = reader.number(in: sizes),
                 let taken = reader.optionalNumber(), let offset = reader.optionalNumber(),
                 taken.map(times.contains) ?? true, offset.map((-86400...86400).contains) ?? true
             else { return nil }

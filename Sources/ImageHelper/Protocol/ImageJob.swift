@@ -1,15 +1,15 @@
-/// What the daemon wants of its image helper. Descriptors go along: ``inputs`` first, then ``outputs``.
+/// A request to the image helper. Descriptors are sent along: ``inputs`` first, then ``outputs``.
 package enum ImageJob: Hashable, Sendable {
-    /// Tell what the file says. One descriptor, to read.
+    /// Read the headers of a file. One descriptor, to read.
     case probe
-    /// Make a smaller image, at most this wide and high. Two descriptors, to read and to write.
+    /// Make a smaller image of at most this width and height. Two descriptors, to read and to write.
     case scale(pixels: Int, ImageOutput)
-    /// Make a square of the middle, this wide and high, a PNG. Two descriptors, to read and to write.
+    /// Make a square PNG of this width from the middle. Two descriptors, to read and to write.
     case square(pixels: Int)
-    /// Draw initials, this wide and high, a PNG. One descriptor, to write.
+    /// Draw initials as a square PNG of this width. One descriptor, to write.
     case initials(name: String, pixels: Int)
 
-    /// How many files are read.
+    /// The number of files that are read.
     package var inputs: Int {
         switch self {
         case .probe, .scale, .square: 1
@@ -17,7 +17,7 @@ package enum ImageJob: Hashable, Sendable {
         }
     }
 
-    /// How many files are written.
+    /// The number of files that are written.
     package var outputs: Int {
         switch self {
         case .probe: 0
@@ -26,42 +26,50 @@ package enum ImageJob: Hashable, Sendable {
     }
 }
 
-/// What an image is written as.
+/// The jobs that one helper process can perform. Their libraries are loaded before the restrictions are applied.
+package enum HelperRole: String, Sendable {
+    /// Opens no files.
+    case decode
+    /// Reads fonts, but no files of the user.
+    case draw
+}
+
+/// The format of a written image.
 package enum ImageOutput: Hashable, Sendable {
-    /// PNG, with texts that go along.
+    /// PNG, with texts for `tEXt` chunks.
     case png([String: String])
     case jpeg(quality: Int)
 }
 
-/// What the helper says.
+/// A message from the image helper.
 package enum ImageReply: Hashable, Sendable {
-    /// It is there, first of all, and as well guarded as that.
-    case ready(ImageGuards)
-    /// An image is written.
+    /// The first message: the helper is ready, with these restrictions.
+    case ready(HelperRestrictions)
+    /// The image was written.
     case done
     case facts(ImageFindings)
     case failure(ImageFailure)
 }
 
-/// What keeps the helper from doing harm.
-package struct ImageGuards: OptionSet, Hashable, Sendable {
+/// The restrictions of the helper.
+package struct HelperRestrictions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Few system calls are left.
-    package static let systemCalls = ImageGuards(rawValue: 1)
-    /// No file can be opened.
-    package static let files = ImageGuards(rawValue: 2)
+    /// Only a few system calls are allowed.
+    package static let systemCalls = HelperRestrictions(rawValue: 1)
+    /// No files can be opened.
+    package static let files = HelperRestrictions(rawValue: 2)
 }
 
-/// What was found in a file.
+/// The facts about an image that a probe returns.
 package struct ImageFindings: Hashable, Sendable {
     package var width: Int
     package var height: Int
-    /// What the camera's clock showed, as seconds since 1970 if it was UTC, and how far it was ahead of UTC,
-    /// in seconds; nil where that is not known.
+    /// The time on the clock of the camera as seconds since 1970, if the clock showed UTC; nil if unknown.
     package var taken: Int?
+    /// The offset of the clock from UTC in seconds; nil if unknown.
     package var takenOffset: Int?
 
     package init(width: Int, height: Int, taken: Int? = nil, takenOffset: Int? = nil) {
@@ -72,14 +80,14 @@ package struct ImageFindings: Hashable, Sendable {
     }
 }
 
-/// Why a job came to nothing.
+/// The reason why a job failed.
 package enum ImageFailure: Error, Hashable, Sendable {
     case damaged
     case tooLarge
-    /// What is missing, in words for a person.
+    /// The text names the missing software, for the user.
     case notSupported(String)
     /// Writing failed, with the `errno`.
     case cannotWrite(Int32)
-    /// The job is none: the two sides are of different versions, or one of them is wrong.
+    /// The job is malformed: the two sides have different versions, or one of them is wrong.
     case misunderstood
 }

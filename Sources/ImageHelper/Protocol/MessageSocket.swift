@@ -1,16 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// One end of a pair of sockets that carry whole messages, with descriptors.
+/// One end of a socket pair that transfers whole messages with descriptors.
 ///
-/// Does not own its descriptor.
+/// This type does not close its descriptor.
 package struct MessageSocket: Sendable {
     package let descriptor: Int32
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// Two ends, both closed when another program is executed; nil, with `errno`, where there are no
-    /// descriptors left.
+    /// Creates a pair of sockets, both with close-on-exec; nil, with `errno`, if there are no free descriptors.
     ///
     /// The corresponding C function is `socketpair`.
     package static func makePair() -> (MessageSocket, MessageSocket)? {
@@ -20,17 +19,17 @@ package struct MessageSocket: Sendable {
         return (MessageSocket(descriptor: ends[0]), MessageSocket(descriptor: ends[1]))
     }
 
-    /// A message that has come.
+    /// A received message.
     package struct Message {
         package let bytes: [UInt8]
-        /// The receiver closes them.
+        /// The receiver closes these.
         package let descriptors: [Int32]
     }
 
-    /// What came.
+    /// The result of ``receive()``.
     package enum Arrival {
         case message(Message)
-        /// Nothing yet, or nothing that can be taken.
+        /// There is no message, or it cannot be received.
         case nothing
         /// The other end is closed.
         case end
@@ -40,8 +39,8 @@ package struct MessageSocket: Sendable {
     ///
     /// - Parameters:
     ///   - bytes: At most ``maximumMessageBytes``.
-    ///   - descriptors: At most four; the sender keeps his.
-    /// - Returns: Whether it is on its way; the other end may still be gone.
+    ///   - descriptors: At most four. The sender keeps and closes its own.
+    /// - Returns: True if the message was sent; the other end may still be gone.
     package func send(_ bytes: [UInt8], _ descriptors: [Int32] = []) -> Bool {
         while true {
             let count = shim_send(
@@ -51,7 +50,7 @@ package struct MessageSocket: Sendable {
         }
     }
 
-    /// Takes the next message; waits for it, unless the descriptor does not block.
+    /// Receives the next message. Waits for it if the descriptor is blocking.
     package func receive() -> Arrival {
         var descriptors = [Int32](repeating: -1, count: Int(SHIM_MOST_DESCRIPTORS))
         var descriptorCount: Int32 = 0

@@ -5,13 +5,13 @@ internal import ImageProtocol
 internal import ProviderKit
 
 /// A decoded image.
-final class Pixels {
+final class DecodedImage {
     private let library: PixbufLibrary
     private let image: OpaquePointer
 
     /// - Parameters:
-    ///   - library: Where the image comes from.
-    ///   - image: A reference of ours; nil where there was no memory for it.
+    ///   - library: The library that created the image.
+    ///   - image: A reference that this object takes over; nil if memory was exhausted.
     /// - Throws: ``ImageFailure/tooLarge``.
     init(_ library: PixbufLibrary, owning image: OpaquePointer?) throws(ImageFailure) {
         guard let image else { throw .tooLarge }
@@ -28,59 +28,62 @@ final class Pixels {
         )
     }
 
-    /// Turns what a camera held sideways.
+    /// Applies the orientation.
     ///
-    /// The library's word counts more than that of the file, since it turns some images itself.
-    func upright(_ stored: ImageOrientation, _ format: ImageFormat) throws(ImageFailure) -> Pixels {
+    /// The orientation that the library reports takes precedence over that of the file, because the library rotates
+    /// some formats itself.
+    func applyingOrientation(_ stored: ImageOrientation, _ format: ImageFormat) throws(ImageFailure)
+        -> DecodedImage
+    {
         let option = library.functions.gdk_pixbuf_get_option(image, "orientation")
             .flatMap { Int(String(cString: $0)) }.flatMap(ImageOrientation.init)
         let own = [.jpeg, .png, .webP].contains(format) ? stored : .upright
         switch option ?? own {
         case .upright: return self
         case .mirrored: return try flipped(horizontally: true)
-        case .upsideDown: return try turned(SHIM_GDK_PIXBUF_ROTATE_UPSIDEDOWN)
+        case .upsideDown: return try rotated(SHIM_GDK_PIXBUF_ROTATE_UPSIDEDOWN)
         case .upsideDownMirrored: return try flipped(horizontally: false)
         case .leftMirrored:
-            return try turned(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
+            return try rotated(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
                 .flipped(horizontally: true)
-        case .left: return try turned(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
+        case .left: return try rotated(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
         case .rightMirrored:
-            return try turned(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
+            return try rotated(SHIM_GDK_PIXBUF_ROTATE_CLOCKWISE)
                 .flipped(horizontally: false)
-        case .right: return try turned(SHIM_GDK_PIXBUF_ROTATE_COUNTERCLOCKWISE)
+        case .right: return try rotated(SHIM_GDK_PIXBUF_ROTATE_COUNTERCLOCKWISE)
         }
     }
 
-    private func turned(_ angle: Int) throws(ImageFailure) -> Pixels {
-        try Pixels(
+    private func rotated(_ angle: Int) throws(ImageFailure) -> DecodedImage {
+        try DecodedImage(
             library, owning: library.functions.gdk_pixbuf_rotate_simple(image, UInt32(angle)))
     }
 
-    private func flipped(horizontally: Bool) throws(ImageFailure) -> Pixels {
-        try Pixels(
+    private func flipped(horizontally: Bool) throws(ImageFailure) -> DecodedImage {
+        try DecodedImage(
             library, owning: library.functions.gdk_pixbuf_flip(image, horizontally ? 1 : 0))
     }
 
-    /// The square in the middle.
-    func middle() throws(ImageFailure) -> Pixels {
+    /// Crops the image to its central square.
+    func centralSquare() throws(ImageFailure) -> DecodedImage {
         let (width, height) = size
         let side = min(width, height)
-        return try Pixels(
+        return try DecodedImage(
             library,
             owning: library.functions.gdk_pixbuf_new_subpixbuf(
                 image, (width - side) / 2, (height - side) / 2, side, side))
     }
 
-    /// A square image, smaller or larger.
-    func resized(_ pixels: Int) throws(ImageFailure) -> Pixels {
+    /// Scales the image to a square of this size.
+    func resized(_ pixels: Int) throws(ImageFailure) -> DecodedImage {
         if size == (Int32(pixels), Int32(pixels)) { return self }
-        return try Pixels(
+        return try DecodedImage(
             library,
             owning: library.functions.gdk_pixbuf_scale_simple(
                 image, Int32(pixels), Int32(pixels), UInt32(SHIM_GDK_INTERP_BILINEAR)))
     }
 
-    /// Writes the image into a file that is open.
+    /// Encodes the image into an open file.
     func write(_ output: ImageOutput, to descriptor: Int32) throws(ImageFailure) {
         switch output {
         case .png(let texts):

@@ -4,39 +4,39 @@ internal import ImageMetadata
 internal import ImageProtocol
 internal import ProviderKit
 
-/// An image file that is to be decoded.
-struct Picture {
+/// An image file to be decoded.
+struct EncodedImage {
     let library: PixbufLibrary
     let descriptor: Int32
     let format: ImageFormat
     let header: ImageHeader
 
-    /// More than any camera that people carry.
-    static let mostPixels = 100_000_000
-    /// Larger files hold films.
-    private static let mostBytes = 512 << 20
+    /// More pixels than the images of common cameras have.
+    static let maximumPixels = 100_000_000
+    /// Larger files are usually videos.
+    private static let maximumBytes = 512 << 20
 
-    /// The whole image, upright, no wider or higher than that.
-    func scaled(within pixels: Int) throws(ImageFailure) -> Pixels {
+    /// Decodes the whole image, upright, with at most this width and height.
+    func scaled(within pixels: Int) throws(ImageFailure) -> DecodedImage {
         try decode { width, height in min(1, Double(pixels) / Double(max(width, height))) }
     }
 
-    /// A square of the middle, upright.
-    func squared(_ pixels: Int) throws(ImageFailure) -> Pixels {
-        // An image that is smaller is cut first, so that a long thin one does not become huge.
+    /// Decodes the central square of the image, upright.
+    func squared(_ pixels: Int) throws(ImageFailure) -> DecodedImage {
+        // A smaller image is cropped before it is enlarged, so that a long narrow one does not become huge.
         try decode { width, height in min(1, Double(pixels) / Double(min(width, height))) }
-            .middle().resized(pixels)
+            .centralSquare().resized(pixels)
     }
 
     private func decode(
         _ factor: (Int, Int) -> Double
-    ) throws(ImageFailure) -> Pixels {
+    ) throws(ImageFailure) -> DecodedImage {
         let (pixels, isTooMany) = header.width.multipliedReportingOverflow(by: header.height)
-        guard !isTooMany, pixels <= Self.mostPixels else { throw .tooLarge }
+        guard !isTooMany, pixels <= Self.maximumPixels else { throw .tooLarge }
         let functions = library.functions
         let loader = try library.makeLoader(format)
         defer { functions.g_object_unref(UnsafeMutableRawPointer(loader)) }
-        // The header that was read above may not be the one that the library goes by.
+        // The library may use another header of the file than the one read above.
         var request = SizeRequest(functions.gdk_pixbuf_loader_set_size)
         request.width = max(1, Int32(Double(header.width) * factor(header.width, header.height)))
         request.height = max(1, Int32(Double(header.height) * factor(header.width, header.height)))
@@ -46,7 +46,7 @@ struct Picture {
             connect(loader, request)
             var error: UnsafeMutablePointer<GError>?
             let isRead = try feed(loader, request, &error)
-            // Whatever goes wrong after the first failure says nothing.
+            // Errors after the first one carry no information.
             var second: UnsafeMutablePointer<GError>?
             let isClosed = functions.gdk_pixbuf_loader_close(loader, &second) != 0
             if error == nil {
@@ -63,7 +63,8 @@ struct Picture {
                 throw .damaged
             }
             _ = functions.g_object_ref(UnsafeMutableRawPointer(image))
-            return try Pixels(library, owning: image).upright(header.orientation, format)
+            return try DecodedImage(library, owning: image).applyingOrientation(
+                header.orientation, format)
         }
     }
 
@@ -74,7 +75,7 @@ struct Picture {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         var offset = 0
-        while offset < Self.mostBytes {
+        while offset < Self.maximumBytes {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { return count == 0 }
@@ -86,7 +87,7 @@ struct Picture {
         return false
     }
 
-    /// What is to be said when the library knows how large the image is.
+    /// The size to request when the library reports the size of the image.
     private struct SizeRequest {
         let setSize: @convention(c) (OpaquePointer?, Int32, Int32) -> Void
         var storedWidth: Int32 = 0
@@ -107,14 +108,14 @@ struct Picture {
                 guard let request = context?.assumingMemoryBound(to: SizeRequest.self) else {
                     return
                 }
-                if Int(width) * Int(height) > Picture.mostPixels {
+                if Int(width) * Int(height) > EncodedImage.maximumPixels {
                     request.pointee.isTooLarge = true
-                    // What nobody wants is not decoded.
+                    // Stops the decoding.
                     request.pointee.setSize(loader, 0, 0)
                 } else if width == request.pointee.storedHeight,
                     height == request.pointee.storedWidth
                 {
-                    // It turns the image itself.
+                    // The library applies the orientation itself.
                     request.pointee.setSize(loader, request.pointee.height, request.pointee.width)
                 } else {
                     request.pointee.setSize(loader, request.pointee.width, request.pointee.height)

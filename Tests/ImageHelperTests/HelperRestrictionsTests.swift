@@ -8,37 +8,38 @@ import Testing
 @testable import ImageClient
 @testable import ImageHelper
 
-/// What the helper could not do if an image took it over.
+/// The restrictions that protect the user if an image compromises the helper, and the fallbacks for missing libraries.
 @Suite(.timeLimit(.minutes(1)))
-struct SandboxKindTests {
+struct HelperRestrictionsTests {
     @Test(arguments: ["decode", "draw"])
-    func `who decodes or draws reaches nothing of the user's`(name: String) async {
+    func `a restricted helper cannot access files, sockets and processes`(name: String) async {
         await #expect(processExitsWith: .success) { [name] in
             let directory = try TemporaryDirectory()
             let secret = try directory.write("secret", to: "home/secret")
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             let hasFileRules = FileRules.kernelVersion > 0
-            let guards = try ImageHelper.confine(try #require(HelperRole(rawValue: name)))
-            precondition(guards.contains(.systemCalls))
-            precondition(guards.contains(.files) == hasFileRules)
-            func expectRefusal(_ result: Int32, line: UInt = #line) {
+            let restrictions = try ImageHelper.applyRestrictions(
+                try #require(HelperRole(rawValue: name)))
+            precondition(restrictions.contains(.systemCalls))
+            precondition(restrictions.contains(.files) == hasFileRules)
+            func expectDenied(_ result: Int32, line: UInt = #line) {
                 precondition(result < 0 && [EPERM, EACCES].contains(errno), line: line)
             }
-            if name == "decode" || guards.contains(.files) {
-                expectRefusal(open(secret, O_RDONLY))
-                expectRefusal(open("/proc/self/environ", O_RDONLY))
+            if name == "decode" || restrictions.contains(.files) {
+                expectDenied(open(secret, O_RDONLY))
+                expectDenied(open("/proc/self/environ", O_RDONLY))
             }
-            expectRefusal(open(secret, O_WRONLY))
-            expectRefusal(open(directory.appending("new"), O_WRONLY | O_CREAT, 0o600))
-            expectRefusal(unlink(secret))
-            expectRefusal(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-            expectRefusal(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
-            expectRefusal(kill(getpid(), SIGTERM))
-            // Not even a socket that it has leads anywhere.
+            expectDenied(open(secret, O_WRONLY))
+            expectDenied(open(directory.appending("new"), O_WRONLY | O_CREAT, 0o600))
+            expectDenied(unlink(secret))
+            expectDenied(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+            expectDenied(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+            expectDenied(kill(getpid(), SIGTERM))
+            // An open socket cannot be connected either.
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            expectRefusal(
+            expectDenied(
                 withUnsafePointer(to: &address) {
                     $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                         connect(listener, $0, size)
@@ -48,11 +49,14 @@ struct SandboxKindTests {
         }
     }
 
-    @Test @MainActor func `the helper is confined, and has nothing but its socket`() async throws {
-        let world = try WorkshopFixture()
-        _ = try await world.workshop.probe(
-            try world.file(TestImages.jpeg(40, 30)), urgency: .now)
-        let process = try #require(world.workshop.processID)
+    @Test @MainActor
+    func `the helper process is restricted and has only the socket and standard descriptors`()
+        async throws
+    {
+        let fixture = try ImageHelperFixture()
+        _ = try await fixture.client.probe(
+            try fixture.file(TestImages.jpeg(40, 30)), urgency: .now)
+        let process = try #require(fixture.client.processID)
         let status = try #require(Self.read("/proc/\(process)/status"))
         #expect(status.contains("\nSeccomp:\t2\n"))
         #expect(status.contains("\nNoNewPrivs:\t1\n"))
@@ -74,7 +78,7 @@ struct SandboxKindTests {
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
-    @Test func `without gdk-pixbuf, what is missing is named`() {
+    @Test func `the error without gdk-pixbuf names the package to install`() {
         #expect {
             try PixbufLibrary("libgdk_pixbuf-nowhere.so.0")
         } throws: { error in
@@ -83,7 +87,7 @@ struct SandboxKindTests {
         }
     }
 
-    @Test func `without Pango, a portrait is a colour`() throws {
+    @Test func `an avatar without Pango is an image of one color`() throws {
         #expect(DrawingLibrary("libpangocairo-nowhere.so.0") == nil)
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
@@ -98,7 +102,9 @@ struct SandboxKindTests {
         ("Ada Lovelace", "AL"), ("ada", "A"), ("  Jean-Luc  de la Cruz ", "JC"), ("", "?"),
         ("文 字", "文字"), ("ß", "SS"), ("(x)", "X"), ("--", "?"),
     ])
-    func `initials are those of the first and the last word`(name: String, initials: String) {
+    func `initials are the first letters of the first and the last word`(
+        name: String, initials: String
+    ) {
         #expect(InitialsAvatar.initials(of: name) == initials)
         #expect(
             InitialsAvatar(name: name, pixels: 1).color

@@ -6,23 +6,23 @@ import TestSupport
 
 @testable import ImageClient
 
-/// A workshop with the built helper, and a folder.
+/// A client with the built helper, and a temporary folder.
 @MainActor
-final class WorkshopFixture {
+final class ImageHelperFixture {
     let directory: TemporaryDirectory
-    let workshop: ImageHelperClient
+    let client: ImageHelperClient
 
     init(
         _ limits: HelperLimits = HelperLimits(), program: String? = nil,
         files: FileThreads = FileThreads()
     ) throws {
         directory = try TemporaryDirectory()
-        workshop = ImageHelperClient(
+        client = ImageHelperClient(
             program: program ?? BuiltProducts.path("imagefeed-image-helper"), limits: limits,
             files: files, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    /// Writes a file, and gives its path.
+    /// Writes a file and returns its path.
     func file(_ bytes: [UInt8], _ name: String = "photo") throws -> [UInt8] {
         let path = directory.appending(name)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -41,7 +41,7 @@ final class WorkshopFixture {
     var output: String { directory.appending("output") }
 
     func size(_ path: String) async throws -> [Int] {
-        let facts = try await workshop.probe(Array(path.utf8), urgency: .now)
+        let facts = try await client.probe(Array(path.utf8), urgency: .now)
         return [facts.width, facts.height]
     }
 
@@ -54,12 +54,12 @@ final class WorkshopFixture {
         return Array(bytes[..<max(0, count)])
     }
 
-    func outputIsThere() -> Bool {
+    func outputExists() -> Bool {
         access(output, F_OK) == 0 || access("\(output).imagefeed-part", F_OK) == 0
     }
 
-    /// Waits until there is no helper any more.
-    func helperIsGone() async {
-        while workshop.processID != nil { await Task.yield() }
+    /// Waits until the helper process has ended.
+    func waitForHelperExit() async {
+        while client.processID != nil { await Task.yield() }
     }
 }

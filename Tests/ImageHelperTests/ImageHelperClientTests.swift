@@ -1,0 +1,109 @@
+import Glibc
+import ImageMetadata
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ImageClient
+
+/// The client with the real helper.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct ImageHelperClientTests {
+    @Test func `a probe returns the upright size and the date in UTC`() async throws {
+        let fixture = try ImageHelperFixture()
+        let exif = TestImages.exif(
+            orientation: 6, taken: "2024:02:29 12:00:00", offset: "+01:00")
+        let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
+        let facts = try await fixture.client.probe(photo, urgency: .now)
+        #expect(facts.width == 30 && facts.height == 40)
+        #expect(facts.taken?.secondsSince1970 == 1_709_204_400)
+    }
+
+    @Test func `a date without a time zone is local time`() async throws {
+        let fixture = try ImageHelperFixture()
+        let exif = TestImages.exif(orientation: 1, taken: "2024:02:29 12:00:00")
+        let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
+        let facts = try await fixture.client.probe(photo, urgency: .later)
+        var parts = tm()
+        parts.tm_year = 124
+        parts.tm_mon = 1
+        parts.tm_mday = 29
+        parts.tm_hour = 12
+        parts.tm_isdst = -1
+        #expect(facts.taken?.secondsSince1970 == Int64(mktime(&parts)))
+    }
+
+    @Test func `a scaled image is upright, keeps its aspect ratio and is private to the user`()
+        async throws
+    {
+        let fixture = try ImageHelperFixture()
+        let photo = try fixture.file(
+            TestImages.jpeg(800, 400, exif: TestImages.exif(orientation: 8)))
+        try await fixture.client.scale(
+            photo, pixels: 200, as: .png(texts: ["Thumb::MTime": "7"]), to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [100, 200])
+        var status = stat()
+        #expect(stat(fixture.output, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        let descriptor = open(fixture.output, O_RDONLY)
+        defer { close(descriptor) }
+        #expect(PNGFile.texts(FileBytes(descriptor: descriptor))?["Thumb::MTime"] == "7")
+        try await fixture.client.scale(photo, pixels: 100, as: .jpeg(), to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [50, 100])
+        #expect(fixture.outputHead().starts(with: [0xff, 0xd8, 0xff]))
+    }
+
+    @Test func `a small image keeps its size`() async throws {
+        let fixture = try ImageHelperFixture()
+        let photo = try fixture.file(TestImages.png(30, 20))
+        try await fixture.client.scale(photo, pixels: 256, as: .png(), to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [30, 20])
+    }
+
+    @Test(arguments: [(800, 400), (20, 30), (3000, 1)])
+    func `a square is made from an image of any shape`(width: Int, height: Int) async throws {
+        let fixture = try ImageHelperFixture()
+        let photo = try fixture.file(TestImages.jpeg(width, height))
+        try await fixture.client.square(photo, pixels: 96, to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [96, 96])
+        #expect(fixture.outputHead().dropFirst() == Array("PNG".utf8)[...])
+    }
+
+    @Test(arguments: ["Ada Lovelace", "文", "", "🙂", String(repeating: "x", count: 5000)])
+    func `initials are drawn for any name`(name: String) async throws {
+        let fixture = try ImageHelperFixture()
+        try await fixture.client.initials(of: name, pixels: 128, to: fixture.output)
+        #expect(try await fixture.size(fixture.output) == [128, 128])
+    }
+
+    @Test func `one helper runs at a time, and an idle helper ends`() async throws {
+        var limits = HelperLimits()
+        limits.idleTimeout = .seconds(1)
+        let fixture = try ImageHelperFixture(limits)
+        let photo = try fixture.file(TestImages.jpeg(40, 30))
+        #expect(fixture.client.processID == nil)
+        async let first = fixture.client.probe(photo, urgency: .later)
+        async let second = fixture.client.probe(photo, urgency: .now)
+        _ = try await (first, second)
+        let process = try #require(fixture.client.processID)
+        _ = try await fixture.client.probe(photo, urgency: .now)
+        #expect(fixture.client.processID == process)
+        await fixture.waitForHelperExit()
+        // The next job starts a new process.
+        _ = try await fixture.client.probe(photo, urgency: .now)
+        #expect(fixture.client.processID != process)
+    }
+
+    @Test func `a failed job leaves no file`() async throws {
+        let fixture = try ImageHelperFixture()
+        let photo = try fixture.file(TestImages.jpeg(40, 30))
+        await #expect(throws: ImageProcessorError.self) {
+            try await fixture.client.scale(
+                photo, pixels: 10, as: .png(), to: fixture.directory.appending("nowhere/output"))
+        }
+        await #expect(throws: ImageProcessorError.notReadable("The file does not exist.")) {
+            try await fixture.client.scale(
+                Array("/nowhere".utf8), pixels: 10, as: .png(), to: fixture.output)
+        }
+        #expect(!fixture.outputExists())
+    }
+}
