@@ -8,21 +8,21 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct AvatarTests {
     private let directory: TemporaryDirectory
-    private let workshop = FakeWorkshop()
+    private let images = FakeImageProcessor()
     private let provider: LocalProvider
 
     init() throws {
         directory = try TemporaryDirectory()
-        provider = Self.provider(directory, workshop)
+        provider = Self.provider(directory, images)
     }
 
     private static func provider(
-        _ directory: TemporaryDirectory, _ workshop: FakeWorkshop
+        _ directory: TemporaryDirectory, _ images: FakeImageProcessor
     ) -> LocalProvider {
         LocalProvider(
             pictures: Array(directory.appending("home/Pictures").utf8),
             data: directory.appending("data"),
-            cache: directory.appending("cache"), images: workshop,
+            cache: directory.appending("cache"), images: images,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
     }
 
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: ["ada", "../x", "Ада", String(repeating: "👩‍👩‍👧‍👦", count: 64)])
-    func `a new user gets initials, in a file of our own`(name: String) async throws {
+    func `a new user gets an avatar with initials`(name: String) async throws {
         let account = try await logIn(name)
         let avatar = try await avatar(of: account)
         let profile = try await provider.profile(of: account)
@@ -64,7 +64,7 @@ import Testing
         #expect(files[0].utf8.count < 64)
     }
 
-    @Test func `an avatar is a new file each time, and the old one goes`() async throws {
+    @Test func `each new avatar gets a new file, and the old file is deleted`() async throws {
         let ada = try await logIn("ada")
         let bob = try await avatar(of: try await logIn("bob"))
         _ = try await avatar(of: ada)
@@ -79,8 +79,8 @@ import Testing
         }
         #expect(paths.count == 3)
         session.close()
-        // After a restart, too, and whoever is logged in.
-        let next = Self.provider(directory, workshop)
+        // Avatars survive a restart, and do not depend on logged-in users.
+        let next = Self.provider(directory, images)
         #expect(try content(try await next.profile(of: ada).avatar) == "square of /p/2")
         #expect(try await next.profile(of: AccountIdentity(username: "bob")).avatar == bob)
         try await next.removeUser(ada)
@@ -88,18 +88,21 @@ import Testing
         #expect(try await next.profile(of: ada).avatar.isEmpty)
     }
 
-    @Test func `of two files that a killed program left the newer counts`() async throws {
+    @Test func `the newer of two avatar files is valid, and the other one is deleted`() async throws
+    {
         let ada = try await logIn("ada")
         let first = try await avatar(of: ada)
         let second = first.replacing("-1.png", with: "-12.png")
         try FileManager.default.copyItem(atPath: first, toPath: second)
-        let next = Self.provider(directory, workshop)
+        let next = Self.provider(directory, images)
         #expect(try await next.profile(of: ada).avatar == second)
         #expect(files.count == 1)
     }
 
-    @Test func `without a workshop one is let in, and gets an avatar later`() async throws {
-        workshop.error.update { $0 = .notSupported("There is no gdk-pixbuf.") }
+    @Test func `a login succeeds without an image processor, and a later one draws the avatar`()
+        async throws
+    {
+        images.error.update { $0 = .notSupported("There is no gdk-pixbuf.") }
         let ada = try await logIn("ada")
         #expect(try await provider.profile(of: ada).avatar.isEmpty)
         let session = try PhotosFixture.session("ada", of: provider)
@@ -108,22 +111,22 @@ import Testing
         }
         session.close()
         #expect(files.isEmpty)
-        workshop.error.update { $0 = nil }
+        images.error.update { $0 = nil }
         _ = try await logIn("ADA", registers: false)
         let avatar = try await avatar(of: ada)
         #expect(try content(avatar) == "initials of ada")
-        // One that is there is not drawn over.
+        // An existing avatar is not drawn again.
         _ = try await logIn("ada", registers: false)
         #expect(try await provider.profile(of: ada).avatar == avatar)
     }
 
-    @Test func `a login does not wait for the avatar, and the session hears of it`() async throws {
-        workshop.isHeld.update { $0 = true }
+    @Test func `a login does not wait for the avatar, and the session reports it`() async throws {
+        images.isHeld.update { $0 = true }
         let ada = try await logIn("ada")
         #expect(try await provider.profile(of: ada).avatar.isEmpty)
         _ = try await logIn("ada", registers: false)
         let session = try PhotosFixture.session("ada", of: provider)
-        workshop.isHeld.update { $0 = false }
+        images.isHeld.update { $0 = false }
         for await event in session.events {
             guard case .profileChanged = event else { continue }
             break
@@ -132,20 +135,20 @@ import Testing
         session.close()
     }
 
-    @Test func `a user who is removed before the avatar is drawn leaves none`() async throws {
-        workshop.isHeld.update { $0 = true }
+    @Test func `removing a user before the avatar is drawn leaves no file`() async throws {
+        images.isHeld.update { $0 = true }
         let ada = try await logIn("ada")
         async let removal: Void = provider.removeUser(ada)
-        workshop.isHeld.update { $0 = false }
+        images.isHeld.update { $0 = false }
         try await removal
-        // The next user's avatar is drawn after that.
+        // The avatar of the next user is drawn after that.
         _ = try await avatar(of: try await logIn("bob"))
         while files.count > 1 { await Task.yield() }
     }
 }
 
-/// Writes down what it was asked for in place of an image.
-private final class FakeWorkshop: ImageProcessor {
+/// An image processor that writes a description of each request in place of an image.
+private final class FakeImageProcessor: ImageProcessor {
     let error = Observed<ImageProcessorError?>(nil)
     /// True while drawing waits.
     let isHeld = Observed(false)

@@ -29,7 +29,7 @@ import Testing
         #expect(try await third.photos().map(\.id) == ids)
     }
 
-    @Test func `a new photo shows by itself, with its count`() async throws {
+    @Test func `a new photo is reported with a count`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         try await folder.ready()
         let before = folder.events.value.count
@@ -39,8 +39,8 @@ import Testing
         try await folder.updated(Self.album("new"), new: 1, after: before)
     }
 
-    /// As `cp -a` and `rsync -a` do, and who unpacks an archive.
-    @Test func `a photo whose folder changes with it is one photo`() async throws {
+    /// The order of events that `cp -a`, `rsync -a` and archive programs cause.
+    @Test func `a photo in a folder that changes at the same time is found once`() async throws {
         let folder = try PhotosFixture(photos: ["new/a.jpg"])
         try await folder.ready()
         try folder.add("new/b.jpg", seconds: 2_000_000)
@@ -50,7 +50,7 @@ import Testing
         try await folder.shows(["c", "b", "a"])
     }
 
-    @Test func `a file that gets its name when it is whole shows`() async throws {
+    @Test func `a file that gets its name when it is complete is found`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         try await folder.ready()
         try folder.directory.write("", to: "tmp/whole")
@@ -62,7 +62,7 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test func `a touched photo comes to the top under the same id`() async throws {
+    @Test func `a touched photo moves to the top with the same ID`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
         let id = try await folder.id("a")
@@ -74,7 +74,10 @@ import Testing
         #expect(try await folder.id("a") == id)
     }
 
-    @Test func `a photo that becomes a text goes, and comes back`() async throws {
+    @Test
+    func `a photo that is overwritten with text is removed, and returns when it is a photo again`()
+        async throws
+    {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
         let id = try await folder.id("a")
@@ -104,12 +107,12 @@ import Testing
     }
 
     @Test(arguments: [[3, 2, 1], [1, 2, 3]])
-    func `photos that are numbered anew stay what they are`(_ order: [Int]) async throws {
+    func `renumbered photos keep their IDs`(_ order: [Int]) async throws {
         let folder = try PhotosFixture(photos: ["1.jpg", "2.jpg", "3.jpg"])
         try await folder.ready()
         var ids: [PhotoID] = []
         for number in 1...3 { ids.append(try await folder.id("\(number)")) }
-        // Either up by one, or down by one from the other end.
+        // Either up by one from the last, or down by one from the first.
         let step = order[0] == 3 ? 1 : -1
         for number in order {
             try PhotosFixture.check(
@@ -121,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `photos that change places keep their ids`() async throws {
+    @Test func `photos that swap their names keep their IDs`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
@@ -138,7 +141,8 @@ import Testing
         #expect(try await folder.id("b") == a)
     }
 
-    @Test func `a photo that is moved over another is itself, and the other is gone`() async throws
+    @Test func `a photo that is moved over another keeps its ID, and the other is removed`()
+        async throws
     {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         try await folder.ready()
@@ -148,7 +152,7 @@ import Testing
         #expect(try await folder.id("a") == b)
     }
 
-    @Test func `albums are told apart by how their names are composed`() async throws {
+    @Test func `names that differ in Unicode normalization are different albums`() async throws {
         let names = ["Alb\u{e9}", "Albe\u{301}"]
         let folder = try PhotosFixture(photos: names.map { "\($0)/\($0.utf8.count).jpg" })
         try await folder.ready()
@@ -158,7 +162,7 @@ import Testing
         #expect(Self.album(names[0]) != Self.album(names[1]))
     }
 
-    @Test func `a renamed folder keeps its photos' ids`() async throws {
+    @Test func `the photos in a renamed folder keep their IDs`() async throws {
         let folder = try PhotosFixture(photos: ["x/a.jpg", "x/deep/b.jpg"])
         try await folder.ready()
         let ids = try await folder.photos().map(\.id)
@@ -171,7 +175,7 @@ import Testing
         try await folder.shows(["c", "b"], Self.album("y/deep"))
     }
 
-    @Test func `a deleted folder goes with all its photos`() async throws {
+    @Test func `the photos of a deleted folder are removed`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/deep/c.jpg"])
         try await folder.ready()
         let ids = try await folder.photos().prefix(2).map(\.id)
@@ -181,7 +185,7 @@ import Testing
         #expect(try await folder.sourceIDs() == ["all"])
     }
 
-    @Test func `a folder whose place a file takes goes with its photos`() async throws {
+    @Test func `the photos of a folder that a file replaces are removed`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
         try await folder.ready()
         try PhotosFixture.check(rename(folder.path("x"), folder.directory.appending("away")))
@@ -190,7 +194,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a file shows once its writer has closed it`(replacesAnother: Bool) async throws {
+    func `a file is found when its writer closes it`(replacesAnother: Bool) async throws {
         let folder = try PhotosFixture(photos: replacesAnother ? ["a.jpg", "w.jpg"] : ["a.jpg"])
         try await folder.ready()
         if replacesAnother { unlink(folder.path("w.jpg")) }
@@ -207,7 +211,7 @@ import Testing
         try await folder.shows(["w", "marker", "a"])
     }
 
-    @Test func `hidden files, and what is no image, do not show`() async throws {
+    @Test func `hidden files and files that are not images are ignored`() async throws {
         let folder = try PhotosFixture(photos: ["a.txt", ".b.jpg", ".c/d.jpg"])
         try folder.add("text.jpg", seconds: 5, bytes: Array("dear diary".utf8))
         try folder.add("empty.jpg", seconds: 5, bytes: [])
@@ -216,24 +220,24 @@ import Testing
         #expect(try await folder.photos().first?.mediaType == "image/jpeg")
     }
 
-    @Test func `a folder that comes later is waited for, and waited for again`() async throws {
+    @Test func `a pictures folder that is created later, and again after its deletion, is scanned`()
+        async throws
+    {
         let folder = try PhotosFixture()
         rmdir(folder.root)
         rmdir(folder.directory.appending("home"))
         try await folder.events.wait { $0.contains { $0.isFailed || $0.isReady } ? true : nil }
         for round in 1...2 {
-            let before = folder.events.value.count
             try folder.add("x/\(round).jpg", seconds: round)
             try await folder.shows(["\(round)"])
             try await folder.events.wait { events in
                 events.last { if case .status = $0 { true } else { false } }?.isReady == true
                     ? true : nil
             }
-            _ = before
-            let mark = folder.events.value.count
+            let count = folder.events.value.count
             try FileManager.default.removeItem(atPath: folder.root)
             try await folder.events.wait {
-                $0.dropFirst(mark).contains { $0.isFailed } ? true : nil
+                $0.dropFirst(count).contains { $0.isFailed } ? true : nil
             }
             #expect(try await folder.titles() == [])
         }

@@ -2,23 +2,23 @@ import Glibc
 import System
 import TestSupport
 
-/// A file system with faults: paths that hang, and paths that fail.
+/// A file system with paths that hang and paths that fail.
 final class FaultyDisk: Sendable {
     struct Faults {
-        /// The parts of paths that hang until they are removed from here.
+        /// Substrings of the paths that hang, until they are removed from the set.
         var hanging: Set<String> = []
-        /// The errors of paths, by parts of the paths.
+        /// The errors of paths, by substrings of the paths.
         var errors: [String: Int32] = [:]
-        /// The mount points that are added to those of the kernel.
+        /// Mount points in addition to those of the kernel.
         var mountPoints: Set<String> = []
     }
 
     let faults = Observed(Faults())
-    /// The paths of calls that hang or did.
+    /// The paths of all calls that hang or hung.
     let hung = Observed<[String]>([])
     let threads: FileThreads
 
-    /// - Parameter timeout: How long a call may hang.
+    /// - Parameter timeout: The time limit of a call.
     init(timeout: Duration = .milliseconds(50)) {
         var limits = FileThreads.Limits()
         limits.timeout = timeout

@@ -5,21 +5,21 @@ import Testing
 @testable import LocalProvider
 
 @Suite(.timeLimit(.minutes(1))) struct FolderWatcherTests {
-    @Test func `too many changes to tell each are everything`() async throws {
+    @Test func `too many changes are reported as everything`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }
         defer { watcher.stop() }
         watcher.watch(.root, at: Array(directory.path.utf8))
         for index in 0..<10_001 { symlink("x", directory.appending("\(index)")) }
-        // Slow disks may spread them over several reports.
+        // On slow disks, several bursts may be reported before.
         for index in 10_001..<30_000 { symlink("x", directory.appending("\(index)")) }
         try await changes.wait { changes in
             changes.contains { if case .everything = $0 { true } else { false } } ? true : nil
         }
     }
 
-    @Test func `the last that happened to a file says whether it is settled`() async throws {
+    @Test func `a file that is created again is not closed`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }
@@ -36,7 +36,7 @@ import Testing
                 return entries.first { $0.name == Array("a".utf8) }
             }.last
         }
-        #expect(!entry.isSettled)
-        #expect(watcher.isUnsettled(.root, Array("a".utf8)))
+        #expect(!entry.isClosed)
+        #expect(watcher.isUnclosed(.root, Array("a".utf8)))
     }
 }

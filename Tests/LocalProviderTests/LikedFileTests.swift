@@ -10,9 +10,9 @@ import Testing
 
 /// The rule by which likes follow files, see `LikedFile`.
 @Suite(.timeLimit(.minutes(5))) struct LikedFileTests {
-    private static let likes = SourceID("likes")
+    static let likes = SourceID("likes")
 
-    private func fixture(
+    func fixture(
         _ photos: [String], _ earlier: TemporaryDirectory? = nil
     ) async throws -> PhotosFixture {
         let fixture = try PhotosFixture(earlier, photos: photos)
@@ -21,7 +21,7 @@ import Testing
         return fixture
     }
 
-    private func like(_ title: String, _ fixture: PhotosFixture) async throws {
+    func like(_ title: String, _ fixture: PhotosFixture) async throws {
         #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
     }
 
@@ -36,14 +36,14 @@ import Testing
     }
 
     /// Scans everything, and waits until the likes are reconciled.
-    private func scan(_ fixture: PhotosFixture) async throws {
+    func scan(_ fixture: PhotosFixture) async throws {
         _ = try await fixture.session.refresh(PhotosFixture.all)
         let scans = fixture.session.folder
         while scans.scansInProgress.load(ordering: .relaxed) > 0 { await Task.yield() }
     }
 
     /// Changes files, and returns a fixture whose likes are reconciled.
-    private func change(
+    func change(
         _ fixture: PhotosFixture, _ daemon: Daemon, _ steps: [() throws -> Void]
     ) async throws -> PhotosFixture {
         var fixture = fixture
@@ -65,14 +65,14 @@ import Testing
     }
 
     /// The photos with a like in all photos and in the source of likes, by title.
-    private func liked(_ fixture: PhotosFixture) async throws -> [String] {
+    func liked(_ fixture: PhotosFixture) async throws -> [String] {
         let marked = try await fixture.photos().filter(\.isLiked).map { $0.title ?? "" }
         #expect(try await fixture.titles(Self.likes) == marked)
         return marked.sorted()
     }
 
     /// A JPEG file with a capture time.
-    private func jpeg(_ taken: String, fraction: String = "", _ pixels: [UInt8]) -> [UInt8] {
+    func jpeg(_ taken: String, fraction: String = "", _ pixels: [UInt8]) -> [UInt8] {
         func word(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xff)] }
         func long(_ value: Int) -> [UInt8] { word(value >> 16) + word(value & 0xffff) }
         let text = Array(taken.utf8) + [0]
@@ -92,7 +92,7 @@ import Testing
         ]
     }
 
-    private func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
+    func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
         try PhotosFixture.write(bytes, to: Array(fixture.path(name).utf8))
     }
 
@@ -114,7 +114,7 @@ import Testing
             ])
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
         #expect(try await liked(again) == [])
-        #expect(again.session.folder.favourites.count(of: "ada") == 0)
+        #expect(again.session.folder.likes.count(of: "ada") == 0)
     }
 
     @Test(arguments: Daemon.allCases)
@@ -171,7 +171,7 @@ import Testing
         #expect(!file.isEdited(as: content, wasReplacedAtOnce: false))
         content.changed = 600_000_000_000
         #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
-        // The clock was set back.
+        // The clock was set back between the two times.
         content.changed = .min
         #expect(!file.isEdited(as: content, wasReplacedAtOnce: true))
         content.birth = nil
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(arguments: Daemon.allCases)
-    func `a photo of the same size and date is not taken for the liked one`(
+    func `a photo of the same size and date does not get the like of another`(
         _ daemon: Daemon
     ) async throws {
         let folder = try await fixture([])
@@ -270,7 +270,7 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
-    @Test func `a photo of another size and the same date is not taken for the liked one`()
+    @Test func `a photo of another size and the same date does not get the like of another`()
         async throws
     {
         let folder = try await fixture([])
@@ -294,7 +294,7 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
-    @Test func `a like of a photo that has just replaced a liked one is kept`() async throws {
+    @Test func `a like of a photo that has just replaced a liked one is preserved`() async throws {
         let folder = try await fixture(["a.jpg"])
         try await folder.register("bob")
         let bob = try PhotosFixture.session("bob", of: folder.provider)
@@ -304,7 +304,7 @@ import Testing
         try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
         try folder.add("a.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
         // The index has the new photo, and likes were not reconciled.
-        let likes = folder.session.folder.favourites
+        let likes = folder.session.folder.likes
         let row = try #require(try await folder.id("a").row)
         let place = try await folder.session.folder.inspect { index in
             let former = try #require(try index.picture(row))
@@ -313,7 +313,7 @@ import Testing
                 id: row, folder: former.file.folder, name: former.file.name, stamp: status.stamp,
                 format: .jpeg, position: status.stamp.modified, facts: nil)
             let picture = PictureIndex.Picture(file: file, folder: former.folder)
-            return LocalLikes.Place(
+            return LocalLikes.Target(
                 picture: picture, file: folder.session.folder.absolute(picture))
         }
         _ = try await likes.set(true, by: "bob") { place }
@@ -324,157 +324,5 @@ import Testing
         try await scan(folder)
         #expect(likes.count(of: "ada") == 1)
         #expect(likes.rows(of: "bob") == [row])
-    }
-
-    // MARK: Many likes
-
-    private func likeAll(_ fixture: PhotosFixture) async throws {
-        let session = fixture.session
-        let ids = try await fixture.photos(pageSize: 1000).map(\.id)
-        for id in ids { _ = try await session.setLiked(id, true) }
-    }
-
-    @Test func `more likes than are read at a time survive another folder and a move`()
-        async throws
-    {
-        let folder = try await fixture((0..<1300).map { "\($0).jpg" })
-        try await likeAll(folder)
-        let likes = folder.session.folder.favourites
-        #expect(likes.count(of: "ada") == 1300)
-        folder.session.close()
-        let other = folder.directory.appending("other")
-        PhotosFixture.makeFolder(other)
-        #expect(folder.provider.setPicturesFolder(Array(other.utf8)))
-        let there = try PhotosFixture.session("ada", of: folder.provider)
-        _ = try await there.refresh(PhotosFixture.all)
-        await there.folder.followLikes(nil)
-        #expect(likes.count(of: "ada") == 0)
-        there.close()
-        #expect(folder.provider.setPicturesFolder(Array(folder.root.utf8)))
-        let read = likes.digests.reads.load(ordering: .relaxed)
-        let back = try PhotosFixture.session("ada", of: folder.provider)
-        _ = try await back.refresh(PhotosFixture.all)
-        await back.folder.followLikes(nil)
-        #expect(likes.count(of: "ada") == 1300)
-        #expect(likes.digests.reads.load(ordering: .relaxed) == read)
-        back.close()
-
-        // All files are in new places, and the cache is gone.
-        let again = try await change(
-            folder, .wiped,
-            [
-                {
-                    PhotosFixture.makeFolder(folder.path("moved"))
-                    for index in 0..<1300 {
-                        try PhotosFixture.check(
-                            rename(
-                                folder.path("\(index).jpg"),
-                                folder.path("moved/\((index + 1) % 1300)-.jpg")))
-                    }
-                }
-            ])
-        #expect(again.session.folder.favourites.count(of: "ada") == 1300)
-    }
-
-    @Test func `files that cannot be read do not end the search`() async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
-        let again = try await change(
-            folder, .wiped,
-            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg"))) }])
-        #expect(try await liked(again) == ["z"])
-        let likes = again.session.folder.favourites
-        let search = UnreadableSearch(folder: again.session.folder)
-        // Every record is gone, and no file can be read.
-        try await likes.forgetLocations()
-        try FileManager.default.removeItem(atPath: again.cache)
-        await likes.reconcile(nil, search) { _, _ in }
-        _ = try await again.session.refresh(PhotosFixture.all)
-    }
-
-    /// A folder whose files cannot be read.
-    private struct UnreadableSearch: PictureSearch {
-        let folder: PictureFolder
-
-        func inspect<Value: Sendable>(
-            _ body: @escaping @Sendable (PictureIndex) throws -> Value
-        ) async throws -> Value {
-            try await folder.inspect(body)
-        }
-        func store(_ contents: [Int64: FileDigest]) async {}
-        func digest(_ path: RelativePath, _ reader: DigestReader) async -> FileDigest? { nil }
-    }
-
-    // MARK: Copies
-
-    @Test(arguments: Daemon.allCases)
-    func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
-    {
-        let folder = try await fixture([])
-        let bytes = PhotosFixture.jpeg + [1, 2, 3]
-        for name in ["a.jpg", "b.jpg"] {
-            PhotosFixture.makeFolder(folder.root)
-            try overwrite(name, bytes, folder)
-        }
-        try await folder.become { try await folder.titles().count == 2 }
-        for name in ["bob", "cleo"] { try await folder.register(name) }
-        for (name, title) in [("ada", "a"), ("bob", "b"), ("cleo", "a"), ("cleo", "b")] {
-            let session = try PhotosFixture.session(name, of: folder.provider)
-            #expect(try await session.setLiked(folder.id(title), true) != nil)
-            session.close()
-        }
-        let again = try await change(folder, daemon, [{ unlink(folder.path("b.jpg")) }])
-        let likes = again.session.folder.favourites
-        let row = try #require(try await again.id("a").row)
-        for name in ["ada", "bob", "cleo"] { #expect(likes.rows(of: name) == [row], "\(name)") }
-        // A like that waits does not bring back what the user has unliked.
-        let cleo = try PhotosFixture.session("cleo", of: again.provider)
-        #expect(try await cleo.setLiked(again.id("a"), false) != nil)
-        await again.session.folder.followLikes(nil)
-        #expect(likes.count(of: "cleo") == 0)
-        cleo.close()
-        // The others are as before after a restart.
-        let third = try await change(again, .stopped, [])
-        #expect(third.session.folder.favourites.rows(of: "ada") == [row])
-        #expect(third.session.folder.favourites.rows(of: "bob") == [row])
-        #expect(third.session.folder.favourites.rows(of: "cleo") == [])
-    }
-
-    @Test func `the user whose like moves to a copy is notified`() async throws {
-        let folder = try await fixture([])
-        PhotosFixture.makeFolder(folder.root)
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
-        try await folder.become { try await folder.titles().count == 2 }
-        try await folder.register("bob")
-        let bob = try PhotosFixture.session("bob", of: folder.provider)
-        #expect(try await bob.setLiked(folder.id("a"), true) != nil)
-        bob.close()
-        try await like("b", folder)
-        let a = try await folder.id("a")
-        let before = folder.events.value.count
-        unlink(folder.path("b.jpg"))
-        try await folder.events.wait { events in
-            events.dropFirst(before).contains { event in
-                guard case .changed(let photos) = event else { return false }
-                return photos.contains { $0.id == a && $0.isLiked }
-            } ? true : nil
-        }
-    }
-
-    @Test func `a copy that is back has its like again`() async throws {
-        let folder = try await fixture([])
-        PhotosFixture.makeFolder(folder.root)
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
-        try await folder.become { try await folder.titles().count == 2 }
-        for title in ["a", "b"] { try await like(title, folder) }
-        let kept = folder.directory.appending("tmp/kept")
-        var again = try await change(
-            folder, .refreshing,
-            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), kept)) }])
-        #expect(try await liked(again) == ["b"])
-        again = try await change(
-            again, .running,
-            [{ try PhotosFixture.check(rename(kept, folder.path("c.jpg"))) }])
-        #expect(try await liked(again) == ["b", "c"])
     }
 }

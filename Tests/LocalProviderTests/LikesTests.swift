@@ -8,7 +8,7 @@ import Testing
 
 @testable import LocalProvider
 
-/// What users like, wherever the files go.
+/// The likes of local users, and their files.
 @Suite(.timeLimit(.minutes(1))) struct LikesTests {
     private static let likes = SourceID("likes")
 
@@ -21,7 +21,7 @@ import Testing
         return fixture
     }
 
-    /// Ends the session, does something, and looks at the same folder again.
+    /// Ends the session, changes something, and opens the same folder in a new provider.
     private func restarted(
         _ fixture: PhotosFixture, withCache: Bool = true, _ change: () throws -> Void = {}
     ) async throws -> PhotosFixture {
@@ -35,12 +35,12 @@ import Testing
         #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
     }
 
-    /// How many files were read to find out what they hold.
+    /// The number of files that were read for their content.
     private func reads(_ fixture: PhotosFixture) -> Int {
-        fixture.session.folder.favourites.digests.reads.load(ordering: .relaxed)
+        fixture.session.folder.likes.digests.reads.load(ordering: .relaxed)
     }
 
-    /// As another program would do: another file, with another date.
+    /// Copies a photo as other programs do: to another file, with another date.
     private func copy(_ name: String, to other: String, _ fixture: PhotosFixture) throws {
         let bytes = try Data(contentsOf: URL(filePath: fixture.path(name)))
         let path = fixture.path(other)
@@ -48,7 +48,7 @@ import Testing
         try PhotosFixture.write(Array(bytes), to: Array(path.utf8))
     }
 
-    @Test func `what is liked shows everywhere, newest first`() async throws {
+    @Test func `liked photos are marked in all sources and listed newest first`() async throws {
         let folder = try await fixture(["a.jpg", "x/b.jpg", "c.jpg"])
         #expect(try await folder.photos(Self.likes) == [])
         let a = try await folder.id("a")
@@ -73,7 +73,8 @@ import Testing
         }
     }
 
-    @Test func `a photo whose file has just gone is not there`() async throws {
+    @Test func `liking a photo whose file was just deleted reports that it is absent`() async throws
+    {
         let folder = try await fixture(["a.jpg"])
         let a = try await folder.id("a")
         try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `everybody has likes of their own`() async throws {
+    @Test func `each user has separate likes`() async throws {
         let folder = try await fixture(["a.jpg", "b.jpg"])
         try await folder.register("bob")
         let bob = try PhotosFixture.session("bob", of: folder.provider)
@@ -108,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a like outlives a restart, and nothing is read for it`(withCache: Bool) async throws {
+    func `a like survives a restart, and no file is read`(withCache: Bool) async throws {
         let folder = try await fixture(["a.jpg", "x/b.jpg"])
         try await like("b", folder)
         let again = try await restarted(folder, withCache: withCache)
@@ -131,7 +132,7 @@ import Testing
         }
         try await again.shows(["c"], Self.likes)
         #expect(reads(again) == 0)
-        // Where the index is gone as well, its content tells.
+        // Without the index, the file is found by its content.
         let third = try await restarted(again, withCache: false) {
             try PhotosFixture.check(rename(folder.path("z/c.jpg"), folder.path("d.jpg")))
         }
@@ -156,10 +157,10 @@ import Testing
             let album = try await again.photos(SourceID("album:new")).map(\.id)
             return album.count == 1 && moved == album && likes == album
         }
-        #expect(again.session.folder.favourites.count(of: "ada") == 1)
+        #expect(again.session.folder.likes.count(of: "ada") == 1)
     }
 
-    @Test func `an edited file keeps its like, and is known by what it holds then`() async throws {
+    @Test func `an edited file keeps its like, which then follows the new content`() async throws {
         let folder = try await fixture(["a.jpg", "b.jpg"])
         try await like("a", folder)
         let id = try await folder.id("a")
@@ -167,9 +168,9 @@ import Testing
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.changed(id, after: before)
         #expect(try await folder.titles(Self.likes) == ["a"])
-        // Now it is read again.
-        await folder.session.folder.followLikes(nil)
-        let files = try await folder.session.folder.favourites.store.files([1])
+        // The file is read again.
+        await folder.session.folder.reconcileLikes(nil)
+        let files = try await folder.session.folder.likes.store.files([1])
         #expect(files.map(\.content.stamp.modified) == [5_000_000_000_000_000])
         let again = try await restarted(folder, withCache: false) {
             try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
@@ -177,8 +178,8 @@ import Testing
         try await again.shows(["z"], Self.likes)
     }
 
-    /// As `exiftool` does.
-    @Test func `a photo that is written anew keeps its like, not its backup`() async throws {
+    /// The order of operations of `exiftool`.
+    @Test func `a photo that is replaced keeps its like, and its backup gets none`() async throws {
         let folder = try await fixture(["a.jpg"])
         try await like("a", folder)
         try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg_original")))
@@ -192,7 +193,7 @@ import Testing
         #expect(try await folder.titles(Self.likes) == ["a"])
     }
 
-    @Test func `another pictures folder has likes of its own`() async throws {
+    @Test func `another pictures folder has separate likes`() async throws {
         let folder = try await fixture(["a.jpg"])
         try await like("a", folder)
         folder.session.close()
@@ -217,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func `a photo that goes takes its like along, and brings it back`() async throws {
+    @Test func `the like of a deleted photo is hidden, and restored with the photo`() async throws {
         let folder = try await fixture(["a.jpg", "b.jpg"])
         try await like("a", folder)
         let before = folder.events.value.count
@@ -243,18 +244,18 @@ import Testing
         let folder = try await fixture(names)
         try await like("4", folder)
         let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
-        await second.session.folder.followLikes(nil)
+        await second.session.folder.reconcileLikes(nil)
         #expect(try await second.photos(Self.likes) == [])
         let read = reads(second)
         #expect(read >= 8)
-        await second.session.folder.followLikes(nil)
+        await second.session.folder.reconcileLikes(nil)
         #expect(reads(second) == read)
         let third = try await restarted(second)
-        await third.session.folder.followLikes(nil)
+        await third.session.folder.reconcileLikes(nil)
         #expect(reads(third) == 0)
     }
 
-    @Test func `two files that hold the same are two likes`() async throws {
+    @Test func `two files of the same content have separate likes`() async throws {
         let folder = try await fixture(["a.jpg"])
         try copy("a.jpg", to: "b.jpg", folder)
         try await folder.become { try await folder.titles().count == 2 }
@@ -267,7 +268,7 @@ import Testing
         #expect(try await again.titles(Self.likes) == ["b"])
     }
 
-    @Test func `likes at once are all kept`() async throws {
+    @Test func `concurrent likes are all stored`() async throws {
         let names = (0..<20).map { "\($0).jpg" }
         let folder = try await fixture(names)
         let ids = try await folder.photos().map(\.id)
@@ -281,7 +282,7 @@ import Testing
         #expect(try await again.photos(Self.likes).count == 20)
     }
 
-    @Test func `what is liked is found by its row`() throws {
+    @Test func `liked photos are selected by row`() throws {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(PictureIndex.migrations)
         var plan = ""

@@ -7,7 +7,7 @@ import Testing
 @testable import LocalProvider
 
 @Suite(.timeLimit(.minutes(1))) struct LinksTests {
-    @Test func `links to files are photos of their own`() async throws {
+    @Test func `links to files are separate photos`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         try await folder.ready()
         try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("hard.jpg")))
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `links that lead back to where they are show nothing twice`(
+    func `links to parent folders add no photos`(
         isThereFirst: Bool
     ) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/y/c.jpg"])
@@ -44,7 +44,7 @@ import Testing
         #expect(try await folder.sourceIDs() == ["all", "album:x", "album:x/y"])
     }
 
-    @Test func `a folder elsewhere is followed, once`() async throws {
+    @Test func `a link to a folder outside of the pictures folder is followed once`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         let elsewhere = folder.directory.appending("elsewhere")
         try folder.add("../../elsewhere/deep/b.jpg", seconds: 5)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: ["deleted", "text", "renamed", "folder"])
-    func `a link to a photo goes with it`(change: String) async throws {
+    func `the link to a photo in the cache is removed with the photo`(change: String) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         let name = Array(folder.root.utf8) + [0x2f, 0xfc, 0x2e, 0x6a]
         try PhotosFixture.write(PhotosFixture.jpeg, to: name)
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "elsewhere", ""])
-    func `a link that leads to a known folder shows no more what it led to`(
+    func `the photos of a link's former target are removed when the link changes to a known folder`(
         target: String
     ) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
@@ -130,13 +130,13 @@ import Testing
     }
 
     @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
-    func `an album's id gives its path back`(path: String) {
+    func `the path of an album is restored from its ID`(path: String) {
         let relative = RelativePath(bytes: Array(path.utf8))
         #expect(RelativePath(percentEncoded: relative.percentEncoded) == relative)
     }
 
     @Test(arguments: ["%", "%4", "%zz", "%41", "%e9", "a%"])
-    func `what no path is encoded as is none`(text: String) {
+    func `an invalid album ID is rejected`(text: String) {
         #expect(RelativePath(percentEncoded: text) == nil)
     }
 }

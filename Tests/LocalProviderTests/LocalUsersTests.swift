@@ -34,7 +34,7 @@ import Testing
         "ada", "Ада", "李", "a'b\"c", "../x", "two words", "Zoe\u{308}", "%00", "-",
         String(repeating: "👩‍👩‍👧‍👦", count: 64), String(repeating: "a", count: 64),
     ])
-    func `a name is kept as it is`(name: String) async throws {
+    func `the spelling of a name is preserved`(name: String) async throws {
         try provider.check(request(name, registers: true))
         let identity = try await provider.logIn(request(name, registers: true))
         #expect(Array(identity.username.utf8) == Array(name.utf8))
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [("Ada", "aDA"), ("Ада", "аДА"), ("Zoë", "ZOE\u{308}"), ("straße", "STRASSE")])
-    func `names are the same without case and however composed`(
+    func `names are compared without case and Unicode normalization`(
         name: String, other: String
     ) async throws {
         _ = try await provider.logIn(request(name, registers: true))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown name is no user`() async throws {
+    @Test func `logging in with an unknown name fails`() async throws {
         let error = await #expect(throws: ProviderError.self) {
             try await provider.logIn(request("nobody"))
         }
@@ -75,7 +75,7 @@ import Testing
         String(repeating: "a", count: 65), String(repeating: "👩‍👩‍👧‍👦", count: 65),
         "a" + String(repeating: "\u{301}", count: 5000),
     ])
-    func `what is no name is refused`(name: String) async throws {
+    func `an invalid name is rejected`(name: String) async throws {
         #expect(throws: ProviderError.self) { try provider.check(request(name, registers: true)) }
         await #expect(throws: ProviderError.self) {
             try await provider.logIn(request(name, registers: true))
@@ -84,13 +84,13 @@ import Testing
 
     // MARK: Passwords
 
-    /// What went wrong.
+    /// Returns the error of a login.
     private func error(_ request: PasswordLoginRequest) async -> ProviderError? {
         await #expect(throws: ProviderError.self) { try await provider.logIn(request) }
     }
 
     @Test(arguments: ["geheim", " ", "пароль", String(repeating: "p", count: 511)])
-    func `who has a password needs it, and it is kept as a hash alone`(
+    func `a password is required if it is set, and only its hash is stored`(
         password: String
     ) async throws {
         _ = try await provider.logIn(request("ada", password, registers: true))
@@ -113,12 +113,12 @@ import Testing
         #expect(clock.sleepers.value == [])
     }
 
-    @Test func `a wrong password is told after a pause, and the right one at once`() async throws {
+    @Test func `a wrong password is reported after a pause, a correct one at once`() async throws {
         _ = try await provider.logIn(request("ada", "geheim", registers: true))
         for failures in 0..<3 {
             let pause = PasswordThrottle.pause(failures: failures)
             async let wrong = error(request("ada", "geraten"))
-            // That of the answer, and that of the line.
+            // One sleep is in the call, the other holds the queue.
             try await clock.sleepers.wait { $0.count == 2 * (failures + 1) ? true : nil }
             #expect(clock.sleepers.value.last == clock.now.advanced(by: pause))
             clock.advance(by: pause)
@@ -128,7 +128,7 @@ import Testing
             }
         }
         _ = try await provider.logIn(request("ada", "geheim"))
-        // Nobody else has waited, and all is forgotten.
+        // The success has reset the pause.
         async let wrong = error(request("ada", "geraten"))
         _ = try await clock.sleepers.elements(8)
         #expect(clock.sleepers.value.last == clock.now.advanced(by: PasswordThrottle.firstPause))
@@ -136,7 +136,7 @@ import Testing
         _ = await wrong
     }
 
-    @Test func `who has no password logs in without one`() async throws {
+    @Test func `a user without a password logs in without one`() async throws {
         _ = try await provider.logIn(request("ada", registers: true))
         guard case .wrongPassword = await error(request("ada", "geheim")) else {
             Issue.record("any password was taken")
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a\0b", String(repeating: "p", count: 512)])
-    func `what is no password is refused`(password: String) async throws {
+    func `an invalid password is rejected`(password: String) async throws {
         guard case .invalidArgument = await error(request("ada", password, registers: true)) else {
             Issue.record("it was taken")
             return
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func `without libcrypt, passwords are said to need it`() async throws {
+    @Test func `the error without libcrypt names the package to install`() async throws {
         let crypt = PasswordCrypt(libraries: ["libnothing.so.1", "libc.so.6"])
         let error = await #expect(throws: ProviderError.self) {
             try await crypt.hash(Secret("geheim"))
@@ -169,7 +169,7 @@ import Testing
         #expect(text.contains("libcrypt"))
     }
 
-    @Test func `the same password gives another hash each time`() async throws {
+    @Test func `each hash of a password has a new salt`() async throws {
         let crypt = PasswordCrypt()
         let hashes = [try await crypt.hash(Secret("a")), try await crypt.hash(Secret("a"))]
         #expect(hashes[0] != hashes[1])
@@ -179,7 +179,7 @@ import Testing
         #expect(try await !crypt.matches(Secret("a\0b"), hashes[0]))
     }
 
-    @Test func `users of an earlier version are still there`() async throws {
+    @Test func `users of an earlier version are preserved`() async throws {
         try FileManager.default.createDirectory(
             atPath: directory.appending("data"), withIntermediateDirectories: true)
         let old = try Database(

@@ -6,16 +6,16 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PasswordThrottleTests {
     private let clock = ManualClock()
-    private let tries: PasswordThrottle
+    private let throttle: PasswordThrottle
 
-    init() { tries = PasswordThrottle(clock: clock) }
+    init() { throttle = PasswordThrottle(clock: clock) }
 
     @Test func `pauses double, up to eight seconds`() {
         let pauses = (0..<7).map { PasswordThrottle.pause(failures: $0) }
         #expect(
             pauses == [.milliseconds(500)] + [1, 2, 4, 8, 8, 8].map { Duration.seconds($0) })
         #expect(PasswordThrottle.pause(failures: 1_000_000) == .seconds(8))
-        #expect(PasswordThrottle.pause(failures: 0, tries: 5) == .milliseconds(15_500))
+        #expect(PasswordThrottle.pause(failures: 0, attempts: 5) == .milliseconds(15_500))
     }
 
     @Test @MainActor func `tries of one user stand in line, and too many are turned away`()
@@ -27,22 +27,22 @@ import Testing
         let attempts = (0..<20).map { number in
             Task {
                 do {
-                    let isRight = try await tries.run("ada") {
+                    let isCorrect = try await throttle.run("ada") {
                         running.update { $0 += 1 }
                         await Task.yield()
                         #expect(running.value == 1)
                         running.update { $0 -= 1 }
                         return number == 4
                     }
-                    done.append(isRight ? 100 + number : number)
+                    done.append(isCorrect ? 100 + number : number)
                 } catch ProviderError.rateLimited {
                     refused.update { $0 += 1 }
                 }
             }
         }
         try await refused.wait { $0 == 15 ? true : nil }
-        // Somebody else does not wait.
-        #expect(try await tries.run("bob") { true })
+        // Another user does not wait.
+        #expect(try await throttle.run("bob") { true })
         for failures in 0..<4 {
             _ = try await clock.sleepers.elements(2 * (failures + 1))
             clock.advance(by: PasswordThrottle.pause(failures: failures))
@@ -52,14 +52,14 @@ import Testing
         #expect(done.value.last.map { $0 > 100 } == true)
     }
 
-    @Test @MainActor func `whoever gives up does not shorten the line`() async throws {
-        let first = Task { try await tries.run("ada") { false } }
+    @Test @MainActor func `cancelling a failed attempt does not shorten its pause`() async throws {
+        let first = Task { try await throttle.run("ada") { false } }
         _ = try await clock.sleepers.elements(2)
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         let tried = Observed(false)
         let second = Task {
-            try await tries.run("ada") {
+            try await throttle.run("ada") {
                 tried.update { $0 = true }
                 return true
             }

@@ -9,10 +9,10 @@ import Testing
 
 @testable import LocalProvider
 
-/// A pictures folder of a test's own, and a local user who looks at it.
+/// A pictures folder for one test, and the session of a local user.
 final class PhotosFixture: Sendable {
     static let all = SourceID("all")
-    /// What makes a file a JPEG image; nothing is decoded.
+    /// The first bytes of a JPEG image. Tests do not decode images.
     static let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 0, 0x10]
 
     let directory: TemporaryDirectory
@@ -24,17 +24,18 @@ final class PhotosFixture: Sendable {
     private let listening: Task<Void, Never>
 
     /// - Parameters:
-    ///   - directory: Where an earlier fixture worked.
-    ///   - root: The name of the pictures folder there.
-    ///   - cache: The cache folder; nil for the usual one.
-    ///   - photos: The names of photos that are there from the beginning, the oldest first.
-    ///   - images: Who looks into photos.
+    ///   - directory: The directory of an earlier fixture; nil for a new one.
+    ///   - root: The path of the pictures folder in the directory.
+    ///   - cache: The cache folder; nil for the default one.
+    ///   - photos: The names of the photos to create, the oldest first.
+    ///   - images: Reads and creates images.
     ///   - files: Makes the file system calls.
-    ///   - clock: Measures pauses.
-    /// - Throws: `SystemError`, or what a file could not be written for.
+    ///   - clock: Measures delays.
+    /// - Throws: `SystemError`, or the error of a failed write.
     init(
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
-        cache: String? = nil, photos: [String] = [], images: any ImageProcessor = UnavailableImageProcessor(),
+        cache: String? = nil, photos: [String] = [],
+        images: any ImageProcessor = UnavailableImageProcessor(),
         files: FileThreads = FileThreads(), clock: ManualClock = ManualClock()
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
@@ -53,7 +54,7 @@ final class PhotosFixture: Sendable {
         self.provider = provider
         session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in
-            // The provider lives as long as its session is listened to.
+            // The provider must exist while its events are collected.
             withExtendedLifetime(provider) {}
             for await event in session.events { events.append(event) }
             withExtendedLifetime(provider) {}
@@ -73,7 +74,7 @@ final class PhotosFixture: Sendable {
         return try #require(session as? LocalSession)
     }
 
-    /// Makes somebody a user who can like photos.
+    /// Registers a user, so that the user can like photos.
     func register(_ name: String = "ada") async throws {
         _ = try await provider.logIn(
             PasswordLoginRequest(username: name, hasPassword: false, registers: true))
@@ -83,7 +84,7 @@ final class PhotosFixture: Sendable {
 
     func path(_ name: String) -> String { "\(root)/\(name)" }
 
-    /// Puts a whole file into the pictures folder at once.
+    /// Adds a complete file to the pictures folder by a rename.
     func add(_ name: String, seconds: Int, bytes: [UInt8] = jpeg) throws {
         try Self.add(name, seconds: seconds, bytes: bytes, below: root, directory)
     }
@@ -120,9 +121,9 @@ final class PhotosFixture: Sendable {
         try #require(result >= 0, "\(String(cString: strerror(errno)))")
     }
 
-    // MARK: What is shown
+    // MARK: Photos
 
-    /// All photos of a source, walked through.
+    /// Returns all photos of a source, page by page.
     func photos(_ source: SourceID = all, pageSize: Int = 100) async throws -> [Photo] {
         var photos: [Photo] = []
         var cursor: String?
@@ -134,7 +135,7 @@ final class PhotosFixture: Sendable {
         return photos
     }
 
-    /// The titles of a source; none where it does not exist.
+    /// Returns the titles of a source; none if it does not exist.
     func titles(_ source: SourceID = all) async throws -> [String] {
         guard try await session.hasSource(source) else { return [] }
         return try await photos(source).map { $0.title ?? "" }
@@ -144,12 +145,12 @@ final class PhotosFixture: Sendable {
         try #require(try await photos().first { $0.title == title }?.id)
     }
 
-    /// Without the likes, which are always there.
+    /// Returns the IDs of all sources except the likes, which always exist.
     func sourceIDs() async throws -> [String] {
         try await session.sources().filter { $0.kind != .likes }.map(\.id.text)
     }
 
-    /// Waits until a source shows these titles, looking again whenever something was told.
+    /// Waits until a source has these titles. Checks again after each event.
     func shows(_ titles: [String], _ source: SourceID = all) async throws {
         try await become { try await self.titles(source) == titles }
     }
@@ -163,7 +164,7 @@ final class PhotosFixture: Sendable {
         }
     }
 
-    /// Waits for the first scan's end.
+    /// Waits for the end of the first scan.
     func ready() async throws {
         try await events.wait { $0.contains { $0.isReady } ? true : nil }
         _ = try await session.refresh(Self.all)

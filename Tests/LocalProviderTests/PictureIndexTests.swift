@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct PictureIndexTests {
     @Test(arguments: [PictureIndex.photosOfAll, PictureIndex.photosOfFolder])
-    func `a page is read from an index alone, in its order`(query: String) throws {
+    func `a page is read from a covering index in its order`(query: String) throws {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(PictureIndex.migrations)
         var plan: [String] = []
@@ -21,7 +21,7 @@ import Testing
         (0, "0000000000000000"), (-1, "ffffffffffffffff"),
         (0x0123_4567_89ab_cdef, "0123456789abcdef"), (Int64.min, "8000000000000000"),
     ])
-    func `a row is named by 16 digits`(row: Int64, text: String) {
+    func `the ID of a row has 16 digits`(row: Int64, text: String) {
         #expect(PhotoID(row: row).text == text)
         #expect(PhotoID(text).row == row)
     }

@@ -11,7 +11,7 @@ import Testing
     private static let album = SourceID("album:x")
     private static let likes = SourceID("likes")
 
-    /// A folder that a provider has scanned and closed, with one liked photo.
+    /// Returns a folder with one liked photo that a provider has scanned and closed.
     private static func scanned(
         _ photos: [String] = ["a.jpg", "x/b.jpg", "x/c.jpg"]
     ) async throws -> PhotosFixture {
@@ -106,11 +106,11 @@ import Testing
 
     // MARK: Files that hang
 
-    @Test func `a file that hangs delays no other`() async throws {
+    @Test func `a hanging file does not delay others`() async throws {
         let disk = FaultyDisk()
-        let workshop = ScriptedWorkshop()
+        let images = ScriptedImageProcessor()
         let folder = try PhotosFixture(
-            photos: ["a.jpg", "b.jpg"], images: workshop, files: disk.threads)
+            photos: ["a.jpg", "b.jpg"], images: images, files: disk.threads)
         try await folder.ready()
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         let thumbnail = try await folder.session.imagePath(b, .thumb)
@@ -124,7 +124,7 @@ import Testing
         await #expect(throws: PictureFolder.noResponse) {
             try await folder.session.imagePath(b, .regular)
         }
-        // That one was made before.
+        // This thumbnail was created before.
         #expect(try await folder.session.imagePath(b, .thumb) == thumbnail)
         #expect(try await folder.session.imagePath(a, .full) == folder.path("a.jpg"))
         _ = try await folder.session.imagePath(a, .thumb)
@@ -133,7 +133,7 @@ import Testing
         disk.faults.update { $0.hanging = [] }
     }
 
-    @Test func `a scan continues behind a file that hangs, and finds it later`() async throws {
+    @Test func `a scan continues after a hanging file, and finds it later`() async throws {
         let disk = FaultyDisk()
         disk.faults.update { $0.hanging = ["/b.jpg"] }
         let folder = try PhotosFixture(
@@ -145,7 +145,9 @@ import Testing
     }
 
     @Test(arguments: ["/Pictures", "/x", "/b.jpg"])
-    func `what hangs keeps its photos, and is scanned when it responds`(part: String) async throws {
+    func `hanging paths keep their photos, and are scanned when they respond`(part: String)
+        async throws
+    {
         let first = try await Self.scanned()
         let disk = FaultyDisk()
         disk.faults.update { $0.hanging = [part] }
@@ -160,7 +162,7 @@ import Testing
         #expect(try await folder.titles(Self.likes) == ["b"])
     }
 
-    @Test func `a photo that hangs is not liked, and others are`() async throws {
+    @Test func `liking a hanging photo fails, and others can be liked`() async throws {
         let disk = FaultyDisk()
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"], files: disk.threads)
         try await folder.register()
@@ -187,7 +189,7 @@ import Testing
             _ = try? await folder.session.refresh(PhotosFixture.all)
             #expect(try await folder.titles() == ["c", "b", "a"], "\(part)")
             #expect(try await folder.titles(Self.likes) == ["b"], "\(part)")
-            // Nothing says when it can be read again: it is tried now and then.
+            // No event reports that the path can be read again, so it is retried after a delay.
             try folder.add("x/d.jpg", seconds: 2_000_000)
             disk.faults.update { $0.errors = [:] }
             try await clock.sleepers.wait { sleepers in

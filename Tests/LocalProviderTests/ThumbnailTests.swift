@@ -7,15 +7,15 @@ import Testing
 
 @testable import LocalProvider
 
-/// Smaller images of photos, in the folder that the programs of a desktop share.
+/// Thumbnails in the folder that the programs of a desktop share.
 @Suite(.timeLimit(.minutes(1)))
 struct ThumbnailTests {
-    private let images = ScriptedWorkshop()
-    private let world: PhotosFixture
+    private let images = ScriptedImageProcessor()
+    private let fixture: PhotosFixture
 
-    init() throws { world = try PhotosFixture(photos: ["a b.jpg"], images: images) }
+    init() throws { fixture = try PhotosFixture(photos: ["a b.jpg"], images: images) }
 
-    private var shared: String { world.directory.appending("home/.cache/thumbnails") }
+    private var shared: String { fixture.directory.appending("home/.cache/thumbnails") }
 
     private func texts(_ path: String) -> [String: String]? {
         let descriptor = open(path, O_RDONLY)
@@ -23,8 +23,8 @@ struct ThumbnailTests {
         return PNGFile.texts(FileBytes(descriptor: descriptor))
     }
 
-    /// Writes a thumbnail as another program would.
-    private func place(_ texts: [String: String], at path: String) throws {
+    /// Writes a thumbnail as another program does.
+    private func writeThumbnail(_ texts: [String: String], at path: String) throws {
         PhotosFixture.makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
         try PhotosFixture.write(
             PNGFile.plain(RGBColor(1), width: 1, height: 1, texts: texts), to: Array(path.utf8))
@@ -33,18 +33,18 @@ struct ThumbnailTests {
     @Test(arguments: [
         (ImageSize.thumb, "large", 256), (.small, "x-large", 512), (.regular, "xx-large", 1024),
     ])
-    func `a thumbnail is made once, and says of what`(
+    func `a thumbnail is created once, and contains the URI of its photo`(
         size: ImageSize, folder: String, pixels: Int
     ) async throws {
-        let id = try await world.id("a b")
-        let path = try await world.session.imagePath(id, size)
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, size)
         #expect(path.hasPrefix("\(shared)/\(folder)/") && path.hasSuffix(".png"))
         let texts = try #require(self.texts(path))
-        #expect(texts["Thumb::URI"] == "file://\(world.root)/a%20b.jpg")
+        #expect(texts["Thumb::URI"] == "file://\(fixture.root)/a%20b.jpg")
         #expect(texts["Thumb::MTime"] == "1000000")
-        #expect(try await world.session.imagePath(id, size) == path)
+        #expect(try await fixture.session.imagePath(id, size) == path)
         #expect(images.made.value == ["\(pixels)"])
-        // Only the user can look into the folder.
+        // The folder is private to the user.
         var status = stat()
         #expect(stat("\(shared)/\(folder)", &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
@@ -54,10 +54,10 @@ struct ThumbnailTests {
             path: Array(path.utf8), stamp: FileStamp(inode: 0, sizeBytes: 0, modified: 0))
     }
 
-    @Test func `its name is the one that all programs know`() async throws {
+    @Test func `the file name of a thumbnail follows the standard`() async throws {
         let other = Thumbnails(
             folder: shared, version: "1", images: images, photos: FileThreads())
-        let folder = world.directory.appending("home/photos")
+        let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
         let path = try await other.path(of: photo("\(folder)/me.png"), .large)
@@ -67,13 +67,13 @@ struct ThumbnailTests {
         #expect(sum.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) } && sum.count == 32)
     }
 
-    @Test func `what another program has made is used`() async throws {
-        let id = try await world.id("a b")
-        let path = try await world.session.imagePath(id, .thumb)
+    @Test func `a thumbnail of another program is used`() async throws {
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, .thumb)
         unlink(path)
-        try place(
-            ["Thumb::URI": "file://\(world.root)/a%20b.jpg", "Thumb::MTime": "1000000"], at: path)
-        #expect(try await world.session.imagePath(id, .thumb) == path)
+        try writeThumbnail(
+            ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": "1000000"], at: path)
+        #expect(try await fixture.session.imagePath(id, .thumb) == path)
         #expect(images.made.value.count == 1)
         #expect(texts(path)?["Software"] == nil)
     }
@@ -83,31 +83,31 @@ struct ThumbnailTests {
         ["Thumb::URI": "", "Thumb::MTime": "999999"],
         ["Thumb::URI": "", "Thumb::MTime": "1000000", "Thumb::Size": "1"], [:],
     ])
-    func `what is of another photo, or of another time, is made anew`(
+    func `a thumbnail of another photo or version is replaced`(
         texts: [String: String]
     ) async throws {
         var texts = texts
-        if texts["Thumb::URI"] == "" { texts["Thumb::URI"] = "file://\(world.root)/a%20b.jpg" }
-        let id = try await world.id("a b")
-        let path = try await world.session.imagePath(id, .thumb)
-        try place(texts, at: path)
-        #expect(try await world.session.imagePath(id, .thumb) == path)
+        if texts["Thumb::URI"] == "" { texts["Thumb::URI"] = "file://\(fixture.root)/a%20b.jpg" }
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, .thumb)
+        try writeThumbnail(texts, at: path)
+        #expect(try await fixture.session.imagePath(id, .thumb) == path)
         #expect(images.made.value.count == 2)
     }
 
-    @Test func `a photo that changed gets another thumbnail`() async throws {
-        let id = try await world.id("a b")
-        _ = try await world.session.imagePath(id, .thumb)
-        PhotosFixture.touch(world.path("a b.jpg"), seconds: 2_000_000)
-        let path = try await world.session.imagePath(id, .thumb)
+    @Test func `a changed photo gets a new thumbnail`() async throws {
+        let id = try await fixture.id("a b")
+        _ = try await fixture.session.imagePath(id, .thumb)
+        PhotosFixture.touch(fixture.path("a b.jpg"), seconds: 2_000_000)
+        let path = try await fixture.session.imagePath(id, .thumb)
         #expect(texts(path)?["Thumb::MTime"] == "2000000")
     }
 
-    @Test func `what many want at once is made once`() async throws {
-        let id = try await world.id("a b")
+    @Test func `concurrent requests create one thumbnail`() async throws {
+        let id = try await fixture.id("a b")
         images.isHeld.update { $0 = true }
         let calls = (0..<5).map { _ in
-            Task { try await world.session.openImage(id, .thumb) }
+            Task { try await fixture.session.openImage(id, .thumb) }
         }
         _ = try await images.made.elements(1)
         images.isHeld.update { $0 = false }
@@ -115,44 +115,44 @@ struct ThumbnailTests {
         #expect(images.made.value.count == 1)
     }
 
-    @Test func `a descriptor stays good when the thumbnail is deleted`() async throws {
-        let id = try await world.id("a b")
-        let descriptor = try await world.session.openImage(id, .thumb)
+    @Test func `a descriptor stays valid when the thumbnail is deleted`() async throws {
+        let id = try await fixture.id("a b")
+        let descriptor = try await fixture.session.openImage(id, .thumb)
         defer { close(descriptor) }
-        unlink(try await world.session.imagePath(id, .thumb))
+        unlink(try await fixture.session.imagePath(id, .thumb))
         var bytes: [UInt8] = [0, 0, 0, 0]
         #expect(read(descriptor, &bytes, 4) == 4 && bytes[1...] == Array("PNG".utf8)[...])
-        // And the next one is made again.
-        close(try await world.session.openImage(id, .thumb))
+        // The next request creates it again.
+        close(try await fixture.session.openImage(id, .thumb))
         #expect(images.made.value.count == 2)
     }
 
-    @Test func `a photo that cannot be decoded is not tried again until it changes`() async throws {
-        let id = try await world.id("a b")
+    @Test func `a damaged photo is not decoded again until it changes`() async throws {
+        let id = try await fixture.id("a b")
         images.error.update { $0 = .damaged }
         for _ in 0..<2 {
             await #expect(throws: ProviderError.self) {
-                try await world.session.imagePath(id, .thumb)
+                try await fixture.session.imagePath(id, .thumb)
             }
         }
         #expect(images.made.value.count == 1)
-        PhotosFixture.touch(world.path("a b.jpg"), seconds: 2_000_000)
+        PhotosFixture.touch(fixture.path("a b.jpg"), seconds: 2_000_000)
         images.error.update { $0 = nil }
-        _ = try await world.session.imagePath(id, .thumb)
+        _ = try await fixture.session.imagePath(id, .thumb)
         #expect(images.made.value.count == 2)
     }
 
     @Test(arguments: [
-        ImageProcessorError.notSupported("install it"), .storageFull, .failed("it broke down"),
+        ImageProcessorError.notSupported("install it"), .storageFull, .failed("the helper crashed"),
     ])
-    func `what may be better next time is tried again`(error: ImageProcessorError) async throws {
-        let id = try await world.id("a b")
+    func `a temporary failure is tried again`(error: ImageProcessorError) async throws {
+        let id = try await fixture.id("a b")
         images.error.update { $0 = error }
         await #expect(throws: error.asProviderError) {
-            try await world.session.imagePath(id, .thumb)
+            try await fixture.session.imagePath(id, .thumb)
         }
         images.error.update { $0 = nil }
-        _ = try await world.session.imagePath(id, .thumb)
+        _ = try await fixture.session.imagePath(id, .thumb)
     }
 
     @Test func `a thumbnail is its own thumbnail`() async throws {

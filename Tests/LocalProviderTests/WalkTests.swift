@@ -8,30 +8,29 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WalkTests {
     @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
-    func `a walk shows what stays once, whatever changes meanwhile`(
+    func `a walk returns each remaining photo once while others change`(
         source: SourceID
     ) async throws {
         let names = (100..<300).map { "x/\($0).jpg" }
         let folder = try PhotosFixture(photos: names)
         try await folder.ready()
-        let stays = Set(try await folder.photos(source).map(\.id))
-        #expect(stays.count == 200)
+        let initial = Set(try await folder.photos(source).map(\.id))
+        #expect(initial.count == 200)
         let first = try await folder.session.page(source, after: nil, count: 50)
         var walked = first.photos
         var cursor = first.next
         var round = 0
-        var gone: Set<PhotoID> = []
-        while let place = cursor {
-            // Arrivals on top, one that goes; known ones from below to the top, from above to the bottom,
-            // and back.
+        var deleted: Set<PhotoID> = []
+        while let position = cursor {
+            // New photos at the top, and a deleted one. Known photos move to the top, to the bottom, and back.
             try folder.add("x/new\(round).jpg", seconds: 2_000_000 + round)
             PhotosFixture.touch(folder.path("x/\(110 + round).jpg"), seconds: 3_000_000 + round)
             PhotosFixture.touch(folder.path("x/\(290 + round).jpg"), seconds: 500 + round)
             PhotosFixture.touch(folder.path("x/\(295 - round).jpg"), seconds: 600 + round)
-            gone.insert(try await folder.id("\(100 + round)"))
+            deleted.insert(try await folder.id("\(100 + round)"))
             unlink(folder.path("x/\(100 + round).jpg"))
             _ = try await folder.session.refresh(PhotosFixture.all)
-            let page = try await folder.session.page(source, after: place, count: 20)
+            let page = try await folder.session.page(source, after: position, count: 20)
             #expect(!page.photos.isEmpty)
             walked += page.photos
             cursor = page.next
@@ -39,8 +38,8 @@ import Testing
         }
         let ids = walked.map(\.id)
         #expect(Set(ids).count == ids.count)
-        #expect(stays.subtracting(gone).isSubset(of: ids))
-        #expect(stays.isSuperset(of: ids))
+        #expect(initial.subtracting(deleted).isSubset(of: ids))
+        #expect(initial.isSuperset(of: ids))
     }
 
     @Test(arguments: [
@@ -48,14 +47,14 @@ import Testing
         "1. 2.3",
         "🦄",
     ])
-    func `garbage is no cursor`(cursor: String) async throws {
+    func `a malformed cursor is rejected`(cursor: String) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         await #expect(throws: ProviderError.invalidArgument("The cursor is malformed.")) {
             try await folder.session.page(PhotosFixture.all, after: cursor, count: 10)
         }
     }
 
-    @Test func `a place of an index that is lost is stale`() async throws {
+    @Test func `a cursor of a lost index is stale`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         await #expect(throws: ProviderError.staleCursor) {
             try await folder.session.page(PhotosFixture.all, after: "1.2.3", count: 10)
@@ -84,7 +83,7 @@ import Testing
         await #expect(throws: error) { try await folder.session.refresh(source) }
     }
 
-    @Test func `the first page of many photos is there before the others are read`() async throws {
+    @Test func `the first page is served before a long scan ends`() async throws {
         let directory = try TemporaryDirectory()
         let root = directory.appending("home/Pictures")
         for index in 0..<20 {
@@ -99,7 +98,7 @@ import Testing
         #expect(page.photos.count == 30)
         let isReady = folder.events.value.contains { $0.isReady }
         #expect(!isReady)
-        // What the beginning of a walk finds is not taken for all there is.
+        // A short page does not end a walk while the scan continues.
         let album = SourceID("album:0")
         #expect(try await folder.session.page(album, after: nil, count: 5).next != nil)
         try await folder.ready()

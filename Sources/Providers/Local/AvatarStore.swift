@@ -5,17 +5,17 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 
-/// The avatars of the local users: a square image each, in a file of its own.
+/// The avatars of the local users. Each is a square image in its own file.
 ///
-/// A new avatar is a new file, so that whoever shows the old one sees that there is another.
+/// A new avatar gets a new file name, so that clients notice the change.
 final class AvatarStore: Sendable {
-    /// Their width and height.
+    /// The width and height of avatars.
     static let pixels = 512
 
     private struct State {
-        /// One change at a time of each user, by the first part of the name: a file that hangs delays no other user.
-        var turns: [String: ChangeQueue] = [:]
-        /// The number of each user's avatar, by the first part of its name; nil before anybody has looked.
+        /// One queue of changes per user, by the first part of the file name: a file that hangs delays no other user.
+        var changeQueues: [String: ChangeQueue] = [:]
+        /// The number of each user's avatar, by the first part of the file name; nil before the folder was read.
         var numbers: [String: Int]?
     }
 
@@ -25,8 +25,8 @@ final class AvatarStore: Sendable {
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:
-    ///   - folder: Made when the first avatar is.
-    ///   - images: Makes them.
+    ///   - folder: The folder of the files. It is created together with the first avatar.
+    ///   - images: Creates the images.
     init(folder: String, images: any ImageProcessor) {
         self.folder = folder
         self.images = images
@@ -34,12 +34,12 @@ final class AvatarStore: Sendable {
 
     /// The path of the avatar of a user, by ``UserName/key``; empty if there is none.
     func path(of user: String) async -> String {
-        await look()
+        await loadNumbers()
         let name = Self.name(user)
         return number(name).map { path(name, $0) } ?? ""
     }
 
-    /// Makes a user's avatar of the middle of an image.
+    /// Sets the avatar of a user to the central square of an image.
     ///
     /// - Throws: `ProviderError`.
     func set(_ user: String, to file: String) async throws {
@@ -48,7 +48,7 @@ final class AvatarStore: Sendable {
         }
     }
 
-    /// Draws an avatar for a user who has none.
+    /// Draws an avatar for a user without one.
     ///
     /// - Returns: False if the user has one.
     /// - Throws: `ProviderError`.
@@ -60,7 +60,7 @@ final class AvatarStore: Sendable {
         return true
     }
 
-    /// Who a user is.
+    /// Returns the profile of a user.
     func profile(of account: AccountIdentity) async -> Profile {
         var profile = Profile(username: account.username, name: account.username)
         profile.avatar = await path(of: UserName(account.username)?.key ?? "")
@@ -70,19 +70,19 @@ final class AvatarStore: Sendable {
 
     func remove(_ user: String) async {
         let name = Self.name(user)
-        await turns(of: name).run {
-            await look()
+        await changeQueue(of: name).run {
+            await loadNumbers()
             guard let number = number(name) else { return }
             state.withLock { $0.numbers?[name] = nil }
             await delete([path(name, number)])
         }
     }
 
-    /// Makes a new avatar.
+    /// Creates a new avatar.
     ///
     /// - Parameters:
     ///   - user: The ``UserName/key`` of the user.
-    ///   - replaces: False if an avatar that the user has by then stays.
+    ///   - replaces: False to leave an existing avatar in place.
     ///   - write: Writes the file.
     /// - Throws: `ProviderError`.
     private func make(
@@ -90,8 +90,8 @@ final class AvatarStore: Sendable {
         _ write: (String) async throws(ImageProcessorError) -> Void
     ) async throws {
         let name = Self.name(user)
-        try await turns(of: name).run {
-            await look()
+        try await changeQueue(of: name).run {
+            await loadNumbers()
             let old = number(name)
             guard replaces || old == nil else { return }
             let new = (old ?? 0) + 1
@@ -110,28 +110,30 @@ final class AvatarStore: Sendable {
         }
     }
 
-    private func turns(of name: String) -> ChangeQueue {
+    private func changeQueue(of name: String) -> ChangeQueue {
         state.withLock { state in
-            let turns = state.turns[name] ?? ChangeQueue()
-            state.turns[name] = turns
-            return turns
+            let changeQueue = state.changeQueues[name] ?? ChangeQueue()
+            state.changeQueues[name] = changeQueue
+            return changeQueue
         }
     }
 
     // MARK: Files
 
-    /// Looks what there is, once; of each user the last one counts.
-    private func look() async {
+    /// Reads the folder, once. If a user has several files, the one with the highest number is valid.
+    private func loadNumbers() async {
         guard state.withLock({ $0.numbers == nil }) else { return }
         await onQueue { [self] in
             guard state.withLock({ $0.numbers == nil }) else { return }
-            let (numbers, outdated) = Self.look(folder)
+            let (numbers, outdated) = Self.readNumbers(folder)
             for path in outdated { unlink(path) }
             state.withLock { $0.numbers = numbers }
         }
     }
 
-    private static func look(_ folder: String) -> (numbers: [String: Int], outdated: [String]) {
+    private static func readNumbers(_ folder: String) -> (
+        numbers: [String: Int], outdated: [String]
+    ) {
         var numbers: [String: Int] = [:]
         var outdated: [String] = []
         let listing = try? FolderListing(Array(folder.utf8))
@@ -167,7 +169,7 @@ final class AvatarStore: Sendable {
         "\(folder)/\(name)-\(number)\(Self.suffix)"
     }
 
-    /// Names may have more bytes than a file name, and any characters.
+    /// Returns the first part of the file name: user names can be too long for a file name, and contain any characters.
     private static func name(_ user: String) -> String {
         guard let digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, user, -1) else {
             return "user"

@@ -38,7 +38,7 @@ extension CaptureTime {
         self.init(seconds: taken.seconds, fraction: taken.fraction)
     }
 
-    /// The form in which it is stored: `1732255320.25`.
+    /// The form in which the time is stored: `1732255320.25`.
     var text: String { fraction.isEmpty ? "\(seconds)" : "\(seconds).\(fraction)" }
 
     /// Reads the stored form; nil for anything else.
@@ -48,7 +48,8 @@ extension CaptureTime {
         self.init(seconds: seconds, fraction: parts.count > 1 ? String(parts[1]) : "")
     }
 
-    /// Returns true if two photos were taken at the same time. Editors that drop the fraction are tolerated.
+    /// Returns true if two photos were taken at the same time. Some editors drop the fraction, so a missing one matches
+    /// any.
     func matches(_ other: CaptureTime) -> Bool {
         seconds == other.seconds
             && (fraction == other.fraction || fraction.isEmpty || other.fraction.isEmpty)

@@ -26,9 +26,9 @@ extension FileDigest {
 
 /// Reads files for their digests.
 final class DigestReader: Sendable {
-    private static let pieceBytes = 128 << 10
+    private static let bufferBytes = 128 << 10
 
-    /// How many files were read.
+    /// The number of files that were read.
     let reads = Atomic(0)
     private let files: FileThreads
 
@@ -36,21 +36,23 @@ final class DigestReader: Sendable {
 
     /// Returns true if the file is proven to be absent.
     func isAbsent(_ path: [UInt8]) async -> Bool {
-        let lookup = await files.run(path) { FileStatus.look(path, $0) }
+        let lookup = await files.run(path) { FileStatus.lookUp(path, $0) }
         guard case .absent = lookup else { return false }
         return true
     }
 
-    /// - Returns: nil for a file that cannot be read, is none, changes meanwhile, or does not respond.
+    /// Reads a file.
+    ///
+    /// - Returns: nil for a file that cannot be read, is not a regular file, changes meanwhile, or does not respond.
     func digest(ofFile path: [UInt8]) async -> FileDigest? {
         reads.add(1, ordering: .relaxed)
         return await files.run(path) { Self.read(path, $0) } ?? nil
     }
 
-    /// The C functions are `g_checksum_update` and `g_checksum_get_digest`.
+    /// Reads a file with the C functions `g_checksum_update` and `g_checksum_get_digest`.
     private static func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
         guard progress.begin(path) == 0 else { return nil }
-        // Not blocking: the file may have been replaced by a pipe.
+        // O_NONBLOCK: the file may have been replaced by a pipe.
         let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -58,12 +60,13 @@ final class DigestReader: Sendable {
             let checksum = g_checksum_new(G_CHECKSUM_SHA256)
         else { return nil }
         defer { g_checksum_free(checksum) }
-        let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: pieceBytes) { piece in
+        let isWhole = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bufferBytes) {
+            buffer in
             while progress.advance() {
-                let count = Glibc.read(descriptor, piece.baseAddress, piece.count)
+                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return count == 0 }
-                g_checksum_update(checksum, piece.baseAddress, count)
+                g_checksum_update(checksum, buffer.baseAddress, count)
             }
             return false
         }

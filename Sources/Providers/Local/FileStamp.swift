@@ -2,15 +2,15 @@ internal import Glibc
 internal import ProviderKit
 internal import System
 
-/// What tells whether a file is still the one that was read, without reading it.
+/// The properties of a file that show, without reading it, that it is unchanged.
 struct FileStamp: Hashable, Sendable {
     let inode: Int64
     let sizeBytes: Int64
-    /// In nanoseconds since 1970.
+    /// The modification time in nanoseconds since 1970.
     let modified: Int64
 }
 
-/// What the file system says about a path.
+/// The status of the file at a path.
 struct FileStatus {
     enum Kind {
         case folder
@@ -23,27 +23,27 @@ struct FileStatus {
     let hardLinks: Int
     let stamp: FileStamp
 
-    /// Looks at what `path` leads to, through links.
+    /// Reads the status of a file. Follows symbolic links.
     ///
-    /// - Returns: nil, with `errno`, where it leads nowhere.
+    /// - Returns: nil, with `errno`, if there is no file.
     init?(_ path: [UInt8]) {
         var status = stat()
         guard withCPath(path, { stat($0, &status) }) == 0 else { return nil }
         self.init(status)
     }
 
-    /// The result of looking at a path.
+    /// The result of looking up a path.
     enum Lookup {
         case found(FileStatus)
-        /// Nothing is there.
+        /// There is no file.
         case absent
-        /// The file system fails or does not respond, with the `errno`: it is unknown whether anything is there.
+        /// The file system fails or does not respond, with the `errno`: it is unknown whether there is a file.
         case unavailable(Int32)
 
         var status: FileStatus? { if case .found(let status) = self { status } else { nil } }
 
-        /// True if the lookup proves that the path leads to nothing, or to something of another kind.
-        func isNo(_ kind: Kind) -> Bool {
+        /// True if the lookup proves that there is no file of this kind at the path.
+        func excludes(_ kind: Kind) -> Bool {
             switch self {
             case .found(let status): status.kind != kind
             case .absent: true
@@ -52,19 +52,19 @@ struct FileStatus {
         }
     }
 
-    /// Looks at what `path` leads to, through links.
-    static func look(_ path: [UInt8], _ progress: FileProgress) -> Lookup {
+    /// Looks up a path. Follows symbolic links.
+    static func lookUp(_ path: [UInt8], _ progress: FileProgress) -> Lookup {
         let fault = progress.begin(path)
         guard fault == 0 else { return provesAbsence(fault) ? .absent : .unavailable(fault) }
         if let status = FileStatus(path) { return .found(status) }
         return provesAbsence(errno) ? .absent : .unavailable(errno)
     }
 
-    /// Returns true for errors that prove that nothing is at a path. All others may come from a disk that fails, a
-    /// server that is away, or permissions that change. `ELOOP` is no proof: an automounter that fails causes it, too.
+    /// Returns true for errors that prove that there is no file at a path. All others may be caused by a failing disk,
+    /// an unreachable server, or changing permissions. `ELOOP` is no proof: a failing automounter causes it, too.
     static func provesAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
-    /// Looks at an open file.
+    /// Reads the status of an open file.
     init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -81,7 +81,7 @@ struct FileStatus {
         device = Int64(bitPattern: UInt64(status.st_dev))
         hardLinks = Int(status.st_nlink)
         let modified = status.st_mtim
-        // A date no clock ever showed must not end the program: it is as far away as can be told.
+        // The file system may contain any time. It is clamped, because an overflow would end the program.
         let limit = Int64.max / 1_000_000_000 - 1
         let seconds = min(max(Int64(modified.tv_sec), -limit), limit)
         stamp = FileStamp(
@@ -89,14 +89,14 @@ struct FileStatus {
             modified: seconds * 1_000_000_000 + Int64(modified.tv_nsec))
     }
 
-    /// Whether `path` itself is a symbolic link.
+    /// Returns true if `path` itself is a symbolic link.
     static func isLink(_ path: [UInt8]) -> Bool {
         var status = stat()
         return withCPath(path) { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 }
 
-/// Calls `body` with a path as C wants it.
+/// Calls `body` with a path as a C string.
 func withCPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result) -> Result {
     (path + [0]).withUnsafeBufferPointer { bytes in
         bytes.withMemoryRebound(to: CChar.self) { text in
@@ -105,11 +105,11 @@ func withCPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result
     }
 }
 
-/// One folder's entries, hidden ones left out.
+/// The entries of a folder, except hidden ones.
 struct FolderListing {
     var files: [[UInt8]] = []
     var folders: [[UInt8]] = []
-    /// Links, and entries whose kind the file system does not tell.
+    /// Links, and entries whose kind the file system does not report.
     var others: [[UInt8]] = []
 
     /// True if the folder contains nothing, not even hidden files.
@@ -140,15 +140,15 @@ struct FolderListing {
     struct Unreadable: Error { let code: Int32 }
 }
 
-/// What a file holds, as far as its first bytes tell.
+/// The kind of content of a file, according to its first bytes.
 enum FileContent {
     case image(ImageFormat)
     case other
-    /// It cannot be opened, or the disk fails: nobody knows.
+    /// The file cannot be opened or read; its content is unknown.
     case unreadable
 
     init(ofFile path: [UInt8]) {
-        // Not blocking: the file may have been replaced by a pipe since it was looked at.
+        // O_NONBLOCK: the file may have been replaced by a pipe since its status was read.
         let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
         guard descriptor >= 0 else {
             self = .unreadable

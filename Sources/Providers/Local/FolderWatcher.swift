@@ -2,46 +2,45 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Tells what changes in folders, some time after it did: bursts come as one.
+/// A watcher of folders that reports changes in bursts, with a short delay.
 ///
-/// Source: inotify(7). The kernel watches single folders, so each one below the pictures folder has a watch.
+/// Source: inotify(7). The kernel watches single folders, so each folder below the pictures folder has a watch.
 final class FolderWatcher: Sendable {
-    /// Something in a folder that may be new, changed or gone.
+    /// A name in a folder whose file may be new, changed or deleted.
     struct Entry: Hashable, Sendable {
         let folder: RelativePath
         let name: [UInt8]
-        /// Whether nobody is still writing the file, as far as the kernel tells: a new file is settled
-        /// when its writer closes it.
-        let isSettled: Bool
+        /// True if the file is complete, according to the events: a new file is complete when its writer closes it.
+        let isClosed: Bool
         /// True if events prove that the file was replaced or overwritten: its name was never free.
         var isReplacement = false
     }
 
-    /// What has changed since the last time.
+    /// The changes since the last report.
     enum Change: Sendable {
         case entries([Entry])
-        /// The kernel has lost track, or too much has changed to tell each: look at everything.
+        /// Events were lost, or there are too many changes: everything must be scanned.
         case everything
     }
 
     private struct State {
         var paths: [Int32: RelativePath] = [:]
         var watches: [RelativePath: Int32] = [:]
-        /// The watch on a folder above the pictures folder, while that does not exist, and the name that
-        /// it waits for.
+        /// The watch on a folder above the pictures folder while that does not exist, and the name that must appear in
+        /// it.
         var ancestor: (watch: Int32, name: [UInt8])?
-        /// The changed names of each folder, and whether each is settled.
+        /// The changed names of each folder, and whether each file is closed.
         var changed: [RelativePath: [[UInt8]: Bool]] = [:]
         var changedCount = 0
-        /// The names of each folder that were free at some time since they were reported last.
+        /// The names of each folder that have been free at some time since the last report.
         var freed: [RelativePath: Set<[UInt8]>] = [:]
-        /// The files of each watch that were created and have not been closed since.
-        var unsettled: [Int32: Set<[UInt8]>] = [:]
-        var needsEverything = false
+        /// The files of each watch that were created and not closed since.
+        var unclosed: [Int32: Set<[UInt8]>] = [:]
+        var needsFullScan = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
         var isOutOfWatches = false
-        /// nil after the end.
+        /// nil after ``stop()``.
         var inotify: Inotify?
     }
 
@@ -64,23 +63,23 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// How long a burst must be over before it is told of.
-    private static let quiet = DispatchTimeInterval.milliseconds(200)
-    /// How long a burst may go on before it is told of.
-    private static let patience = DispatchTimeInterval.milliseconds(1000)
-    /// A file that nobody was seen to close is whole when it was not written to for so long.
-    static let restSeconds: Int64 = 5
-    /// More changes than this are "everything".
+    /// The time without events after which a burst has ended.
+    private static let quietPeriod = DispatchTimeInterval.milliseconds(200)
+    /// The time after which a burst is reported even if it continues.
+    private static let burstTimeout = DispatchTimeInterval.milliseconds(1000)
+    /// The age in seconds after which a modified file counts as closed, if its close was not observed.
+    static let closedAfterSeconds: Int64 = 5
+    /// The number of changes above which ``Change/everything`` is reported.
     private static let maximumEntries = 10_000
 
     private let queue = DispatchQueue(label: "folder-watcher")
-    // Dispatch sources may be used from any thread.
+    // `nonisolated(unsafe)`: Dispatch sources may be used from any thread.
     nonisolated(unsafe) private let source: (any DispatchSourceRead)?
     private let state = Mutex(State())
     private let report: @Sendable (Change) -> Void
 
-    /// Begins to report what happens in the folders that are watched from now on. Where the user
-    /// has no more inotify instances, nothing is ever reported.
+    /// Starts the watcher. It watches no folders yet. If the user has no more inotify instances, it never reports
+    /// changes.
     ///
     /// - Parameter report: Called on a queue of the watcher.
     init(report: @escaping @Sendable (Change) -> Void) {
@@ -91,31 +90,31 @@ final class FolderWatcher: Sendable {
         }
         state.withLock { $0.inotify = inotify }
         source?.setEventHandler { [weak self] in self?.readEvents() }
-        // The descriptor must stay open until the source has let go of it.
+        // The descriptor must stay open until the source has been cancelled.
         source?.setCancelHandler { withExtendedLifetime(inotify) {} }
         source?.activate()
     }
 
     deinit { stop() }
 
-    /// Ends; nothing is reported any more.
+    /// Stops the watcher. It reports no more changes.
     func stop() {
         state.withLock { $0.inotify = nil }
         source?.cancel()
     }
 
-    /// Whether some folder could not be watched, since the user has no more watches.
+    /// True if a folder could not be watched because the user has no more watches.
     var isOutOfWatches: Bool { source == nil || state.withLock(\.isOutOfWatches) }
 
-    /// Watches the folder at `absolute`, which lies at `path`. May block for as long as the file system does not
-    /// respond.
+    /// Watches the folder with the absolute path `absolute`, which is `path` in the pictures folder. May block while
+    /// the file system does not respond.
     func watch(_ path: RelativePath, at absolute: [UInt8]) {
         guard let inotify = state.withLock(\.inotify) else { return }
         let mask =
             IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
             | IN_DELETE_SELF | IN_MOVE_SELF
         let flags = UInt32(IN_ONLYDIR) | UInt32(IN_EXCL_UNLINK)
-        // Without the lock: others must not wait for the file system.
+        // The lock is not held, because the file system may not respond.
         let watch = inotify.add(absolute, UInt32(mask) | flags)
         let code = errno
         state.withLock { state in
@@ -134,7 +133,7 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Waits for the pictures folder, which does not exist, to come. May block for as long as the file system does not
+    /// Waits for the creation of the pictures folder, which does not exist. May block while the file system does not
     /// respond.
     func watchAncestor(of root: [UInt8]) {
         guard let inotify = state.withLock(\.inotify) else { return }
@@ -159,19 +158,19 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Whether a file was created, and has not been closed by its writer since.
-    func isUnsettled(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
+    /// Returns true if a file was created and not closed by its writer since.
+    func isUnclosed(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
         state.withLock { state in
             guard let watch = state.watches[folder] else { return false }
-            return state.unsettled[watch]?.contains(name) ?? false
+            return state.unclosed[watch]?.contains(name) ?? false
         }
     }
 
-    /// Takes note that a file is whole, whoever wrote it.
-    func settle(_ folder: RelativePath, _ name: [UInt8]) {
+    /// Records that a file is complete.
+    func markClosed(_ folder: RelativePath, _ name: [UInt8]) {
         state.withLock { state in
             guard let watch = state.watches[folder] else { return }
-            state.unsettled[watch]?.remove(name)
+            state.unclosed[watch]?.remove(name)
             state.freed[folder]?.remove(name)
         }
     }
@@ -183,25 +182,25 @@ final class FolderWatcher: Sendable {
     ///   - name: The name of the file.
     /// - Returns: True if the name was never free, false if it was or may have been; nil without events.
     func isReplacement(_ folder: RelativePath, _ name: [UInt8]) -> Bool? {
-        // The kernel queues the events of a change before others see the change.
+        // The kernel queues the events of a change before other processes can see the change.
         queue.sync {
             readEvents()
         }
         return state.withLock { state in
-            guard !state.needsEverything else { return false }
+            guard !state.needsFullScan else { return false }
             guard state.changed[folder]?[name] != nil else { return nil }
             return state.freed[folder]?.contains(name) != true
         }
     }
 
-    /// Watches a folder no more.
+    /// Stops watching a folder.
     func unwatch(_ path: RelativePath) {
         state.withLock { state in
             guard let inotify = state.inotify,
                 let watch = state.watches.removeValue(forKey: path)
             else { return }
             state.paths[watch] = nil
-            state.unsettled[watch] = nil
+            state.unclosed[watch] = nil
             inotify_rm_watch(inotify.descriptor, watch)
         }
     }
@@ -216,7 +215,7 @@ final class FolderWatcher: Sendable {
                 guard count > 0 else { break }
                 state.withLock { state in
                     Self.forEachEvent(UnsafeRawBufferPointer(buffer)[..<count]) { event, name in
-                        note(event, name, in: &state)
+                        record(event, name, in: &state)
                     }
                 }
             }
@@ -238,67 +237,67 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    private func note(_ event: inotify_event, _ name: [UInt8], in state: inout State) {
+    private func record(_ event: inotify_event, _ name: [UInt8], in state: inout State) {
         let mask = Int(event.mask)
         func has(_ flags: Int32) -> Bool { mask & Int(flags) != 0 }
         if has(IN_Q_OVERFLOW) {
-            state.needsEverything = true
-            // Who has closed what is lost, too.
-            state.unsettled = [:]
+            state.needsFullScan = true
+            // Events for closed files were lost, too.
+            state.unclosed = [:]
         } else if let ancestor = state.ancestor, event.wd == ancestor.watch {
             if name == ancestor.name || has(IN_DELETE_SELF | IN_IGNORED) {
-                state.needsEverything = true
+                state.needsFullScan = true
             }
         } else if let folder = state.paths[event.wd] {
             if has(IN_IGNORED) {
                 state.paths[event.wd] = nil
-                state.unsettled[event.wd] = nil
+                state.unclosed[event.wd] = nil
                 if state.watches[folder] == event.wd { state.watches[folder] = nil }
             } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
                 guard let (parent, name) = folder.split else {
-                    state.needsEverything = true
+                    state.needsFullScan = true
                     return
                 }
-                add(parent, name, isSettled: true, to: &state)
+                add(parent, name, isClosed: true, to: &state)
             } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
-                if has(IN_CREATE) || has(IN_DELETE | IN_MOVED_FROM) && !state.needsEverything {
+                if has(IN_CREATE) || has(IN_DELETE | IN_MOVED_FROM) && !state.needsFullScan {
                     state.freed[folder, default: []].insert(name)
                 }
                 if has(IN_CREATE), !has(IN_ISDIR) {
-                    state.unsettled[event.wd, default: []].insert(name)
+                    state.unclosed[event.wd, default: []].insert(name)
                 } else if !has(IN_ATTRIB) {
-                    state.unsettled[event.wd]?.remove(name)
+                    state.unclosed[event.wd]?.remove(name)
                 }
-                let isSettled = state.unsettled[event.wd]?.contains(name) != true
-                add(folder, name, isSettled: isSettled, to: &state)
+                let isClosed = state.unclosed[event.wd]?.contains(name) != true
+                add(folder, name, isClosed: isClosed, to: &state)
             } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
-                // Its permissions may have changed.
-                state.needsEverything = true
+                // The permissions may have changed.
+                state.needsFullScan = true
             }
         }
     }
 
     private func add(
-        _ folder: RelativePath, _ name: [UInt8], isSettled: Bool, to state: inout State
+        _ folder: RelativePath, _ name: [UInt8], isClosed: Bool, to state: inout State
     ) {
-        guard !state.needsEverything else { return }
-        let before = state.changed[folder, default: [:]].updateValue(isSettled, forKey: name)
+        guard !state.needsFullScan else { return }
+        let before = state.changed[folder, default: [:]].updateValue(isClosed, forKey: name)
         if before == nil { state.changedCount += 1 }
-        if state.changedCount > Self.maximumEntries { state.needsEverything = true }
+        if state.changedCount > Self.maximumEntries { state.needsFullScan = true }
     }
 
     // MARK: Reporting
 
     private func scheduleReport() {
         let deadline = state.withLock { state -> DispatchTime? in
-            guard state.needsEverything || !state.changed.isEmpty, !state.isReportScheduled else {
+            guard state.needsFullScan || !state.changed.isEmpty, !state.isReportScheduled else {
                 return nil
             }
             let now = DispatchTime.now()
             let first = state.firstEvent ?? now
             state.firstEvent = first
             state.isReportScheduled = true
-            return min(now + Self.quiet, max(now, first + Self.patience))
+            return min(now + Self.quietPeriod, max(now, first + Self.burstTimeout))
         }
         guard let deadline else { return }
         let countBefore = changeCount
@@ -307,53 +306,55 @@ final class FolderWatcher: Sendable {
 
     private var changeCount: Int { state.withLock { $0.changedCount } }
 
-    /// Tells of the burst if it is over, or has gone on for long.
+    /// Reports the burst if it has ended or reached its maximum duration.
     private func reportOrWait(_ countBefore: Int) {
         let change = state.withLock { state -> Change? in
             state.isReportScheduled = false
-            let isLong = state.firstEvent.map { DispatchTime.now() >= $0 + Self.patience } ?? true
-            guard isLong || state.changedCount == countBefore || state.needsEverything else {
+            let isLong =
+                state.firstEvent.map { DispatchTime.now() >= $0 + Self.burstTimeout } ?? true
+            guard isLong || state.changedCount == countBefore || state.needsFullScan else {
                 return nil
             }
             let change: Change =
-                state.needsEverything
+                state.needsFullScan
                 ? .everything
                 : .entries(
                     state.changed.flatMap { folder, names in
-                        names.map { name, isSettled in
+                        names.map { name, isClosed in
                             Entry(
-                                folder: folder, name: name, isSettled: isSettled,
+                                folder: folder, name: name, isClosed: isClosed,
                                 isReplacement: state.freed[folder]?.contains(name) != true)
                         }
                     })
-            // A file that is still being written is reported again.
+            // A file that is still being written is reported again later.
             for (folder, names) in state.freed {
-                let unsettled = state.watches[folder].flatMap { state.unsettled[$0] } ?? []
-                let rest = names.intersection(unsettled)
+                let unclosed = state.watches[folder].flatMap { state.unclosed[$0] } ?? []
+                let rest = names.intersection(unclosed)
                 state.freed[folder] = rest.isEmpty ? nil : rest
             }
             state.changed = [:]
             state.changedCount = 0
-            state.needsEverything = false
+            state.needsFullScan = false
             state.firstEvent = nil
             return change
         }
         guard let change else { return scheduleReport() }
         report(change)
-        if case .entries(let entries) = change { lookAgain(entries.filter { !$0.isSettled }) }
+        if case .entries(let entries) = change { reportAgain(entries.filter { !$0.isClosed }) }
     }
 
-    /// Tells once more of files that nobody was seen to close by then.
-    private func lookAgain(_ entries: [Entry]) {
+    /// Reports files again whose close was not observed by then.
+    private func reportAgain(_ entries: [Entry]) {
         guard !entries.isEmpty else { return }
-        queue.asyncAfter(deadline: .now() + .seconds(Int(Self.restSeconds) + 1)) { [weak self] in
+        queue.asyncAfter(deadline: .now() + .seconds(Int(Self.closedAfterSeconds) + 1)) {
+            [weak self] in
             guard let self else { return }
             state.withLock { state in
                 for entry in entries {
                     guard let watch = state.watches[entry.folder],
-                        state.unsettled[watch]?.contains(entry.name) == true
+                        state.unclosed[watch]?.contains(entry.name) == true
                     else { continue }
-                    self.add(entry.folder, entry.name, isSettled: false, to: &state)
+                    self.add(entry.folder, entry.name, isClosed: false, to: &state)
                 }
             }
             scheduleReport()

@@ -1,20 +1,20 @@
 internal import ProviderKit
 
-/// What a scan has found to be other than the index said.
+/// The differences between the index and the pictures folder that a scan has found.
 struct IndexChanges: Sendable {
-    /// How many photos each folder has that were not known before.
+    /// The number of new photos in each folder.
     var new: [RelativePath: Int] = [:]
-    /// How many known photos came to the top of each folder: moved there, or with a new date.
+    /// The number of known photos that moved to the top of each folder: from another folder, or with a new date.
     var raised: [RelativePath: Int] = [:]
-    /// How many known photos came to the top of all photos.
+    /// The number of known photos that moved to the top of all photos.
     var raisedInAll = 0
-    /// Folders that a photo was moved out of, or is gone from.
+    /// Folders from which a photo was moved or deleted.
     var left: Set<RelativePath> = []
-    /// Known photos that are other than they were.
+    /// Known photos that have changed.
     var changed: Set<Int64> = []
-    /// Those of them whose file was replaced or overwritten while its name was never free.
+    /// Changed photos whose file was replaced or overwritten while its name was never free.
     var replaced: Set<Int64> = []
-    /// Photos that are gone.
+    /// Photos that were deleted.
     var removed: [Int64] = []
 
     var isEmpty: Bool {
@@ -22,7 +22,7 @@ struct IndexChanges: Sendable {
             && removed.isEmpty
     }
 
-    /// How many photos are other than they were.
+    /// The number of photos that have changed.
     var count: Int { newCount + changed.count + removed.count }
 
     var newCount: Int { new.values.reduce(0, +) }
@@ -39,10 +39,10 @@ extension IndexChanges {
         removed += other.removed
     }
 
-    /// What sessions tell of the changes.
+    /// Returns the events for sessions.
     ///
-    /// - Parameter photos: The photos of ``changed``, as they are now.
-    /// - Returns: The events, in the order in which they are to be told.
+    /// - Parameter photos: The photos of ``changed`` in their present state.
+    /// - Returns: The events in the order in which to emit them.
     func events(_ photos: [Photo]) -> [SessionEvent] {
         var events: [SessionEvent] = []
         if !removed.isEmpty { events.append(.removed(removed.map(PhotoID.init(row:)))) }

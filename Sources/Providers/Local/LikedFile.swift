@@ -1,14 +1,14 @@
 /// The record by which a like follows a local file.
 ///
-/// A like belongs to the content of a file. It is never passed on to another photo because of a file name:
+/// A like belongs to the content of a file. It never moves to another photo because of a file name:
 ///
 /// - A file with an unchanged inode, size and modification time is the same file, if it is in the same row of the index
 ///   or at the same path. All others are read.
-/// - A liked file that is gone, or whose content was replaced, is found again by its content, anywhere in the pictures
-///   folder. Until then its likes are kept and not shown. If there are more records of one content than files, each
-///   user's likes move to the files that are left.
-/// - Only if the content is nowhere, and only in the same row of the index, another content can be an edit of the liked
-///   file (see ``isEdited(as:wasReplacedAtOnce:)``). The record then takes on the new content.
+/// - If the file of a like is gone, or its content was replaced, the content is searched for in the whole pictures
+///   folder. Until it is found, the like is stored and not shown. If there are more records of one content than files,
+///   the likes of each user move to the remaining files.
+/// - Only if the content is nowhere, and only in the same row of the index, different content can be an edit of the
+///   liked file (see ``isEdited(as:wasReplacedAtOnce:)``). The record then stores the new content.
 struct LikedFile: Sendable, Equatable {
     /// The number of the record in the store; 0 before it is stored.
     var number: Int64 = 0
@@ -21,12 +21,12 @@ struct LikedFile: Sendable, Equatable {
 }
 
 extension LikedFile {
-    /// The longest time between the creation of a file and its last change, a rename included, for a file that an
-    /// editor has just written, in nanoseconds.
+    /// The maximum time from the creation of a file to its last change, including a rename, for a file that an editor
+    /// has just saved, in nanoseconds.
     private static let savingTime: Int64 = 60_000_000_000
 
     /// Returns true if the file in the row of the liked file is an edit of it, and false if it is another photo. In
-    /// doubt it is another photo: a photo that was never liked must not get a like.
+    /// doubt the result is false, because a photo that was never liked must not get a like.
     ///
     /// - If both have a capture time, an edit has the same one.
     /// - Otherwise a file is an edit if it was overwritten in place (same inode, same time of creation), or if a file

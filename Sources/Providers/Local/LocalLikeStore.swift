@@ -1,6 +1,6 @@
 internal import Storage
 
-/// The likes of all local users, on the disk.
+/// The stored likes of all local users.
 struct LocalLikeStore: Sendable {
     /// Everything but the contents and locations of the liked files.
     struct Contents: Sendable {
@@ -9,7 +9,7 @@ struct LocalLikeStore: Sendable {
         var liked: [(number: Int64, row: Int64?, users: Set<Int64>)] = []
     }
 
-    /// A like that passes from one record to another of the same content.
+    /// A like that moves from one record to another of the same content.
     struct Transfer: Hashable, Sendable {
         let user: Int64
         let from: Int64
@@ -40,7 +40,7 @@ struct LocalLikeStore: Sendable {
             }
             return contents
         }
-        // It is not needed again before a login or a like.
+        // The database is not needed again before a login or a like.
         await database.close()
         return contents
     }
@@ -84,8 +84,8 @@ struct LocalLikeStore: Sendable {
         }
     }
 
-    /// Removes the like of a user, and likes of the same content whose files are gone: otherwise one of those would
-    /// bring the like back.
+    /// Removes the like of a user, and those likes of the same content whose files are gone: one of them would
+    /// otherwise restore the like.
     ///
     /// - Parameters:
     ///   - user: The number of the user.
@@ -126,14 +126,14 @@ struct LocalLikeStore: Sendable {
         return removed
     }
 
-    /// Removes the rows of all records. Paths and stamps stay, so that files that are back need not be read.
+    /// Removes the rows of all records. Paths and stamps stay, so that files that reappear are not read again.
     func forgetLocations() async throws {
         try await database.run { database in
             try database.query("UPDATE liked SET file = ?", [.integer(Self.noRow)])
         }
     }
 
-    /// Gives each record whose file is not gone the row that its path gets in a new index.
+    /// Sets the row of each record whose file is not gone to the row of its path in a new index.
     ///
     /// - Returns: The rows, by the number of the record.
     /// - Throws: `StorageError`.
@@ -200,7 +200,7 @@ struct LocalLikeStore: Sendable {
     ///
     /// - Parameters:
     ///   - files: The records that have changed.
-    ///   - transfers: The likes that pass to other records.
+    ///   - transfers: The likes that move to other records.
     /// - Throws: `StorageError`.
     func update(_ files: [LikedFile], _ transfers: Set<Transfer>) async throws {
         guard !files.isEmpty || !transfers.isEmpty else { return }

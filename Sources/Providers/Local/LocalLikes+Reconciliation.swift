@@ -29,16 +29,16 @@ extension LocalLikes {
         var gained = 0
     }
 
-    /// The number of files that are read before likes are matched again, so that those found by then are shown. It
-    /// grows: each match looks at all records that are left.
+    /// The number of files that are read before likes are matched again, so that the likes found by then are shown. The
+    /// number doubles each time, because each match processes all remaining records.
     private static let firstReads = 4
-    private static let mostReads = 1024
+    private static let maximumReads = 1024
     /// The number of contents that are stored in the index at a time.
-    private static let storedTogether = 64
+    private static let storedAtOnce = 64
 
     /// Matches liked files with the index, see ``LikedFile``.
     ///
-    /// Files whose content is unknown are read, however many there are. Likes can be changed meanwhile.
+    /// Reads files whose content is unknown, without a limit on their number. Likes can be changed meanwhile.
     ///
     /// - Parameters:
     ///   - changes: The changes that a scan has found; nil to match all liked files.
@@ -54,7 +54,7 @@ extension LocalLikes {
             let evidence = Reconciliation.Evidence()
             let rest = try await reconcileOnce(numbers, evidence, search, report)
             guard !rest.unread.isEmpty else { return }
-            try await searches.run {
+            try await readQueue.run {
                 try await readAndReconcile(rest.undecided, evidence, search, report)
             }
         } catch is CancellationError {
@@ -78,7 +78,7 @@ extension LocalLikes {
             guard !rest.unread.isEmpty else { return }
             numbers = rest.undecided
             try await read(rest.unread.prefix(reads), search, &evidence)
-            reads = min(2 * reads, Self.mostReads)
+            reads = min(2 * reads, Self.maximumReads)
         }
     }
 
@@ -87,7 +87,7 @@ extension LocalLikes {
         _ report: (_ user: String, Change) async -> Void
     ) async throws -> (undecided: Set<Int64>, unread: [PictureIndex.Candidate]) {
         guard !numbers.isEmpty else { return ([], []) }
-        let (changes, undecided, unread) = try await turns.run {
+        let (changes, undecided, unread) = try await changeQueue.run {
             try await reconcile(numbers, evidence, search)
         }
         for (user, change) in changes { await report(user, change) }
@@ -103,7 +103,7 @@ extension LocalLikes {
                 state.replacements[row] = false
             }
             for row in changes.changed where state.numbers[row] != nil {
-                // Once it may be another photo, an edit of that proves nothing.
+                // After that, the file may be another photo, and an edit of another photo proves nothing.
                 let isProven = state.replacements[row] ?? true
                 state.replacements[row] = isProven && changes.replaced.contains(row)
             }
@@ -116,7 +116,7 @@ extension LocalLikes {
             guard !state.liked.isEmpty else { return [] }
             guard let changes else { return Set(state.liked.keys) }
             var numbers = Set((changes.changed + changes.removed).compactMap { state.numbers[$0] })
-            // The content of a file that is gone may be in a new row, or in one that was changed.
+            // The content of a file that is gone may be in a new row, or in a changed one.
             if changes.newCount > 0 || !changes.changed.isEmpty {
                 numbers.formUnion(state.liked.filter { $0.value.row == nil }.keys)
             }
@@ -124,14 +124,14 @@ extension LocalLikes {
         }
     }
 
-    /// Reads files, and stores their contents from time to time.
+    /// Reads files, and stores their contents in batches.
     private func read(
         _ files: some Collection<PictureIndex.Candidate>, _ search: some PictureSearch,
         _ evidence: inout Reconciliation.Evidence
     ) async throws {
         var contents: [Int64: FileDigest] = [:]
         for file in files {
-            // Throws if the folder is not in use any more.
+            // Throws if the index is now in use for another folder.
             if contents.isEmpty { try await search.inspect { _ in } }
             let digest = await search.digest(file.path, digests)
             // A file that has changed since the scan is found by the next one.
@@ -140,7 +140,7 @@ extension LocalLikes {
                 continue
             }
             contents[file.row] = digest
-            if contents.count == Self.storedTogether {
+            if contents.count == Self.storedAtOnce {
                 await search.store(contents)
                 evidence.read.merge(contents) { $1 }
                 contents = [:]
@@ -150,7 +150,7 @@ extension LocalLikes {
         evidence.read.merge(contents) { $1 }
     }
 
-    // MARK: One turn
+    // MARK: One match
 
     private func reconcile(
         _ numbers: Set<Int64>, _ evidence: Reconciliation.Evidence, _ search: some PictureSearch
@@ -193,22 +193,22 @@ extension LocalLikes {
         let undecided = waiting.union(result.undecided.map(\.number))
         do {
             try await store.update(updates, transfers)
-            return (adopt(rows, transfers), undecided, result.unread)
+            return (apply(rows, transfers), undecided, result.unread)
         } catch {
             // Locations are found again after the next start; transfers must be stored.
             logger.error(
                 "The locations of liked files cannot be stored", metadata: ["reason": "\(error)"])
-            return (adopt(rows, []), undecided, result.unread)
+            return (apply(rows, []), undecided, result.unread)
         }
     }
 
-    /// Passes the likes of files that are gone on to records of the same content: identical copies.
+    /// Selects the likes of files that are gone and that move to other records of the same content: identical copies.
     ///
     /// - Parameters:
     ///   - result: The reconciliation.
     ///   - sameContent: For each record whose file is gone, the other records of its content.
     ///   - rows: The rows of the reconciled records.
-    /// - Returns: The transfers, and the records that may pass on likes when others are decided.
+    /// - Returns: The transfers, and the records whose likes may move when other records are decided.
     private func transfers(
         _ result: Reconciliation, _ sameContent: [Int64: [Int64]], _ rows: [Int64: Int64?]
     ) -> (transfers: Set<LocalLikeStore.Transfer>, waiting: Set<Int64>) {
@@ -226,12 +226,12 @@ extension LocalLikes {
                     waiting.insert(file.number)
                 }
                 for user in users[file.number] ?? [] {
-                    let heir = others.first { other in
+                    let recipient = others.first { other in
                         !undecided.contains(other) && users[other]?.contains(user) == false
                     }
-                    guard let heir else { continue }
-                    users[heir]?.insert(user)
-                    transfers.insert(.init(user: user, from: file.number, to: heir))
+                    guard let recipient else { continue }
+                    users[recipient]?.insert(user)
+                    transfers.insert(.init(user: user, from: file.number, to: recipient))
                 }
             }
         }
@@ -239,15 +239,15 @@ extension LocalLikes {
     }
 
     /// Applies a stored reconciliation to the state.
-    private func adopt(
+    private func apply(
         _ rows: [Int64: Int64?], _ transfers: Set<LocalLikeStore.Transfer>
     ) -> [String: Change] {
         state.withLock { state in
             let numbers = Set(rows.keys).union(transfers.map(\.to))
             let before = state.rows(of: numbers)
-            // All leave their rows before any takes one: a record may have taken the row of another.
-            for number in rows.keys { state.place(number, at: nil) }
-            for (number, row) in rows { state.place(number, at: row) }
+            // First clear all rows, then assign them: a record may get the row of another.
+            for number in rows.keys { state.moveRecord(number, to: nil) }
+            for (number, row) in rows { state.moveRecord(number, to: row) }
             for transfer in transfers {
                 state.liked[transfer.to]?.users.insert(transfer.user)
                 state.remove(transfer.user, transfer.from)
@@ -266,7 +266,7 @@ extension LocalLikes {
 }
 
 extension LocalLikes.State {
-    /// Returns the rows of records, by the users who like them.
+    /// Returns the rows of records, by user.
     fileprivate func rows(of numbers: Set<Int64>) -> [Int64: Set<Int64>] {
         var rows: [Int64: Set<Int64>] = [:]
         for number in numbers {

@@ -5,9 +5,9 @@ internal import System
 
 /// The likes of the local users.
 ///
-/// They are stored as ``LikedFile`` records, so that a like outlives a move, a restart and the cache. In memory a record
-/// is a row of the index, shared by all users, so that pages can be marked while they are read. A row belongs to at most
-/// one record.
+/// They are stored as ``LikedFile`` records, so that a like survives a move, a restart and the loss of the cache. In
+/// memory a record is a row of the index, shared by all users, so that pages can be marked while they are read. A row
+/// belongs to at most one record.
 final class LocalLikes: Sendable {
     struct Liked {
         /// The row of the index; nil while the file is gone.
@@ -23,13 +23,13 @@ final class LocalLikes: Sendable {
         var liked: [Int64: Liked] = [:]
         /// The number of the record of a row.
         var numbers: [Int64: Int64] = [:]
-        /// The rows of liked files that were changed and not reconciled since. True if the name of the file was never
+        /// The rows of liked files that were changed and are not reconciled yet. True if the name of the file was never
         /// free, false if the row may have another photo.
         var replacements: [Int64: Bool] = [:]
     }
 
-    /// A photo that is to be liked.
-    struct Place: Sendable {
+    /// A photo to be liked or unliked.
+    struct Target: Sendable {
         let picture: PictureIndex.Picture
         /// The absolute path.
         let file: [UInt8]
@@ -38,10 +38,10 @@ final class LocalLikes: Sendable {
     let state = Mutex(State())
     let store: LocalLikeStore
     let digests: DigestReader
-    /// Runs one change at a time.
-    let turns = ChangeQueue()
-    /// Runs one reconciliation that reads files at a time.
-    let searches = ChangeQueue()
+    /// Runs changes one at a time.
+    let changeQueue = ChangeQueue()
+    /// Runs reconciliations that read files one at a time.
+    let readQueue = ChangeQueue()
     let logger: Logger
 
     private let readFile: (@Sendable (_ path: [UInt8]) async -> FileDigest?)?
@@ -49,8 +49,8 @@ final class LocalLikes: Sendable {
     /// - Parameters:
     ///   - store: The stored likes.
     ///   - files: Makes the file system calls.
-    ///   - logger: Where to report to.
-    ///   - readFile: Reads a file that is to be liked; nil to read from the disk.
+    ///   - logger: Receives failures of reconciliations.
+    ///   - readFile: Reads a file to be liked; nil to read from the disk.
     init(
         _ store: LocalLikeStore, _ files: FileThreads, logger: Logger,
         readFile: (@Sendable (_ path: [UInt8]) async -> FileDigest?)? = nil
@@ -66,7 +66,7 @@ final class LocalLikes: Sendable {
     /// - Throws: `StorageError`; the next call tries again.
     func load() async throws {
         guard !state.withLock(\.isLoaded) else { return }
-        try await turns.run {
+        try await changeQueue.run {
             guard !state.withLock(\.isLoaded) else { return }
             let contents = try await store.read()
             state.withLock { state in
@@ -102,15 +102,15 @@ final class LocalLikes: Sendable {
     /// Returns the number of photos that a user likes.
     func count(of user: String) -> Int { rows(of: user).count }
 
-    /// Takes the rows that files get in a new index of the same folder.
+    /// Updates the rows for a new index of the same folder.
     func resetLocations() async throws {
         try await load()
-        try await turns.run {
+        try await changeQueue.run {
             let rows = try await store.resetLocations()
             state.withLock { state in
-                for number in rows.keys { state.place(number, at: nil) }
+                for number in rows.keys { state.moveRecord(number, to: nil) }
                 for (number, row) in rows where state.numbers[row] == nil {
-                    state.place(number, at: row)
+                    state.moveRecord(number, to: row)
                 }
             }
         }
@@ -119,9 +119,9 @@ final class LocalLikes: Sendable {
     /// Forgets the rows of the liked files, before the index of another folder is used.
     func forgetLocations() async throws {
         try await load()
-        try await turns.run {
+        try await changeQueue.run {
             state.withLock { state in
-                for number in state.liked.keys { state.place(number, at: nil) }
+                for number in state.liked.keys { state.moveRecord(number, to: nil) }
             }
             try await store.forgetLocations()
         }
@@ -134,32 +134,33 @@ final class LocalLikes: Sendable {
     /// - Parameters:
     ///   - isLiked: True to like it.
     ///   - user: The ``UserName/key`` of the user.
-    ///   - find: Finds the photo. Called at first, and again when it is this change's turn.
-    /// - Returns: True if that changes anything.
+    ///   - find: Finds the photo. Called at the start, and again when the change runs.
+    /// - Returns: True if the like has changed.
     /// - Throws: The error of `find`; `ProviderError.noSuchUser`, `.failed` for a file that cannot be read;
     ///   `StorageError`.
     func set(
-        _ isLiked: Bool, by user: String, _ find: () async throws -> Place
+        _ isLiked: Bool, by user: String, _ find: () async throws -> Target
     ) async throws -> Bool {
         try await load()
-        // While the folder is being read, that may take long. So does reading the file. Others must not wait for it.
+        // While the folder is being scanned, finding the photo may take long. So may reading the file. Neither must
+        // delay other changes.
         let first = try await find()
         let isNew = state.withLock { $0.numbers[first.picture.file.id] == nil }
         let digest = isLiked && isNew ? try await read(first) : nil
-        return try await turns.run {
-            let place = try await find()
+        return try await changeQueue.run {
+            let target = try await find()
             guard let user = try await number(of: user) else {
                 throw ProviderError.noSuchUser(
-                    "The user is not known any more; log in and register the same name again.")
+                    "The user does not exist any more; log in and register the same name again.")
             }
-            let row = place.picture.file.id
+            let row = target.picture.file.id
             let (number, isLikedNow) = state.withLock { state in
                 (state.numbers[row], state.likes(user, row))
             }
             guard isLiked != isLikedNow else { return false }
             if isLiked {
-                let isSame = place.picture.path == first.picture.path
-                try await add(user, number, place, isSame ? digest : nil)
+                let isSame = target.picture.path == first.picture.path
+                try await add(user, number, target, isSame ? digest : nil)
             } else if let number {
                 let removed = try await store.remove(user, number)
                 state.withLock { state in
@@ -170,44 +171,44 @@ final class LocalLikes: Sendable {
         }
     }
 
-    private func read(_ place: Place) async throws -> FileDigest {
+    private func read(_ target: Target) async throws -> FileDigest {
         let content =
-            if let readFile { await readFile(place.file) } else {
-                await digests.digest(ofFile: place.file)
+            if let readFile { await readFile(target.file) } else {
+                await digests.digest(ofFile: target.file)
             }
         guard let content else {
-            throw await digests.isAbsent(place.file)
-                ? ProviderError.notFound("The photo is not there any more.")
+            throw await digests.isAbsent(target.file)
+                ? ProviderError.notFound("The photo does not exist any more.")
                 : .failed("The file of the photo cannot be read.")
         }
         return content
     }
 
     private func add(
-        _ user: Int64, _ number: Int64?, _ place: Place, _ digest: FileDigest?
+        _ user: Int64, _ number: Int64?, _ target: Target, _ digest: FileDigest?
     ) async throws {
-        let row = place.picture.file.id
+        let row = target.picture.file.id
         var former: LikedFile?
         if let number { former = try await store.files([number]).first }
-        if let former, former.content.stamp == place.picture.file.stamp {
+        if let former, former.content.stamp == target.picture.file.stamp {
             return try await add(user, former, at: row)
         }
         var content = digest
-        if content == nil { content = try await read(place) }
+        if content == nil { content = try await read(target) }
         guard let content else { return }
         if var former {
             guard former.content.hasContent(of: content) else {
-                // The record is that of a former file. The next reconciliation would find out.
+                // The record belongs to a former file. The next reconciliation would detect that.
                 former.row = nil
                 try await store.update([former], [])
-                state.withLock { $0.place(former.number, at: nil) }
+                state.withLock { $0.moveRecord(former.number, to: nil) }
                 return try await add(
-                    user, LikedFile(row: row, path: place.picture.path, content: content), at: row)
+                    user, LikedFile(row: row, path: target.picture.path, content: content), at: row)
             }
             return try await add(user, former, at: row)
         }
         try await add(
-            user, LikedFile(row: row, path: place.picture.path, content: content), at: row)
+            user, LikedFile(row: row, path: target.picture.path, content: content), at: row)
     }
 
     private func add(_ user: Int64, _ file: LikedFile, at row: Int64) async throws {
@@ -229,9 +230,9 @@ final class LocalLikes: Sendable {
         return number
     }
 
-    /// Forgets a user. `delete` deletes the user with all their likes.
+    /// Removes a user. `delete` deletes the user with all their likes from the database.
     func removeUser(_ user: String, _ delete: () async throws -> Void) async throws {
-        try await turns.run {
+        try await changeQueue.run {
             try await delete()
             state.withLock { state in
                 guard let number = state.users.removeValue(forKey: user) else { return }
@@ -258,7 +259,7 @@ extension LocalLikes.State {
     }
 
     /// Moves a record to a row; nil if its file is gone.
-    mutating func place(_ number: Int64, at row: Int64?) {
+    mutating func moveRecord(_ number: Int64, to row: Int64?) {
         guard let entry = liked[number] else { return }
         if let old = entry.row, numbers[old] == number { numbers[old] = nil }
         liked[number]?.row = row

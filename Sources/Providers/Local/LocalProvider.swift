@@ -3,7 +3,7 @@ package import ProviderKit
 internal import Synchronization
 package import System
 
-/// Photos on this computer's disk. A local user is an account, without any service.
+/// The provider of photos in a local folder. A local user is an account without a service.
 package final class LocalProvider: Provider {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
@@ -15,14 +15,14 @@ package final class LocalProvider: Provider {
 
     private struct State {
         var picturesFolder: [UInt8]
-        /// There while somebody is logged in.
+        /// The open folder; nil if no user is logged in.
         var folder: PictureFolder?
     }
 
     private let users: LocalUsers
     private let crypt = PasswordCrypt()
-    private let tries: PasswordThrottle
-    private let favourites: LocalLikes
+    private let throttle: PasswordThrottle
+    private let likes: LocalLikes
     private let database: PictureDatabase
     private let cache: String
     private let avatars: AvatarStore
@@ -34,31 +34,31 @@ package final class LocalProvider: Provider {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - pictures: The pictures folder, an absolute path, which need not be UTF-8.
-    ///   - data: The folder for what must not be lost.
-    ///   - cache: The folder for what can be made anew.
-    ///   - images: Who looks into photos and makes images of them.
+    ///   - pictures: The absolute path of the pictures folder, which need not be UTF-8.
+    ///   - data: The folder for data that must not be lost.
+    ///   - cache: The folder for data that can be recreated.
+    ///   - images: Reads the metadata of photos, and creates images.
     ///   - files: Makes the file system calls for photos.
-    ///   - logger: Where to report to.
-    ///   - clock: Measures how long whoever has given a wrong password waits, and pauses of what is done
-    ///     in the background.
-    ///   - version: Our own version.
+    ///   - logger: Receives problems with the folder and its database.
+    ///   - clock: Measures the delay after a wrong password, and the pauses of background work.
+    ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: String, cache: String,
-        images: any ImageProcessor = UnavailableImageProcessor(), files: FileThreads = FileThreads(),
+        images: any ImageProcessor = UnavailableImageProcessor(),
+        files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, version: String = "0"
     ) {
         self.files = files
-        let household = LocalUserDatabase.queue(folder: data, logger: logger)
-        users = LocalUsers(household)
-        favourites = LocalLikes(LocalLikeStore(household), files, logger: logger)
-        tries = PasswordThrottle(clock: clock)
+        let userDatabase = LocalUserDatabase.queue(folder: data, logger: logger)
+        users = LocalUsers(userDatabase)
+        likes = LocalLikes(LocalLikeStore(userDatabase), files, logger: logger)
+        throttle = PasswordThrottle(clock: clock)
         avatars = AvatarStore(folder: "\(data)/avatars", images: images)
         database = PictureDatabase(folder: cache, logger: logger)
         self.cache = cache
         self.images = images
         self.clock = clock
-        // Beside our own folder: all programs share it.
+        // A sibling of the cache folder: all programs share it.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
             folder: "\(shared)/thumbnails", version: version, images: images, photos: files)
@@ -66,9 +66,9 @@ package final class LocalProvider: Provider {
         state = Mutex(State(picturesFolder: pictures))
     }
 
-    /// Changes the pictures folder. Sessions that are made from now on see it.
+    /// Changes the pictures folder. New sessions use it.
     ///
-    /// - Returns: Whether it is another one than before.
+    /// - Returns: True if the folder has changed.
     package func setPicturesFolder(_ path: [UInt8]) -> Bool {
         state.withLock { state in
             guard state.picturesFolder != path else { return false }
@@ -89,16 +89,16 @@ package final class LocalProvider: Provider {
                     root: state.picturesFolder, database, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, database, images: images, clock: clock),
-                    favourites, cache: cache, logger: logger)
+                    likes, cache: cache, logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
-            let listener = folder.listen(user)
+            let listener = folder.addListener(user)
             if isNew { folder.start() }
             return (folder, listener)
         }
         Task { @MainActor in
-            try? await favourites.load()
-            if favourites.count(of: user) > 0 { folder.tellLikes(of: user) }
+            try? await likes.load()
+            if likes.count(of: user) > 0 { folder.emitLikeCount(of: user) }
         }
         return LocalSession(
             account, user, folder, thumbnails, avatars, events: listener.events
@@ -109,7 +109,7 @@ package final class LocalProvider: Provider {
 
     private func close(_ folder: PictureFolder, _ listener: Int) {
         state.withLock { state in
-            guard !folder.unlisten(listener) else { return }
+            guard !folder.removeListener(listener) else { return }
             folder.stop()
             if state.folder === folder { state.folder = nil }
         }
@@ -123,11 +123,11 @@ extension LocalProvider: PasswordLogin {
         guard !request.username.isEmpty else {
             throw .invalidArgument("A local login needs a user name.")
         }
-        _ = try name(request)
+        _ = try validatedName(request)
     }
 
     package func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        let name = try name(request)
+        let name = try validatedName(request)
         guard !request.registers else { return try await register(name, request.password) }
         guard let user = try await users.find(name) else {
             throw ProviderError.noSuchUser(
@@ -146,7 +146,7 @@ extension LocalProvider: PasswordLogin {
         return AccountIdentity(username: name.text)
     }
 
-    /// Draws an avatar for a user who has none, in the background: a login does not wait for images.
+    /// Draws an avatar for a user without one, in the background: a login does not wait for images.
     private func drawAvatar(_ key: String, _ name: String) {
         Task { @MainActor in
             do {
@@ -155,9 +155,9 @@ extension LocalProvider: PasswordLogin {
                 if let name = UserName(name), try await users.find(name) == nil {
                     return await avatars.remove(key)
                 }
-                state.withLock(\.folder)?.tell(.profileChanged, to: key)
+                state.withLock(\.folder)?.emit(.profileChanged, to: key)
             } catch {
-                logger.notice("No avatar could be drawn", metadata: ["reason": "\(error)"])
+                logger.notice("The avatar cannot be drawn", metadata: ["reason": "\(error)"])
             }
         }
     }
@@ -172,24 +172,24 @@ extension LocalProvider: PasswordLogin {
             }
             return
         }
-        // Nothing is learned from a login without one, so it is no try.
+        // A login without a password gives an attacker no information, so it does not count as an attempt.
         guard let password else {
-            throw ProviderError.wrongPassword("\(user.name) has a password, which is needed.")
+            throw ProviderError.wrongPassword("\(user.name) has a password; log in with it.")
         }
-        let isRight = try await tries.run(key) { try await crypt.matches(password, hash) }
-        guard isRight else {
+        let isCorrect = try await throttle.run(key) { try await crypt.matches(password, hash) }
+        guard isCorrect else {
             throw ProviderError.wrongPassword("That is not the password of \(user.name).")
         }
     }
 
     package func removeUser(_ account: AccountIdentity) async throws {
         guard let name = UserName(account.username) else { return }
-        try await favourites.removeUser(name.key) { try await users.remove(name) }
+        try await likes.removeUser(name.key) { try await users.remove(name) }
         await avatars.remove(name.key)
     }
 
-    /// The name that somebody gave.
-    private func name(_ request: PasswordLoginRequest) throws(ProviderError) -> UserName {
+    /// Validates the user name of a request.
+    private func validatedName(_ request: PasswordLoginRequest) throws(ProviderError) -> UserName {
         guard let name = UserName(request.username) else {
             throw .invalidArgument(
                 "A user name has 1 to 64 printable characters, with no white space around them.")

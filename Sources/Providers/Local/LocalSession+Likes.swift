@@ -1,21 +1,21 @@
 internal import ProviderKit
 
-/// Likes that are kept here.
+/// Likes that are stored locally.
 extension LocalSession: LikeSession {
     var likesSource: SourceID { LocalSource.likes.id }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
-        let isChanged = try await folder.favourites.set(isLiked, by: user) { [folder] in
+        let isChanged = try await folder.likes.set(isLiked, by: user) { [folder] in
             let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
-            return LocalLikes.Place(picture: picture, file: folder.absolute(picture))
+            return LocalLikes.Target(picture: picture, file: folder.absolute(picture))
         }
         guard isChanged else { return nil }
-        // As it is known: nobody waits until its file has been looked into.
+        // With the facts known so far: a like does not wait for the metadata of the file.
         var changed = try await folder.read(isBrief: true) { Photo(try Self.picture(photo, $0)) }
         changed.isLiked = isLiked
-        return LikeChange(photo: changed, count: folder.favourites.count(of: user))
+        return LikeChange(photo: changed, count: folder.likes.count(of: user))
     }
 
-    /// Without them, pages are better than nothing.
-    func loadLikes() async { try? await folder.favourites.load() }
+    /// Loads the likes. A failure is ignored, because pages without likes are better than none.
+    func loadLikes() async { try? await folder.likes.load() }
 }

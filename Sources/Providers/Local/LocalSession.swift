@@ -2,11 +2,11 @@ internal import Glibc
 internal import ProviderKit
 internal import Quoting
 
-/// A local user who is logged in. All see the same folder.
+/// The session of a local user. All sessions share one folder.
 final class LocalSession: FeedSession, ImageSession, AvatarSession {
     let events: AsyncStream<SessionEvent>
     let folder: PictureFolder
-    /// Whose session it is: a ``UserName/key``.
+    /// The user, as a ``UserName/key``.
     let user: String
     private let thumbnails: Thumbnails
     private let avatars: AvatarStore
@@ -32,33 +32,34 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     // MARK: Feed
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
-        let place = try cursor.map { try Self.parse($0) }
+        let position = try cursor.map { try Self.parse($0) }
         await loadLikes()
         do {
             let read: @Sendable (PictureIndex) throws -> FoundPage = { [folder, user] index in
                 let selection = try Self.selection(source, index) {
-                    folder.favourites.rows(of: user)
+                    folder.likes.rows(of: user)
                 }
-                let page = try index.page(selection, after: place, count: count)
+                let page = try index.page(selection, after: position, count: count)
                 let photos = page.entries.map { Photo($0) }
                 return FoundPage(
                     page: Page(
-                        photos: folder.favourites.mark(photos, for: user),
+                        photos: folder.likes.mark(photos, for: user),
                         next: page.next.map(Self.text)),
                     notExamined: page.entries.filter { $0.facts == nil }.map(\.id),
                     end: page.entries.last.map {
                         PictureIndex.IndexPosition(
-                            position: $0.position, id: $0.id, ghost: page.ghost)
+                            position: $0.position, id: $0.id,
+                            lastFormerPosition: page.lastFormerPosition)
                     },
                     isEmptySelection: selection.isEmpty)
             }
-            // What looks like the end may not be it while photos are still being found.
+            // During the first scan, a page without a next page may not be the last one.
             let found = try await folder.read(
                 atLeast: count, until: { $0.page.next != nil || $0.isEmptySelection },
                 orAtLimit: { !$0.page.photos.isEmpty }, isBrief: true, read)
-            folder.examine(found.notExamined)
-            guard found.page.next == nil, !folder.canShowAll else { return found.page }
-            // More photos may follow: the walk goes on there.
+            folder.readMetadata(of: found.notExamined)
+            guard found.page.next == nil, !folder.canServeAll else { return found.page }
+            // More photos may follow, so the walk continues after the last photo.
             return Page(photos: found.page.photos, next: found.end.map(Self.text))
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
@@ -68,9 +69,9 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     private struct FoundPage: Sendable {
         let page: Page
         let notExamined: [Int64]
-        /// The place after the last photo.
+        /// The position after the last photo.
         let end: PictureIndex.IndexPosition?
-        /// True if the page can have no photos, whatever a scan finds.
+        /// True if the selection is empty, so that a scan cannot add photos to it.
         let isEmptySelection: Bool
     }
 
@@ -78,10 +79,10 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         await loadLikes()
         var picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
         if picture.file.facts == nil {
-            await folder.examined(picture.file.id)
+            await folder.waitForMetadata(of: picture.file.id)
             picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
         }
-        return folder.favourites.mark([Photo(picture)], for: user)[0]
+        return folder.likes.mark([Photo(picture)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
@@ -92,10 +93,10 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                 count: try index.photoCount,
                 cover: try index.newestPhoto().map(PhotoID.init(row:)))
             let liked = try index.page(
-                .rows(folder.favourites.rows(of: user)), after: nil, count: 1)
+                .rows(folder.likes.rows(of: user)), after: nil, count: 1)
             let likes = Source(
                 id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
-                count: folder.favourites.count(of: user),
+                count: folder.likes.count(of: user),
                 cover: liked.entries.first.map { PhotoID(row: $0.id) })
             return [all, likes]
                 + (try index.albums().map { album in
@@ -118,11 +119,11 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         let changes = try await Self.translated { try await folder.refresh() }
         switch local {
         case .all: return changes.newCount
-        // The scan finds no likes; they follow their files after it.
+        // A scan finds no likes. They are reconciled after it.
         case .likes: return 0
         case .album(let path):
-            // While the first scan continues, nothing is known of folders that it has not found.
-            if folder.canShowAll, try await !hasSource(source) { throw Self.noSource(source) }
+            // Until the first scan ends, a folder that is not in the index may still exist.
+            if folder.canServeAll, try await !hasSource(source) { throw Self.noSource(source) }
             return changes.new[path, default: 0]
         }
     }
@@ -158,9 +159,9 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
 
     func setAvatar(_ file: String) async throws { try await avatars.set(user, to: file) }
 
-    // MARK: Reading what clients give
+    // MARK: Parsing
 
-    /// Which photos a source has; `likes` are the rows that the user likes.
+    /// Returns the selection of photos in a source; `likes` returns the rows that the user likes.
     private static func selection(
         _ source: SourceID, _ index: PictureIndex, likes: () -> [Int64]
     ) throws -> PictureIndex.Selection {
@@ -185,8 +186,8 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         .notFound("There is no source \(source.text.quoted).")
     }
 
-    private static func text(_ place: PictureIndex.IndexPosition) -> String {
-        "\(place.position).\(place.id).\(place.ghost)"
+    private static func text(_ position: PictureIndex.IndexPosition) -> String {
+        "\(position.position).\(position.id).\(position.lastFormerPosition)"
     }
 
     private static func parse(_ cursor: String) throws -> PictureIndex.IndexPosition {
@@ -194,11 +195,12 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
             Int64($0)
         }
         guard numbers.count == 3, let position = numbers[0], let id = numbers[1],
-            let ghost = numbers[2], ghost >= 0
+            let formerPosition = numbers[2], formerPosition >= 0
         else {
             throw ProviderError.invalidArgument("The cursor is malformed.")
         }
-        return PictureIndex.IndexPosition(position: position, id: id, ghost: ghost)
+        return PictureIndex.IndexPosition(
+            position: position, id: id, lastFormerPosition: formerPosition)
     }
 
     private static func translated<Value>(

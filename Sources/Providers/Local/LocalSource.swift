@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A source of local photos: all, those of one folder, or what the user likes.
+/// A source of local photos: all photos, an album, or the likes of the user.
 enum LocalSource {
     case all
     case likes
@@ -10,7 +10,7 @@ enum LocalSource {
     private static let likesText = "likes"
     private static let albumPrefix = "album:"
 
-    /// Reads a source's id; nil for one that is none of ours.
+    /// Parses the ID of a source; nil for an unknown one.
     init?(_ id: SourceID) {
         if id.text == Self.allText {
             self = .all

@@ -1,23 +1,23 @@
 internal import Logging
 internal import Storage
 
-/// What is kept of local users and must not be lost: who they are, and what they like.
+/// The database of the local users and their likes, which must not be lost.
 enum LocalUserDatabase {
     static let migrations = [
         """
         CREATE TABLE user (
-            -- The name in the form in which names are compared
+            -- The name in the form for comparisons
             key TEXT PRIMARY KEY,
             name TEXT NOT NULL
         ) WITHOUT ROWID;
         """,
         """
         CREATE TABLE person (
-            -- Never used again
+            -- Numbers are never reused
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             key TEXT NOT NULL UNIQUE,
             name TEXT NOT NULL,
-            -- As crypt(5) writes it; NULL for a user without one
+            -- A hash in the format of crypt(5); NULL for a user without a password
             password TEXT
         );
         INSERT INTO person (key, name) SELECT key, name FROM user;
@@ -27,11 +27,11 @@ enum LocalUserDatabase {
         """
         CREATE TABLE liked (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
-            -- SHA-256 of the file, and its size in bytes: what it is known by wherever it turns up
+            -- SHA-256 of the file, and its size in bytes: the file is recognized by these anywhere
             digest BLOB NOT NULL,
             size INTEGER NOT NULL,
-            -- What the file was when it was seen last, so that it need not be read again: the row of the
-            -- index, the path below the pictures folder, when it was changed
+            -- The last known location, so that the file is not read again: the row in the index, the path
+            -- below the pictures folder, and the modification time
             file INTEGER NOT NULL,
             path BLOB NOT NULL,
             modified INTEGER NOT NULL
@@ -50,19 +50,19 @@ enum LocalUserDatabase {
         ALTER TABLE liked ADD COLUMN birth INTEGER;
         ALTER TABLE liked ADD COLUMN taken TEXT;
         CREATE INDEX liked_by_digest ON liked (digest);
-        -- So that all files are read once for these properties
+        -- So that all files are read once to get these properties
         UPDATE liked SET modified = 0;
         """,
     ]
 
-    /// A damaged file is set aside and begun anew.
+    /// Creates the database queue. A damaged file is moved aside, and a new database is created.
     ///
     /// - Parameters:
-    ///   - folder: The data folder, only for the user.
-    ///   - logger: Told of a file that was damaged.
-    /// - Returns: The database, which is opened when it is first needed.
+    ///   - folder: The data folder, which is private to the user.
+    ///   - logger: Receives problems with the file.
+    /// - Returns: The queue. It opens the database on first use.
     static func queue(folder: String, logger: Logger) -> DatabaseQueue {
-        DatabaseQueue(label: "household") {
+        DatabaseQueue(label: "local-users") {
             let (database, _, damaged) = try Database.open(
                 preserving: "\(folder)/local.sqlite", migrations
             ) { database throws(StorageError) in
@@ -75,7 +75,7 @@ enum LocalUserDatabase {
             }
             if let damaged {
                 logger.error(
-                    "The file of local users was damaged, and a new one is begun",
+                    "The database of local users was damaged; it was moved aside and a new one was created",
                     metadata: ["kept": "\(damaged)"])
             }
             return database

@@ -1,12 +1,12 @@
 internal import ProviderKit
 internal import Storage
 
-/// The users of this computer's photos, as far as we know them: names of our own, not the system's users.
+/// The registered local users. They are users of Image Feed, not of the operating system.
 struct LocalUsers: Sendable {
-    /// A user who was registered.
+    /// A registered user.
     struct User: Sendable {
         let number: Int64
-        /// As it was registered.
+        /// The name as it was registered.
         let name: String
         /// The hash of the password; nil for a user without one.
         let password: String?
@@ -19,9 +19,9 @@ struct LocalUsers: Sendable {
     /// Adds a user.
     ///
     /// - Parameters:
-    ///   - name: What nobody is called yet.
+    ///   - name: A name that is not in use.
     ///   - password: The hash of the password; nil for a user without one.
-    /// - Throws: `ProviderError.userExists` when somebody has the name.
+    /// - Throws: `ProviderError.userExists` if the name is in use.
     func register(_ name: UserName, password: String?) async throws {
         try await database.run { database in
             try database.query(
@@ -35,7 +35,7 @@ struct LocalUsers: Sendable {
         }
     }
 
-    /// The user of a name, however it is written; nil if there is none.
+    /// Returns the user with a name in any spelling; nil if there is none.
     func find(_ name: UserName) async throws -> User? {
         try await database.run { database in
             try database.first(
@@ -44,14 +44,14 @@ struct LocalUsers: Sendable {
         }
     }
 
-    /// Deletes a user with their likes, and leaves nothing of the password in the file.
+    /// Deletes a user with their likes, and erases the password hash from the file.
     func remove(_ name: UserName) async throws {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
                 try LocalLikeStore.deleteUnliked(database)
             }
-            // What is deleted is deleted, be the disk too full to prove it.
+            // Best effort: VACUUM may fail on a full disk; the rows are gone.
             try? database.scrub()
         }
     }

@@ -2,35 +2,35 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 
-/// Looks into photos in the background, to tell their sizes and dates: what somebody sees first, and all
-/// others little by little.
+/// A background reader of the dimensions and dates of photos. Photos that a client has requested come first, then all
+/// others, slowly.
 final class MetadataReader: Sendable {
     private struct State {
-        /// What somebody sees, the latest last.
-        var seen: [Int64] = []
+        /// The rows requested by clients, the latest last.
+        var requested: [Int64] = []
         var waiters: [Int64: [CheckedContinuation<Void, Never>]] = [:]
-        /// What could not be read, this time.
+        /// The rows that could not be read. They are skipped until the next retry.
         var unreadable: Set<Int64> = []
-        var tell: (@Sendable ([Photo]) -> Void)?
-        var isExaminingSeen = false
-        var isExaminingRest = false
-        /// Whether there may be more since the rest was examined.
-        var isRestNew = false
-        /// Whether there is nobody who looks into files, or nobody for whom.
-        var isOver = false
+        var onChange: (@Sendable ([Photo]) -> Void)?
+        var isReadingRequested = false
+        var isReadingRest = false
+        /// True if there may be new rows since the last query for the remaining ones.
+        var hasNewRows = false
+        /// True if reading has ended for good: there is no image helper, or the folder is closed.
+        var isStopped = false
     }
 
-    /// More than this nobody sees at once; others are the rest.
-    private static let mostSeen = 500
-    private static let batchOfSeen = 25
-    private static let batchOfRest = 100
-    /// How long `examined` waits.
-    private static let patience = Duration.milliseconds(500)
-    /// The rest is begun when a start, or a change of many files, is over.
-    private static let calm = Duration.seconds(2)
-    /// How much longer than the work the pauses in between are, and how long at least.
-    private static let ease = 2.0
-    private static let shortestPause = Duration.milliseconds(50)
+    /// The maximum number of requested rows. Older requests are treated as remaining rows.
+    private static let maximumRequested = 500
+    private static let requestedBatch = 25
+    private static let restBatch = 100
+    /// The time limit of ``waitForMetadata(of:)``.
+    private static let timeout = Duration.milliseconds(500)
+    /// The time until the remaining rows are read, so that a start, or a change of many files, can finish first.
+    private static let startDelay = Duration.seconds(2)
+    /// The pause after a batch in relation to the time of its work, and the minimum pause.
+    private static let pauseFactor = 2.0
+    private static let minimumPause = Duration.milliseconds(50)
 
     private let root: [UInt8]
     private let database: PictureDatabase
@@ -40,8 +40,8 @@ final class MetadataReader: Sendable {
 
     /// - Parameters:
     ///   - root: The pictures folder.
-    ///   - database: Where the index is.
-    ///   - images: Who looks into files.
+    ///   - database: The database of the index.
+    ///   - images: Reads the headers of files.
     ///   - clock: Measures the pauses.
     init(
         root: [UInt8], _ database: PictureDatabase, images: any ImageProcessor,
@@ -53,35 +53,35 @@ final class MetadataReader: Sendable {
         self.clock = clock
     }
 
-    /// Examines photos that somebody sees.
+    /// Reads the metadata of photos that a client has requested.
     ///
     /// - Parameters:
-    ///   - rows: Their rows.
-    ///   - tell: Told of those that are other than they were.
-    func examine(_ rows: [Int64], tell: @escaping @Sendable ([Photo]) -> Void) {
+    ///   - rows: The rows of the photos.
+    ///   - onChange: Receives the photos that have changed.
+    func readMetadata(of rows: [Int64], onChange: @escaping @Sendable ([Photo]) -> Void) {
         guard !rows.isEmpty else { return }
-        let begins = state.withLock { state in
-            guard !state.isOver else { return false }
-            state.tell = tell
-            let waiting = Set(state.seen)
-            state.seen += rows.filter { !waiting.contains($0) }
-            // Whoever waits for one of those is about to give up anyway.
-            state.seen.removeFirst(max(0, state.seen.count - Self.mostSeen))
-            defer { state.isExaminingSeen = true }
-            return !state.isExaminingSeen
+        let mustStart = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.onChange = onChange
+            let waiting = Set(state.requested)
+            state.requested += rows.filter { !waiting.contains($0) }
+            // The callers that wait for the removed rows are about to time out anyway.
+            state.requested.removeFirst(max(0, state.requested.count - Self.maximumRequested))
+            defer { state.isReadingRequested = true }
+            return !state.isReadingRequested
         }
-        if begins { Task { @MainActor in await examineSeen() } }
+        if mustStart { Task { @MainActor in await readRequested() } }
     }
 
-    /// Waits until a photo is examined that ``examine(_:tell:)`` was called for, but not for long.
-    func examined(_ row: Int64) async {
+    /// Waits for the metadata of a photo that was passed to ``readMetadata(of:onChange:)``, for a limited time.
+    func waitForMetadata(of row: Int64) async {
         let timer = Task { @MainActor in
-            try await clock.sleep(for: Self.patience)
-            wake([row])
+            try await clock.sleep(for: Self.timeout)
+            resumeWaiters([row])
         }
         await withCheckedContinuation { continuation in
             let isWaiting = state.withLock { state in
-                guard state.seen.contains(row), !state.isOver else { return false }
+                guard state.requested.contains(row), !state.isStopped else { return false }
                 state.waiters[row, default: []].append(continuation)
                 return true
             }
@@ -90,124 +90,124 @@ final class MetadataReader: Sendable {
         timer.cancel()
     }
 
-    /// Examines all that were not, when there is time.
-    func examineRest() {
-        let begins = state.withLock { state in
-            guard !state.isOver else { return false }
-            state.isRestNew = true
-            defer { state.isExaminingRest = true }
-            return !state.isExaminingRest
+    /// Reads the metadata of all remaining photos in the background.
+    func readRest() {
+        let mustStart = state.withLock { state in
+            guard !state.isStopped else { return false }
+            state.hasNewRows = true
+            defer { state.isReadingRest = true }
+            return !state.isReadingRest
         }
-        if begins { Task { @MainActor in await examineRest() } }
+        if mustStart { Task { @MainActor in await readRest() } }
     }
 
-    /// Tries photos again that could not be read, since that may have changed.
+    /// Retries photos that could not be read.
     func retry() {
         let hasUnreadable = state.withLock { state in
             defer { state.unreadable = [] }
             return !state.unreadable.isEmpty
         }
-        if hasUnreadable { examineRest() }
+        if hasUnreadable { readRest() }
     }
 
-    /// Ends it for good.
+    /// Ends reading for good.
     func stop() {
         let rows = state.withLock { state in
-            state.isOver = true
-            state.seen = []
-            state.tell = nil
+            state.isStopped = true
+            state.requested = []
+            state.onChange = nil
             return Array(state.waiters.keys)
         }
-        wake(rows)
+        resumeWaiters(rows)
     }
 
-    // MARK: Working
+    // MARK: Reading
 
-    private func examineSeen() async {
-        while let rows = nextSeen() {
-            let photos = await examine(rows, .now)
-            let tell = state.withLock { state in
-                state.seen.removeAll { rows.contains($0) }
-                return state.tell
+    private func readRequested() async {
+        while let rows = nextRequested() {
+            let photos = await readMetadata(rows, .now)
+            let onChange = state.withLock { state in
+                state.requested.removeAll { rows.contains($0) }
+                return state.onChange
             }
-            wake(rows)
-            if !photos.isEmpty { tell?(photos) }
+            resumeWaiters(rows)
+            if !photos.isEmpty { onChange?(photos) }
         }
     }
 
-    /// The next ones, the latest first; they stay in the list while they are worked on.
-    private func nextSeen() -> [Int64]? {
+    /// Returns the next requested rows, the latest first. They stay in the list while they are read.
+    private func nextRequested() -> [Int64]? {
         state.withLock { state in
-            let rows = state.seen.suffix(Self.batchOfSeen)
-            if rows.isEmpty { state.isExaminingSeen = false }
+            let rows = state.requested.suffix(Self.requestedBatch)
+            if rows.isEmpty { state.isReadingRequested = false }
             return rows.isEmpty ? nil : Array(rows)
         }
     }
 
     @MainActor
-    private func examineRest() async {
-        try? await clock.sleep(for: Self.calm)
+    private func readRest() async {
+        try? await clock.sleep(for: Self.startDelay)
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
-            _ = await examine(rows, .later)
-            let pause = (ContinuousClock.now - begin) * Self.ease
-            try? await clock.sleep(for: max(Self.shortestPause, pause))
+            _ = await readMetadata(rows, .later)
+            let pause = (ContinuousClock.now - begin) * Self.pauseFactor
+            try? await clock.sleep(for: max(Self.minimumPause, pause))
         }
     }
 
     private func nextOfRest() async -> [Int64]? {
         while true {
             let skipped = state.withLock { state in
-                state.isRestNew = false
+                state.hasNewRows = false
                 return state.unreadable
             }
             let found = try? await database.reader.run { database in
-                try PictureIndex(database).notExamined(limit: Self.batchOfRest + skipped.count)
+                try PictureIndex(database).notExamined(limit: Self.restBatch + skipped.count)
             }
             let rows = (found ?? []).filter { !skipped.contains($0) }
-            let isOver = state.withLock { state in
-                let isOver = state.isOver || rows.isEmpty && !state.isRestNew
-                if isOver { state.isExaminingRest = false }
-                return isOver
+            let isDone = state.withLock { state in
+                let isDone = state.isStopped || rows.isEmpty && !state.hasNewRows
+                if isDone { state.isReadingRest = false }
+                return isDone
             }
-            if isOver { return nil }
+            if isDone { return nil }
             if !rows.isEmpty { return rows }
         }
     }
 
-    /// Looks into files, and notes what they tell.
+    /// Reads the headers of files, and stores the results.
     ///
-    /// - Returns: The photos that are other than they were.
-    private func examine(_ rows: [Int64], _ urgency: ImageUrgency) async -> [Photo] {
+    /// - Returns: The photos that have changed.
+    private func readMetadata(_ rows: [Int64], _ urgency: ImageUrgency) async -> [Photo] {
         let pictures = try? await database.reader.run { database in
             let index = PictureIndex(database)
             return try rows.compactMap { try index.picture($0) }
         }
         var found: [(file: PictureIndex.File, facts: PhotoFacts)] = []
         for picture in pictures ?? [] where picture.file.facts == nil {
-            guard !state.withLock(\.isOver) else { return [] }
+            guard !state.withLock(\.isStopped) else { return [] }
             guard let facts = await facts(of: picture, urgency) else { continue }
             found.append((picture.file, facts))
         }
-        let noted = found
-        guard !noted.isEmpty else { return [] }
+        let results = found
+        guard !results.isEmpty else { return [] }
         do {
             return try await database.writer.run { database in
                 let index = PictureIndex(database)
                 try database.transaction { () throws(StorageError) in
-                    for (file, facts) in noted { try index.setFacts(facts, of: file) }
+                    for (file, facts) in results { try index.setFacts(facts, of: file) }
                 }
-                return try noted.filter { $0.facts != PhotoFacts() }
+                return try results.filter { $0.facts != PhotoFacts() }
                     .compactMap { try index.picture($0.file.id) }.map { Photo($0) }
             }
         } catch {
-            // What cannot be noted, for want of room, is not looked into again and again.
-            state.withLock { $0.unreadable.formUnion(noted.map(\.file.id)) }
+            // Results that cannot be stored, for example on a full disk, are not read again and again.
+            state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
             return []
         }
     }
 
-    /// What a file tells; nil if nobody knows, and it is to be tried again another time.
+    /// Reads the headers of a file; nil if this must be retried later.
     private func facts(
         of picture: PictureIndex.Picture, _ urgency: ImageUrgency
     ) async -> PhotoFacts? {
@@ -218,7 +218,7 @@ final class MetadataReader: Sendable {
             switch error {
             case .damaged: return PhotoFacts()
             case .notSupported: stop()
-            // Another time it may not take that long.
+            // The next attempt may be faster.
             case .notReadable, .storageFull, .failed, .tooLarge:
                 state.withLock { _ = $0.unreadable.insert(picture.file.id) }
             }
@@ -226,7 +226,7 @@ final class MetadataReader: Sendable {
         }
     }
 
-    private func wake(_ rows: [Int64]) {
+    private func resumeWaiters(_ rows: [Int64]) {
         let waiters = state.withLock { state in
             rows.flatMap { state.waiters.removeValue(forKey: $0) ?? [] }
         }

@@ -3,55 +3,55 @@ internal import Dispatch
 internal import Glibc
 internal import ProviderKit
 
-/// Makes of passwords what is kept of them: yescrypt, as libcrypt writes it.
+/// A hash function for passwords: yescrypt, by libcrypt.
 ///
-/// Each takes tens of milliseconds and 16 MiB, so they are made one after the other, on a queue of their own.
+/// Each hash takes tens of milliseconds and 16 MiB, so they are computed one at a time on a separate queue.
 final class PasswordCrypt: Sendable {
-    /// The names of libcrypt, as the distributions have it.
+    /// The file names of libcrypt in common distributions.
     static let libraries = ["libcrypt.so.2", "libcrypt.so.1"]
-    /// How many bytes a password may have.
+    /// The maximum length of a password in bytes.
     static let limitBytes = Int(SHIM_CRYPT_MAX_PASSPHRASE_SIZE) - 1
 
     private let queue = DispatchQueue(label: "passwords")
     private let names: [String]
-    // Touched on `queue` alone.
+    // `nonisolated(unsafe)`: only accessed on `queue`.
     nonisolated(unsafe) private var library: shim_crypt?
 
-    /// - Parameter libraries: What the dynamic loader looks for when the first password is given.
+    /// - Parameter libraries: The names to load libcrypt by, on first use.
     init(libraries: [String] = PasswordCrypt.libraries) { names = libraries }
 
-    /// What is to be kept of a password, salted anew each time.
+    /// Returns the hash of a password, with a new salt.
     ///
-    /// - Throws: `ProviderError.invalidArgument` for a password that is empty, longer than
-    ///   ``limitBytes``, or has a NUL in it; `.notSupported` without libcrypt.
+    /// - Throws: `ProviderError.invalidArgument` for a password that is empty, longer than ``limitBytes``, or has a NUL
+    ///   in it; `.notSupported` without libcrypt.
     func hash(_ password: Secret) async throws -> String {
-        guard Self.isPossible(password) else {
+        guard Self.isValid(password) else {
             throw ProviderError.invalidArgument(
                 "A password has 1 to \(Self.limitBytes) bytes, none of them NUL.")
         }
         return try await run { library throws(ProviderError) in
             let setting = try Self.setting(library)
             let hash = Self.crypt(password, setting, library) { String(cString: $0) }
-            guard let hash, hash.hasPrefix(Self.method) else { throw Self.tooOld }
+            guard let hash, hash.hasPrefix(Self.method) else { throw Self.noYescrypt }
             return hash
         }
     }
 
-    /// Whether a password is the one of which `hash` was made.
+    /// Returns true if `hash` is a hash of the password.
     ///
     /// - Throws: `ProviderError.notSupported` without libcrypt.
     func matches(_ password: Secret, _ hash: String) async throws -> Bool {
-        guard Self.isPossible(password) else { return false }
+        guard Self.isValid(password) else { return false }
         return try await run { library throws(ProviderError) in
-            let same = Self.crypt(password, hash, library) {
+            let isEqual = Self.crypt(password, hash, library) {
                 Secret(hash).matches(Secret(String(cString: $0)))
             }
-            guard let same else { throw Self.tooOld }
-            return same
+            guard let isEqual else { throw Self.noYescrypt }
+            return isEqual
         }
     }
 
-    private static func isPossible(_ password: Secret) -> Bool {
+    private static func isValid(_ password: Secret) -> Bool {
         password.withBytes { 1...limitBytes ~= $0.count && !$0.contains(0) }
     }
 
@@ -67,11 +67,13 @@ final class PasswordCrypt: Sendable {
 
     // MARK: libcrypt
 
+    /// The prefix of yescrypt hashes.
+    ///
     /// Source: crypt(5).
     private static let method = "$y$"
 
-    private static let tooOld = ProviderError.notSupported(
-        "The libcrypt that is installed does not know yescrypt; a user without a password needs none."
+    private static let noYescrypt = ProviderError.notSupported(
+        "The installed libcrypt does not support yescrypt; update it, or use a user without a password."
     )
 
     private func loaded() throws(ProviderError) -> shim_crypt {
@@ -86,11 +88,11 @@ final class PasswordCrypt: Sendable {
             reason = String(cString: problem)
         }
         throw .notSupported(
-            "Passwords cannot be kept without libcrypt: install it, as the package libcrypt1 or libxcrypt"
+            "Passwords need libcrypt; install the package libcrypt1 or libxcrypt"
                 + " (\(reason)).")
     }
 
-    /// A salt, and how much work a hash is: as much as the library finds right.
+    /// Returns a salt with the default cost of the library.
     private static func setting(_ library: shim_crypt) throws(ProviderError) -> String {
         let size = Int(SHIM_CRYPT_GENSALT_OUTPUT_SIZE)
         let setting = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
@@ -98,11 +100,11 @@ final class PasswordCrypt: Sendable {
                 String(cString: $0)
             }
         }
-        guard let setting else { throw tooOld }
+        guard let setting else { throw noYescrypt }
         return setting
     }
 
-    /// Calls `body` with the hash of a password, and leaves nothing of either in memory.
+    /// Calls `body` with the hash of a password, and erases both from memory.
     private static func crypt<Value>(
         _ password: Secret, _ setting: String, _ library: shim_crypt,
         _ body: (UnsafePointer<CChar>) -> Value
@@ -119,7 +121,7 @@ final class PasswordCrypt: Sendable {
         }
     }
 
-    /// Lends memory that holds zeros, and does so again before it is given back.
+    /// Calls `body` with zeroed memory, and zeroes it again afterwards.
     private static func withZeros<Value>(
         _ count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Value
     ) -> Value {

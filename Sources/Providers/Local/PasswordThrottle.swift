@@ -1,96 +1,98 @@
 internal import ProviderKit
 internal import Synchronization
 
-/// Slows down whoever guesses passwords.
+/// A rate limit for password attempts.
 ///
-/// The tries of one user stand in line, and each wrong one holds the line up for longer than the one before. Nobody
-/// is locked out, and nobody waits for long: a line that has become too long takes no more.
+/// The attempts of each user run one at a time, and each failure delays the next attempt for longer than the one
+/// before. Users are never locked out, and no wait is long: if too many attempts are queued, further ones are rejected.
 final class PasswordThrottle: Sendable {
-    private struct Line {
-        /// How many tries were wrong since the last right one.
+    private struct AttemptQueue {
+        /// The number of failures since the last success.
         var failures = 0
         var lastFailure = ContinuousClock.now
-        /// Whether somebody is at the front, or the line is held up.
+        /// True if an attempt runs, or the pause after a failure continues.
         var isBusy = false
-        /// Whether the try at the front was wrong.
-        var isHeldUp = false
+        /// True during the pause after a failure.
+        var isPausing = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        /// How many are in line.
+        /// The number of running and waiting attempts.
         var count: Int { (isBusy ? 1 : 0) + waiters.count }
     }
 
-    /// After the first wrong try; each one more doubles it.
+    /// The pause after the first failure. It doubles with each further one.
     static let firstPause = Duration.milliseconds(500)
-    static let longestPause = Duration.seconds(8)
-    /// How long the last in line may have to wait, if all are wrong: clients give up after 25 seconds.
-    static let longestLine = Duration.seconds(16)
-    /// When wrong tries are forgotten.
-    private static let memory = Duration.seconds(900)
+    static let maximumPause = Duration.seconds(8)
+    /// The maximum wait of a queued attempt, if all attempts fail. Clients time out after 25 seconds.
+    static let maximumWait = Duration.seconds(16)
+    /// The time after which failures are forgotten.
+    private static let failureRetention = Duration.seconds(900)
 
     private let clock: any Clock<Duration>
-    private let lines = Mutex<[String: Line]>([:])
+    private let queues = Mutex<[String: AttemptQueue]>([:])
 
     init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// Tries a password, when it is this one's turn.
+    /// Runs a password attempt when all earlier ones have ended.
     ///
     /// - Parameters:
-    ///   - user: Whose password it is.
-    ///   - isRight: Whether it is right. What it throws is no try.
-    /// - Returns: Whether it is right. If not, it returns after the pause.
-    /// - Throws: `ProviderError.rateLimited` when too many stand in line; `CancellationError`; what
-    ///   `isRight` throws.
-    func run(_ user: String, _ isRight: () async throws -> Bool) async throws -> Bool {
-        try await enter(user)
+    ///   - user: The key of the user.
+    ///   - verify: Returns true if the password is correct. If it throws, the attempt does not count.
+    /// - Returns: The value of `verify`; false only after the pause.
+    /// - Throws: `ProviderError.rateLimited` if too many attempts are queued; `CancellationError`; the error of
+    ///   `verify`.
+    func run(_ user: String, _ verify: () async throws -> Bool) async throws -> Bool {
+        try await waitForTurn(user)
         let result: Bool
         do {
             try Task.checkCancellation()
-            result = try await isRight()
+            result = try await verify()
         } catch {
-            leave(user)
+            endTurn(user)
             throw error
         }
         guard !result else {
-            note(user, wasRight: true)
-            leave(user)
+            recordResult(user, succeeded: true)
+            endTurn(user)
             return true
         }
-        let pause = note(user, wasRight: false)
-        // Also if nobody waits for this try any more.
+        let pause = recordResult(user, succeeded: false)
+        // The queue is released even if the caller has been cancelled.
         Task { @MainActor [clock] in
             try? await clock.sleep(for: pause)
-            leave(user)
+            endTurn(user)
         }
         try await clock.sleep(for: pause)
         return false
     }
 
-    /// How long the tries hold the line up, if all of them are wrong.
-    static func pause(failures: Int, tries: Int = 1) -> Duration {
-        (0..<tries).reduce(.zero) { sum, index in
-            sum + min(longestPause, firstPause * (1 << min(failures + index, 10)))
+    /// Returns the total pause of a number of attempts, if all of them fail.
+    static func pause(failures: Int, attempts: Int = 1) -> Duration {
+        (0..<attempts).reduce(.zero) { sum, index in
+            sum + min(maximumPause, firstPause * (1 << min(failures + index, 10)))
         }
     }
 
-    private func enter(_ user: String) async throws(ProviderError) {
-        let isFull = lines.withLock { lines in
-            if let line = lines[user], ContinuousClock.now - line.lastFailure > Self.memory {
-                lines[user]?.failures = 0
+    private func waitForTurn(_ user: String) async throws(ProviderError) {
+        let isFull = queues.withLock { queues in
+            if let queue = queues[user],
+                ContinuousClock.now - queue.lastFailure > Self.failureRetention
+            {
+                queues[user]?.failures = 0
             }
-            let line = lines[user] ?? Line()
-            // The pause that goes on is that of the failure before.
-            let failures = line.failures - (line.isHeldUp ? 1 : 0)
-            return Self.pause(failures: failures, tries: line.count + 1) > Self.longestLine
+            let queue = queues[user] ?? AttemptQueue()
+            // A pause that continues belongs to the previous failure.
+            let failures = queue.failures - (queue.isPausing ? 1 : 0)
+            return Self.pause(failures: failures, attempts: queue.count + 1) > Self.maximumWait
         }
         guard !isFull else { throw .rateLimited(until: nil) }
         await withCheckedContinuation { continuation in
-            let isFirst = lines.withLock { lines in
-                guard lines[user, default: Line()].isBusy else {
-                    lines[user, default: Line()].isBusy = true
+            let isFirst = queues.withLock { queues in
+                guard queues[user, default: AttemptQueue()].isBusy else {
+                    queues[user, default: AttemptQueue()].isBusy = true
                     return true
                 }
-                lines[user, default: Line()].waiters.append(continuation)
+                queues[user, default: AttemptQueue()].waiters.append(continuation)
                 return false
             }
             if isFirst { continuation.resume() }
@@ -98,24 +100,24 @@ final class PasswordThrottle: Sendable {
     }
 
     @discardableResult
-    private func note(_ user: String, wasRight: Bool) -> Duration {
-        lines.withLock { lines in
-            let failures = lines[user]?.failures ?? 0
-            lines[user]?.failures = wasRight ? 0 : failures + 1
-            lines[user]?.isHeldUp = !wasRight
-            lines[user]?.lastFailure = .now
+    private func recordResult(_ user: String, succeeded: Bool) -> Duration {
+        queues.withLock { queues in
+            let failures = queues[user]?.failures ?? 0
+            queues[user]?.failures = succeeded ? 0 : failures + 1
+            queues[user]?.isPausing = !succeeded
+            queues[user]?.lastFailure = .now
             return Self.pause(failures: failures)
         }
     }
 
-    private func leave(_ user: String) {
-        let next = lines.withLock { lines -> CheckedContinuation<Void, Never>? in
-            guard var line = lines[user] else { return nil }
-            // Handed on while busy: nobody gets in between.
-            let next = line.waiters.isEmpty ? nil : line.waiters.removeFirst()
-            line.isBusy = next != nil
-            line.isHeldUp = false
-            lines[user] = line.isBusy || line.failures > 0 ? line : nil
+    private func endTurn(_ user: String) {
+        let next = queues.withLock { queues -> CheckedContinuation<Void, Never>? in
+            guard var queue = queues[user] else { return nil }
+            // The queue stays busy for the next attempt, so that no other one can start first.
+            let next = queue.waiters.isEmpty ? nil : queue.waiters.removeFirst()
+            queue.isBusy = next != nil
+            queue.isPausing = false
+            queues[user] = queue.isBusy || queue.failures > 0 ? queue : nil
             return next
         }
         next?.resume()

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Logging
 internal import Storage
 
-/// The file of the index, with a connection that writes and one that serves pages meanwhile; where there can be
-/// no file, memory, with one connection for both.
+/// The database of the index, with one connection for writing and one for serving pages meanwhile. If no file can be
+/// created, the index is in memory, with one connection for both.
 struct PictureDatabase: Sendable {
     let writer: DatabaseQueue
     let reader: DatabaseQueue
@@ -11,8 +11,8 @@ struct PictureDatabase: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - folder: The cache folder, which may be deleted at any time, and is made when it is needed.
-    ///   - logger: Where to report to.
+    ///   - folder: The cache folder. It may be deleted at any time, and is created on demand.
+    ///   - logger: Receives problems with the file.
     init(folder: String, logger: Logger) {
         let path = "\(folder)/pictures.sqlite"
         self.path = path
@@ -41,17 +41,17 @@ struct PictureDatabase: Sendable {
             guard access(folder, W_OK) != 0 else { return true }
             throw StorageError.cannotOpen(folder, String(cString: strerror(errno)))
         } catch StorageError.full {
-            // There may be room by the time it is needed.
+            // There may be space when the file is created.
             return true
         } catch {
             logger.warning(
-                "The index of the pictures folder is kept in memory",
+                "The file of the index cannot be created; the index is in memory",
                 metadata: ["reason": "\(error)"])
             return false
         }
     }
 
-    /// Closes the file and deletes it; it is made anew when it is needed next.
+    /// Closes and deletes the file. It is created again when it is needed next.
     func discard() async {
         await reader.close()
         await writer.close()
@@ -60,7 +60,8 @@ struct PictureDatabase: Sendable {
 
     private static func delete(_ path: String, _ logger: Logger) {
         logger.warning(
-            "The index of the pictures folder is made anew", metadata: ["path": "\(path)"])
+            "The index of the pictures folder cannot be used and is created again",
+            metadata: ["path": "\(path)"])
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }
 

@@ -6,14 +6,14 @@ internal import System
 /// The file system calls of one scan, made on ``FileThreads``. Blocks the caller, at most for the time limit of each
 /// file or folder that does not respond.
 ///
-/// If calls are slow, several are made at the same time: a server that takes 3 ms per call takes as long for four.
+/// If calls are slow, several are made at the same time. A server that takes 3 ms for one call takes as long for four.
 final class PictureFiles {
     /// The number of calls at the same time on a slow file system.
-    private static let lanes = 4
+    private static let maximumBatches = 4
     /// A file system is slow if a call takes longer than this.
     private static let slowCall = Duration.microseconds(300)
-    /// A lane that starts is worth it for that many calls.
-    private static let callsInLane = 8
+    /// The minimum number of calls for each concurrent batch.
+    private static let minimumCallsInBatch = 8
 
     private let threads: FileThreads
     private var isSlow = false
@@ -23,23 +23,23 @@ final class PictureFiles {
     /// The present mount points, as absolute paths.
     var mountPoints: Set<[UInt8]> { threads.mountPoints }
 
-    /// Looks at a path.
-    func look(_ path: [UInt8]) -> FileStatus.Lookup {
-        look([path])[0]
+    /// Looks up a path.
+    func lookUp(_ path: [UInt8]) -> FileStatus.Lookup {
+        lookUp([path])[0]
     }
 
-    /// Looks at paths.
-    func look(_ paths: [[UInt8]]) -> [FileStatus.Lookup] {
-        each(paths) { FileStatus.look($0, $1) }.map { $0 ?? .unavailable(ETIMEDOUT) }
+    /// Looks up paths.
+    func lookUp(_ paths: [[UInt8]]) -> [FileStatus.Lookup] {
+        each(paths) { FileStatus.lookUp($0, $1) }.map { $0 ?? .unavailable(ETIMEDOUT) }
     }
 
-    /// Returns which paths are symbolic links; false where that is unknown.
+    /// Returns, for each path, true if it is a symbolic link, and false if not or unknown.
     func areLinks(_ paths: [[UInt8]]) -> [Bool] {
         each(paths) { path, progress in progress.begin(path) == 0 && FileStatus.isLink(path) }
             .map { $0 ?? false }
     }
 
-    /// Returns the path without links that a path leads to; nil where that is unknown.
+    /// Returns the path with all symbolic links resolved; nil if it is unknown.
     func realPath(_ path: [UInt8]) -> [UInt8]? {
         let results = each([path]) { path, progress -> [UInt8]? in
             guard progress.begin(path) == 0,
@@ -51,7 +51,7 @@ final class PictureFiles {
         return results[0] ?? nil
     }
 
-    /// Returns the absolute path that a symbolic link contains; nil if `path` is none.
+    /// Returns the absolute path of the target of a symbolic link; nil if `path` is not a link.
     func linkTarget(_ path: [UInt8]) -> [UInt8]? {
         let results = each([path]) { path, progress -> [UInt8]? in
             guard progress.begin(path) == 0 else { return nil }
@@ -98,52 +98,53 @@ final class PictureFiles {
         return listings[0] ?? .failure(FolderListing.Unreadable(code: ETIMEDOUT))
     }
 
-    /// Calls `operation` for each path, in lanes that each continue behind a path that does not respond.
+    /// Calls `operation` for each path, in concurrent batches. Each batch continues after a path that does not respond.
     ///
     /// - Returns: The results; nil for paths that do not respond.
     private func each<Value: Sendable>(
         _ paths: [[UInt8]], _ operation: @escaping @Sendable ([UInt8], FileProgress) -> Value
     ) -> [Value?] {
         var results = [Value?](repeating: nil, count: paths.count)
-        var pieces = pieces(of: paths.count)
+        var batches = batches(of: paths.count)
         let start = ContinuousClock.now
-        while !pieces.isEmpty {
+        while !batches.isEmpty {
             let group = DispatchGroup()
-            let collected = pieces.map { piece in
-                run(paths[piece], operation, group)
+            let collected = batches.map { batch in
+                run(paths[batch], operation, group)
             }
             group.wait()
-            pieces = zip(pieces, collected).compactMap { piece, collected in
+            batches = zip(batches, collected).compactMap { batch, collected in
                 let values = collected.values
                 results.replaceSubrange(
-                    piece.lowerBound..<piece.lowerBound + values.count, with: values)
+                    batch.lowerBound..<batch.lowerBound + values.count, with: values)
                 // The first path without a result does not respond.
-                let next = piece.lowerBound + values.count + 1
-                return next < piece.upperBound ? next..<piece.upperBound : nil
+                let next = batch.lowerBound + values.count + 1
+                return next < batch.upperBound ? next..<batch.upperBound : nil
             }
         }
-        if paths.count >= Self.callsInLane {
+        if paths.count >= Self.minimumCallsInBatch {
             isSlow = (ContinuousClock.now - start) / paths.count > Self.slowCall
         }
         return results
     }
 
-    private func pieces(of count: Int) -> [Range<Int>] {
+    private func batches(of count: Int) -> [Range<Int>] {
         guard count > 0 else { return [] }
-        let lanes = isSlow ? max(1, min(Self.lanes, count / Self.callsInLane)) : 1
-        return (0..<lanes).map { count * $0 / lanes..<count * ($0 + 1) / lanes }
+        let batchCount =
+            isSlow ? max(1, min(Self.maximumBatches, count / Self.minimumCallsInBatch)) : 1
+        return (0..<batchCount).map { count * $0 / batchCount..<count * ($0 + 1) / batchCount }
     }
 
     private func run<Value: Sendable>(
         _ paths: ArraySlice<[UInt8]>,
         _ operation: @escaping @Sendable ([UInt8], FileProgress) -> Value, _ group: DispatchGroup
-    ) -> Collected<Value> {
-        let collected = Collected<Value>()
+    ) -> Results<Value> {
+        let collected = Results<Value>()
         guard let first = paths.first else { return collected }
         group.enter()
         threads.start(first) { [threads] progress in
             for path in paths {
-                // Another thread may be blocked there by now.
+                // Another thread may be blocked by this path.
                 if threads.isUnavailable(path) {
                     collected.append(nil)
                 } else {
@@ -161,7 +162,7 @@ final class PictureFiles {
 }
 
 /// The results of a job so far.
-private final class Collected<Value: Sendable>: Sendable {
+private final class Results<Value: Sendable>: Sendable {
     private let state = Mutex<[Value?]>([])
 
     var values: [Value?] { state.withLock { $0 } }

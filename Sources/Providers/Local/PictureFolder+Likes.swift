@@ -2,46 +2,46 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-/// The likes of those who look at the folder.
+/// The likes of the users of the folder.
 extension PictureFolder: PictureSearch {
     /// Matches likes with the index, and notifies the users whose likes have changed.
     ///
     /// - Parameter changes: The changes that a scan has found; nil for a scan of everything.
-    func followLikes(_ changes: IndexChanges?) async {
-        await favourites.reconcile(changes, self) { user, change in
+    func reconcileLikes(_ changes: IndexChanges?) async {
+        await likes.reconcile(changes, self) { user, change in
             let photos = try? await inspect { index in
                 try change.rows.compactMap { try index.picture($0) }.map { Photo($0) }
             }
             if let photos, !photos.isEmpty {
-                tell(.changed(favourites.mark(photos, for: user)), to: user)
+                emit(.changed(likes.mark(photos, for: user)), to: user)
             }
             if change.gained > 0 {
-                tell(.updated(LocalSource.likes.id, new: change.gained), to: user)
+                emit(.updated(LocalSource.likes.id, new: change.gained), to: user)
             }
-            tellLikes(of: user)
+            emitLikeCount(of: user)
         }
     }
 
     /// Prepares the likes for the index of another folder, or for a new index.
     ///
-    /// - Parameter root: The folder that the index was about; nil for a new one.
-    func moveLikes(from root: [UInt8]?) async {
+    /// - Parameter root: The folder of the former index; nil for a new index.
+    func prepareLikes(from root: [UInt8]?) async {
         do {
             if root == nil {
-                try await favourites.resetLocations()
+                try await likes.resetLocations()
             } else {
-                try await favourites.forgetLocations()
+                try await likes.forgetLocations()
             }
         } catch {
-            // Photos can be shown without. The next scan finds liked files all the same.
+            // Photos can be served without this. The next scan finds liked files anyway.
             logger.error(
                 "The locations of liked files cannot be stored", metadata: ["reason": "\(error)"])
         }
     }
 
-    /// Tells a user how many photos they like.
-    func tellLikes(of user: String) {
-        tell(.likes(count: favourites.count(of: user)), to: user)
+    /// Emits the number of photos that a user likes.
+    func emitLikeCount(of user: String) {
+        emit(.likes(count: likes.count(of: user)), to: user)
     }
 
     func inspect<Value: Sendable>(
@@ -53,7 +53,7 @@ extension PictureFolder: PictureSearch {
             let result = try database.snapshot { () throws(StorageError) in
                 Result {
                     let index = PictureIndex(database)
-                    // All folders share one database. Its rows may be those of another folder by now.
+                    // All folders share one database, which may be in use for another folder by now.
                     guard try index.root == root else { throw CancellationError() }
                     return try body(index)
                 }
@@ -64,7 +64,7 @@ extension PictureFolder: PictureSearch {
 
     func store(_ contents: [Int64: FileDigest]) async {
         let root = root
-        // Contents that cannot be stored are read again some time.
+        // Best effort: contents that are not stored are read again later.
         try? await database.writer.run { database in
             let index = PictureIndex(database)
             try database.transaction { () throws(StorageError) in
@@ -84,7 +84,7 @@ extension PictureFolder: PictureSearch {
 }
 
 extension LocalLikes {
-    /// Photos as a user is to see them.
+    /// Returns photos with the likes of a user.
     func mark(_ photos: [Photo], for user: String) -> [Photo] {
         let liked = liked(photos.lazy.compactMap(\.id.row), by: user)
         guard !liked.isEmpty else { return photos }

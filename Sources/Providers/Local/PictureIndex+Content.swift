@@ -1,6 +1,6 @@
 internal import Storage
 
-/// Finding files by their content.
+/// The search for files by content.
 extension PictureIndex {
     /// A photo that may be a liked file.
     struct Candidate: Sendable {

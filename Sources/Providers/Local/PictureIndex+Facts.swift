@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// What a file tells of its photo; nil is "it does not".
+/// The metadata of a photo; each property is nil if the file does not contain it.
 struct PhotoFacts: Hashable, Sendable {
     var width: Int?
     var height: Int?
@@ -15,7 +15,7 @@ struct PhotoFacts: Hashable, Sendable {
         taken = facts.taken
     }
 
-    /// Reads the columns `examined, width, height, taken`; nil before the file was examined.
+    /// Reads the columns `examined, width, height, taken`; nil if the file was not examined.
     init?(_ row: borrowing Row, at column: Int32) {
         guard row.integer(column) != 0 else { return nil }
         let (width, height) = (Int(row.integer(column + 1)), Int(row.integer(column + 2)))
@@ -30,7 +30,7 @@ struct PhotoFacts: Hashable, Sendable {
 }
 
 extension PictureIndex {
-    /// Photos that were not examined yet, the newest first.
+    /// Returns the photos that were not examined yet, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
         var rows: [Int64] = []
         try database.query(
@@ -41,7 +41,7 @@ extension PictureIndex {
         return rows
     }
 
-    /// Notes what a file tells, unless it is another one by now.
+    /// Stores the metadata of a file, unless the file has changed meanwhile.
     func setFacts(_ facts: PhotoFacts, of file: File) throws(StorageError) {
         try database.query(
             """

@@ -1,126 +1,12 @@
 internal import ProviderKit
 internal import Storage
 
-/// What is known of the pictures folder, in a database that can be made anew at any time.
+/// The database of the files in the pictures folder. It can be rebuilt at any time.
 ///
-/// Rows of files that are no photos are kept, so that they are not read again at each start.
+/// It also has rows for files that are not photos, so that they are not read again at each start.
 ///
-/// The index does no file system work of its own.
+/// The index makes no file system calls.
 struct PictureIndex {
-    static let migrations = [
-        """
-        CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-        CREATE TABLE folder (
-            id INTEGER PRIMARY KEY,
-            path BLOB NOT NULL UNIQUE,
-            device INTEGER NOT NULL,
-            inode INTEGER NOT NULL
-        );
-        CREATE TABLE file (
-            id INTEGER PRIMARY KEY,
-            folder INTEGER NOT NULL REFERENCES folder (id),
-            name BLOB NOT NULL,
-            inode INTEGER NOT NULL,
-            size INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            -- 0: no photo
-            format INTEGER NOT NULL,
-            -- What the feed is ordered by, in nanoseconds since 1970
-            position INTEGER NOT NULL,
-            -- The number of the last ghost, 0 for none
-            moved INTEGER NOT NULL DEFAULT 0,
-            UNIQUE (folder, name)
-        );
-        CREATE INDEX file_by_position ON file (position, id) WHERE format > 0;
-        CREATE INDEX file_by_folder ON file (folder, position, id) WHERE format > 0;
-        CREATE INDEX file_by_inode ON file (inode);
-        -- Where photos stood before they got another position, for walks that are under way
-        CREATE TABLE ghost (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            file INTEGER NOT NULL REFERENCES file (id) ON DELETE CASCADE,
-            position INTEGER NOT NULL
-        );
-        CREATE INDEX ghost_by_file ON ghost (file);
-        """,
-        // Pages are read from these alone: the rows lie all over the table, each in another block.
-        """
-        DROP INDEX file_by_position;
-        DROP INDEX file_by_folder;
-        CREATE INDEX file_by_position ON file (position, id, name, modified, format, moved)
-            WHERE format > 0;
-        CREATE INDEX file_by_folder ON file (folder, position, id, name, modified, format, moved)
-            WHERE format > 0;
-        """,
-        // What the files themselves tell of the photos: in pages, too, and read in the background.
-        """
-        -- 1: it was read
-        ALTER TABLE file ADD COLUMN examined INTEGER NOT NULL DEFAULT 0;
-        -- 0: unknown
-        ALTER TABLE file ADD COLUMN width INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE file ADD COLUMN height INTEGER NOT NULL DEFAULT 0;
-        -- In seconds since 1970
-        ALTER TABLE file ADD COLUMN taken INTEGER;
-        DROP INDEX file_by_position;
-        DROP INDEX file_by_folder;
-        CREATE INDEX file_by_position ON file
-            (position, id, name, modified, format, moved, examined, width, height, taken)
-            WHERE format > 0;
-        CREATE INDEX file_by_folder ON file
-            (folder, position, id, name, modified, format, moved, examined, width, height, taken)
-            WHERE format > 0;
-        CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined = 0;
-        """,
-        // What files hold that were read for it: liked ones are looked for by size, then by content.
-        """
-        CREATE INDEX file_by_size ON file (size) WHERE format > 0;
-        CREATE TABLE digest (
-            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
-            -- The date of the file when it was read
-            modified INTEGER NOT NULL,
-            value BLOB NOT NULL
-        );
-        """,
-        // An index of an earlier version was complete unless its first scan was interrupted.
-        """
-        INSERT OR IGNORE INTO meta SELECT 'complete', x'' WHERE EXISTS (SELECT 1 FROM file);
-        """,
-        // The properties by which an edited file is recognized are stored along with the digest.
-        """
-        DROP TABLE digest;
-        CREATE TABLE content (
-            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
-            -- The file that was read
-            inode INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            -- Times of creation and of the last change, in nanoseconds since 1970
-            birth INTEGER,
-            changed INTEGER NOT NULL,
-            -- The capture time; NULL if the image has none
-            taken TEXT,
-            -- SHA-256
-            value BLOB NOT NULL
-        );
-        """,
-        // Two files can have the same inode and date one after the other: the size is stored, too.
-        """
-        DROP TABLE content;
-        CREATE TABLE content (
-            file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
-            -- The file that was read
-            inode INTEGER NOT NULL,
-            size INTEGER NOT NULL,
-            modified INTEGER NOT NULL,
-            -- Times of creation and of the last change, in nanoseconds since 1970
-            birth INTEGER,
-            changed INTEGER NOT NULL,
-            -- The capture time; NULL if the image has none
-            taken TEXT,
-            -- SHA-256
-            value BLOB NOT NULL
-        );
-        """,
-    ]
-
     /// A row of `file`.
     struct File {
         let id: Int64
@@ -129,7 +15,7 @@ struct PictureIndex {
         let stamp: FileStamp
         let format: ImageFormat?
         let position: Int64
-        /// nil until it was examined.
+        /// nil until the file was examined.
         let facts: PhotoFacts?
     }
 
@@ -137,13 +23,15 @@ struct PictureIndex {
 
     init(_ database: Database) { self.database = database }
 
-    // MARK: The folder it is about
+    // MARK: Pictures folder
 
-    /// What an index was about before it is about a folder.
-    enum Beginning {
+    /// The relation of the former pictures folder of an index to the new one.
+    enum RootChange {
+        /// They are equal.
         case same
-        /// Nothing.
+        /// The index is new.
         case first
+        /// They differ. The index was emptied.
         case other
     }
 
@@ -154,8 +42,8 @@ struct PictureIndex {
         }
     }
 
-    /// Empties the index if it is about another folder than `root`.
-    func begin(root: [UInt8]) throws(StorageError) -> Beginning {
+    /// Empties the index if it belongs to another folder than `root`.
+    func begin(root: [UInt8]) throws(StorageError) -> RootChange {
         let known = try self.root
         guard known != root else { return .same }
         try database.transaction { () throws(StorageError) in
@@ -208,7 +96,7 @@ struct PictureIndex {
         }
     }
 
-    /// Finds or makes the row of a folder.
+    /// Finds or creates the row of a folder.
     func addFolder(
         _ path: RelativePath, device: Int64, inode: Int64
     ) throws(StorageError) -> Int64 {
@@ -226,7 +114,7 @@ struct PictureIndex {
         }
     }
 
-    /// The paths under which a folder of the disk is known.
+    /// Returns the paths of a folder on the disk, identified by device and inode.
     func folders(device: Int64, inode: Int64) throws(StorageError) -> [RelativePath] {
         var paths: [RelativePath] = []
         try database.query(
@@ -236,10 +124,10 @@ struct PictureIndex {
         return paths
     }
 
-    /// A folder and all that are below it.
+    /// Returns a folder and all folders below it.
     func folders(at path: RelativePath) throws(StorageError) -> [(id: Int64, path: RelativePath)] {
         var folders: [(Int64, RelativePath)] = []
-        // What is below begins with the path and "/", and "0" is the byte after that.
+        // Paths below it begin with the path and "/" (0x2f). The byte after "/" is "0" (0x30).
         let (after, end): ([UInt8], SQLValue) =
             path == .root ? ([], .null) : (path.bytes + [0x2f], .blob(path.bytes + [0x30]))
         try database.query(
@@ -260,12 +148,12 @@ struct PictureIndex {
             [.integer(id)])
     }
 
-    /// Notes that some folder was left out, since another path leads to it.
-    func noteAlias() throws(StorageError) {
+    /// Records that a folder was omitted, because another path leads to it.
+    func recordAlias() throws(StorageError) {
         try database.query("INSERT OR IGNORE INTO meta VALUES ('aliases', x'')")
     }
 
-    /// Whether a folder may have been left out.
+    /// True if a folder may have been omitted.
     var hasAliases: Bool {
         get throws(StorageError) {
             try database.first("SELECT 1 FROM meta WHERE key = 'aliases'") { _ in true } ?? false
@@ -306,7 +194,7 @@ struct PictureIndex {
         ) { row throws(StorageError) in try body(Self.file(row)) }
     }
 
-    /// The files that have a stamp: one that moved, or several links to one.
+    /// Returns the files with a stamp: a moved file, or several links to one file.
     func files(stamp: FileStamp) throws(StorageError) -> [File] {
         var files: [File] = []
         try database.query(
@@ -325,7 +213,7 @@ struct PictureIndex {
 
     /// Adds a file.
     ///
-    /// Its id comes from its path, so that it is the same after the index was made anew.
+    /// Its ID is computed from its path, so that it is the same after the index was rebuilt.
     func insert(
         folder: Int64, path: RelativePath, name: [UInt8], _ stamp: FileStamp, _ format: ImageFormat?
     ) throws(StorageError) {
@@ -343,16 +231,16 @@ struct PictureIndex {
             ])
     }
 
-    /// Notes what a file is now. If that moves it in the feed, a ghost stays where it was.
+    /// Stores the new state of a file. If its position in the feed changes, the former one is stored, too.
     func update(
         _ file: File, _ stamp: FileStamp, _ format: ImageFormat?
     ) throws(StorageError) {
-        var ghost: Int64?
+        var formerPosition: Int64?
         if file.format != nil, format != nil, file.position != stamp.modified {
             try database.query(
                 "INSERT INTO ghost (file, position) VALUES (?, ?)",
                 [.integer(file.id), .integer(file.position)])
-            ghost = try lastGhost()
+            formerPosition = try lastFormerPosition()
         }
         try database.query(
             """
@@ -363,13 +251,14 @@ struct PictureIndex {
             [
                 .integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified),
                 .integer(format?.rawValue ?? 0), .integer(stamp.modified),
-                ghost.map { .integer($0) } ?? .null, .integer(file.id),
+                formerPosition.map { .integer($0) } ?? .null, .integer(file.id),
             ])
     }
 
-    /// Notes that a file lies elsewhere now. It stays the same photo.
+    /// Stores the new location of a file. It stays the same photo.
     ///
-    /// - Returns: The file that was known there, under a name that none has: it may have been moved itself.
+    /// - Returns: The file that was at that location. It may have been moved as well, so it is renamed to a name that
+    ///   no file can have.
     func move(_ file: File, folder: Int64, name: [UInt8]) throws(StorageError) -> File? {
         var displaced: File?
         if let other = try self.file(folder: folder, name: name), other.id != file.id {
@@ -380,7 +269,7 @@ struct PictureIndex {
         return displaced
     }
 
-    /// Deletes what ``move(_:folder:name:)`` has displaced in a scan that came to no end.
+    /// Deletes the files that ``move(_:folder:name:)`` displaced in a scan that was interrupted.
     func deleteDisplaced() throws(StorageError) {
         try database.execute("DELETE FROM file WHERE name >= x'2f' AND name < x'30'")
     }
@@ -395,24 +284,26 @@ struct PictureIndex {
         try database.query("DELETE FROM file WHERE id = ?", [.integer(id)])
     }
 
-    func lastGhost() throws(StorageError) -> Int64 {
+    func lastFormerPosition() throws(StorageError) -> Int64 {
         try database.first("SELECT seq FROM sqlite_sequence WHERE name = 'ghost'") { $0.integer(0) }
             ?? 0
     }
 
-    /// The last ghost that was forgotten: a walk that began before it may miss photos.
-    func lastForgottenGhost() throws(StorageError) -> Int64 {
+    /// Returns the number of the last deleted former position: a walk that began before it may miss photos.
+    func lastDeletedFormerPosition() throws(StorageError) -> Int64 {
         try database.first("SELECT value FROM meta WHERE key = 'forgotten'") { $0.integer(0) } ?? 0
     }
 
-    /// Forgets ghosts that only walks of long ago could ask for.
-    func dropOldGhosts() throws(StorageError) {
-        let last = try lastGhost() - Self.keptGhosts
-        guard last > 0, try last > lastForgottenGhost() + Self.keptGhosts else { return }
+    /// Deletes former positions that only very old walks need.
+    func deleteOldFormerPositions() throws(StorageError) {
+        let last = try lastFormerPosition() - Self.storedFormerPositions
+        guard last > 0, try last > lastDeletedFormerPosition() + Self.storedFormerPositions else {
+            return
+        }
         try database.query("DELETE FROM ghost WHERE number <= ?", [.integer(last)])
         try database.query(
             "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", [.integer(last)])
     }
 
-    private static let keptGhosts: Int64 = 10_000
+    private static let storedFormerPositions: Int64 = 10_000
 }

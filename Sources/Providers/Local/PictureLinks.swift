@@ -2,15 +2,15 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 
-/// Links to photos whose paths are not UTF-8, so that every photo has a path that is.
+/// Symbolic links to photos whose paths are not UTF-8, so that every photo has a path that is.
 ///
-/// In a folder of the cache, which may be deleted at any time.
+/// The links are in a folder of the cache, which may be deleted at any time.
 struct PictureLinks: Sendable {
     private let folder: String
 
     init(cache: String) { folder = "\(cache)/links" }
 
-    /// Makes a link to the photo `id` at `path`.
+    /// Creates a link to the photo `id` at `path`.
     ///
     /// - Returns: The path of the link.
     /// - Throws: `ProviderError`.
@@ -24,13 +24,14 @@ struct PictureLinks: Sendable {
         unlink(link)
         guard withCPath(path, { symlink($0, link) }) == 0 || errno == EEXIST else {
             if errno == ENOSPC || errno == EDQUOT { throw .storageFull }
-            throw .failed("\(link) cannot be made: \(String(cString: strerror(errno))).")
+            throw .failed(
+                "The link \(link) cannot be created: \(String(cString: strerror(errno))).")
         }
         return link
     }
 
-    /// Removes the links of photos that are gone, and those that lead elsewhere than to their photos. Does not look at
-    /// the photos themselves.
+    /// Removes the links of deleted photos, and links that do not lead to their photos. Does not access the photos
+    /// themselves.
     ///
     /// - Parameters:
     ///   - changes: The changes to the index.
@@ -48,7 +49,7 @@ struct PictureLinks: Sendable {
         }
     }
 
-    /// Removes them all.
+    /// Removes all links.
     func removeAll() {
         guard let listing = try? FolderListing(Array(folder.utf8)) else { return }
         for name in listing.others { withCPath(Array("\(folder)/".utf8) + name) { _ = unlink($0) } }

@@ -8,9 +8,9 @@ struct Reconciliation: Sendable {
     private(set) var gone: [LikedFile] = []
     /// The records whose location depends on the content of unread files.
     private(set) var undecided: [LikedFile] = []
-    /// The records whose file was changed and cannot be read. They stay where they are.
+    /// The records whose file was changed and cannot be read. Their locations do not change.
     private(set) var kept: [LikedFile] = []
-    /// The files to read, the most important ones first.
+    /// The files to read, those with the highest priority first.
     private(set) var unread: [PictureIndex.Candidate] = []
 
     private let evidence: Evidence
@@ -18,7 +18,7 @@ struct Reconciliation: Sendable {
     private var occupied: Set<Int64>
     private var unreadRows: Set<Int64> = []
     /// The photos of each size that was searched for.
-    private var pools: [Int64: Pool] = [:]
+    private var sizeGroups: [Int64: SizeGroup] = [:]
 
     /// Facts that the index does not contain.
     struct Evidence: Sendable {
@@ -43,76 +43,76 @@ struct Reconciliation: Sendable {
     ) throws(StorageError) {
         self.occupied = occupied
         self.evidence = evidence
-        // Unchanged files first: their rows are taken.
+        // First, unchanged files. Their rows are occupied.
         var open: [LikedFile] = []
         for file in files {
             if let same = try unchanged(file, index), self.occupied.insert(same.row).inserted {
-                place(file, same, nil)
+                setLocation(file, same, nil)
             } else {
                 open.append(file)
             }
         }
-        // Then files that were touched, and not changed.
-        var changed: [(file: LikedFile, present: PictureIndex.Candidate?)] = []
+        // Then files with a new stamp and unchanged content.
+        var changed: [(file: LikedFile, current: PictureIndex.Candidate?)] = []
         for file in open {
-            guard let row = file.row, let present = try index.candidate(row),
+            guard let row = file.row, let current = try index.candidate(row),
                 !self.occupied.contains(row)
             else {
                 changed.append((file, nil))
                 continue
             }
-            if let digest = digest(present) {
+            if let digest = digest(current) {
                 if digest.hasContent(of: file.content) {
                     self.occupied.insert(row)
-                    place(file, present, digest)
+                    setLocation(file, current, digest)
                 } else {
-                    changed.append((file, present))
+                    changed.append((file, current))
                 }
             } else if evidence.unreadable.contains(row) {
                 self.occupied.insert(row)
                 kept.append(file)
             } else {
-                request(present)
+                request(current)
                 undecided.append(file)
             }
         }
-        // Then content that is elsewhere, and at last edits: content wins.
-        var edited: [(file: LikedFile, present: PictureIndex.Candidate)] = []
-        for (file, present) in changed {
+        // Then content that is elsewhere, and last edits: unchanged content takes precedence.
+        var edited: [(file: LikedFile, current: PictureIndex.Candidate)] = []
+        for (file, current) in changed {
             let search = try search(file, index)
             if let match = search.match {
-                if let present, !self.occupied.contains(present.row),
-                    match.path.isBackup(of: file.path), !isAnotherPhoto(present, file)
+                if let current, !self.occupied.contains(current.row),
+                    match.path.isBackup(of: file.path), !isAnotherPhoto(current, file)
                 {
-                    self.occupied.insert(present.row)
-                    place(file, present, digest(present))
+                    self.occupied.insert(current.row)
+                    setLocation(file, current, digest(current))
                 } else {
                     self.occupied.insert(match.row)
-                    place(file, match, digest(match))
+                    setLocation(file, match, digest(match))
                 }
             } else if search.isUnread {
                 undecided.append(file)
-            } else if let present, isEdited(file, present) {
-                edited.append((file, present))
+            } else if let current, isEdited(file, current) {
+                edited.append((file, current))
             } else {
                 gone.append(file)
             }
         }
         let sizes = Set(undecided.map(\.content.stamp.sizeBytes))
-        for candidate in sizes.sorted().flatMap({ pools[$0]?.unread ?? [] })
+        for candidate in sizes.sorted().flatMap({ sizeGroups[$0]?.unread ?? [] })
         where !self.occupied.contains(candidate.row) {
             request(candidate)
         }
-        for (file, present) in edited {
-            if self.occupied.insert(present.row).inserted {
-                place(file, present, digest(present))
+        for (file, current) in edited {
+            if self.occupied.insert(current.row).inserted {
+                setLocation(file, current, digest(current))
             } else {
                 gone.append(file)
             }
         }
     }
 
-    private mutating func place(
+    private mutating func setLocation(
         _ file: LikedFile, _ candidate: PictureIndex.Candidate, _ content: FileDigest?
     ) {
         var file = file
@@ -147,37 +147,37 @@ struct Reconciliation: Sendable {
         return digest
     }
 
-    /// Searches for the content of a liked file among the photos that no record has.
+    /// Searches for the content of a liked file among the photos that belong to no record.
     ///
     /// - Returns: The photo. If there is none, true if it may be among photos that were not read.
     private mutating func search(
         _ file: LikedFile, _ index: PictureIndex
     ) throws(StorageError) -> (match: PictureIndex.Candidate?, isUnread: Bool) {
         let size = file.content.stamp.sizeBytes
-        let pool: Pool
-        if let known = pools[size] {
-            pool = known
+        let group: SizeGroup
+        if let known = sizeGroups[size] {
+            group = known
         } else {
-            pool = Pool(try index.photos(size: size), evidence.unreadable, digest)
-            pools[size] = pool
+            group = SizeGroup(try index.photos(size: size), evidence.unreadable, digest)
+            sizeGroups[size] = group
         }
         // Most files that are moved keep their names.
         let name = file.path.split?.name ?? []
-        let matches = (pool.read[file.content.bytes] ?? []).filter { !occupied.contains($0.row) }
+        let matches = (group.read[file.content.bytes] ?? []).filter { !occupied.contains($0.row) }
         if let match = matches.first(where: { $0.path.split?.name == name }) ?? matches.first {
             return (match, false)
         }
-        guard pool.unread.contains(where: { !occupied.contains($0.row) }) else {
+        guard group.unread.contains(where: { !occupied.contains($0.row) }) else {
             return (nil, false)
         }
-        for candidate in pool.unreadNames[name] ?? [] where !occupied.contains(candidate.row) {
+        for candidate in group.unreadNames[name] ?? [] where !occupied.contains(candidate.row) {
             request(candidate)
         }
         return (nil, true)
     }
 
     /// The photos of a size.
-    private struct Pool: Sendable {
+    private struct SizeGroup: Sendable {
         /// By content.
         var read: [[UInt8]: [PictureIndex.Candidate]] = [:]
         var unread: [PictureIndex.Candidate] = []
@@ -199,16 +199,16 @@ struct Reconciliation: Sendable {
     }
 
     /// Returns true if the capture times prove that a file is another photo.
-    private func isAnotherPhoto(_ present: PictureIndex.Candidate, _ file: LikedFile) -> Bool {
-        guard let before = file.content.taken, let after = digest(present)?.taken else {
+    private func isAnotherPhoto(_ current: PictureIndex.Candidate, _ file: LikedFile) -> Bool {
+        guard let before = file.content.taken, let after = digest(current)?.taken else {
             return false
         }
         return !before.matches(after)
     }
 
-    private func isEdited(_ file: LikedFile, _ present: PictureIndex.Candidate) -> Bool {
-        guard let digest = digest(present) else { return false }
+    private func isEdited(_ file: LikedFile, _ current: PictureIndex.Candidate) -> Bool {
+        guard let digest = digest(current) else { return false }
         return file.isEdited(
-            as: digest, wasReplacedAtOnce: evidence.replaced.contains(present.row))
+            as: digest, wasReplacedAtOnce: evidence.replaced.contains(current.row))
     }
 }

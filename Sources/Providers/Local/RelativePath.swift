@@ -1,5 +1,5 @@
-/// The path of a file or folder below the pictures folder, as the file system has it: bytes, in whatever
-/// encoding. Empty for the pictures folder itself.
+/// The path of a file or folder below the pictures folder, as bytes of any encoding. It is empty for the pictures
+/// folder itself.
 struct RelativePath: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -11,14 +11,14 @@ struct RelativePath: Hashable, Sendable {
         RelativePath(bytes: bytes.isEmpty ? name : bytes + [Self.slash] + name)
     }
 
-    /// The path itself and everything below it begin with these bytes.
+    /// The common prefix of all paths below this one.
     var prefixBelow: [UInt8] { bytes.isEmpty ? [] : bytes + [Self.slash] }
 
     func isBelow(_ folder: RelativePath) -> Bool {
         bytes.count > folder.bytes.count && bytes.starts(with: folder.prefixBelow)
     }
 
-    /// The folder that this lies in, and its name there; nil for the pictures folder itself.
+    /// The parent folder, and the name in it; nil for the pictures folder itself.
     var split: (folder: RelativePath, name: [UInt8])? {
         guard !bytes.isEmpty else { return nil }
         guard let index = bytes.lastIndex(of: Self.slash) else { return (.root, bytes) }
@@ -37,16 +37,15 @@ struct RelativePath: Hashable, Sendable {
             ?? [slash]
     }
 
-    /// Returns true if this is the name that editors give to the former version of `path`: `a.jpg~`, as many editors,
-    /// or `a.jpg_original`, as ExifTool.
+    /// Returns true if this is the name of a backup of `path`: `a.jpg~`, which many editors use, or `a.jpg_original` of
+    /// ExifTool.
     func isBackup(of path: RelativePath) -> Bool {
         ["~", "_original"].contains { bytes == path.bytes + Array($0.utf8) }
     }
 
     var depth: Int { bytes.count { $0 == Self.slash } }
 
-    /// The path in the source id of an album: UTF-8 stays as it is; other bytes, and `%`, are
-    /// percent-encoded.
+    /// The path in the source ID of an album. Valid UTF-8 is preserved; other bytes, and `%`, are percent-encoded.
     var percentEncoded: String {
         var encoded: [UInt8] = []
         var rest = bytes[...]
@@ -66,7 +65,7 @@ struct RelativePath: Hashable, Sendable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads what ``percentEncoded`` wrote; nil for anything else.
+    /// Parses a path from ``percentEncoded``; nil for other text.
     init?(percentEncoded text: String) {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -85,7 +84,7 @@ struct RelativePath: Hashable, Sendable {
         guard percentEncoded == text else { return nil }
     }
 
-    /// How many bytes the first scalar takes; 0 if they are no UTF-8.
+    /// Returns the number of bytes of the first scalar; 0 if it is not valid UTF-8.
     private static func scalarLength(_ bytes: ArraySlice<UInt8>) -> Int {
         var iterator = bytes.prefix(4).makeIterator()
         var decoder = Unicode.UTF8()

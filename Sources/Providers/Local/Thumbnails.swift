@@ -7,8 +7,8 @@ internal import Storage
 internal import Synchronization
 internal import System
 
-/// Small images of photos, as the programs of a desktop share them: what is there is used, what is missing is
-/// made.
+/// Small images of photos in the folder that the programs of a desktop share. Existing thumbnails are used, missing
+/// ones are created.
 ///
 /// Source: Thumbnail Managing Standard 0.9 (freedesktop.org).
 final class Thumbnails: Sendable {
@@ -18,7 +18,7 @@ final class Thumbnails: Sendable {
         case extraLarge = "x-large"
         case extraExtraLarge = "xx-large"
 
-        /// The one that an image is served from; nil for the photo itself.
+        /// Returns the size from which an image is served; nil for the photo itself.
         init?(_ size: ImageSize) {
             switch size {
             case .thumb: self = .large
@@ -28,7 +28,7 @@ final class Thumbnails: Sendable {
             }
         }
 
-        /// How wide and high a thumbnail is at most.
+        /// The maximum width and height of a thumbnail.
         var pixels: Int {
             switch self {
             case .large: 256
@@ -46,14 +46,14 @@ final class Thumbnails: Sendable {
         let stamp: FileStamp
     }
 
-    /// A photo as it is now, and what its thumbnails are to say of it.
+    /// The properties of a photo that its thumbnails contain.
     private struct Original: Sendable {
         let uri: String
         let modified: Int
         let bytes: Int
 
-        /// Both are in every thumbnail; a thumbnail whose texts are others is that of another file, or of
-        /// another state of it.
+        /// The texts in a thumbnail. If the URI or the time differs, the thumbnail belongs to another file, or to
+        /// another version of it.
         var texts: [String: String] {
             [
                 "Thumb::URI": uri, "Thumb::MTime": "\(modified)", "Thumb::Size": "\(bytes)",
@@ -67,7 +67,7 @@ final class Thumbnails: Sendable {
             return digest.map { "\(String(cString: $0)).png" } ?? ""
         }
 
-        /// Whether a thumbnail with such texts is one of this.
+        /// Returns true if a thumbnail with these texts belongs to the photo.
         func matches(_ texts: [String: String]) -> Bool {
             texts["Thumb::URI"] == uri && texts["Thumb::MTime"] == "\(modified)"
                 && texts["Thumb::Size"].map { $0 == "\(bytes)" } ?? true
@@ -75,42 +75,42 @@ final class Thumbnails: Sendable {
     }
 
     private let folder: String
-    private let failures: String
+    private let failureFolder: String
     private let images: any ImageProcessor
     private let photos: FileThreads
     private let files = DispatchQueue(label: "thumbnails")
-    /// What is being made, so that it is made once however many ask.
+    /// The thumbnails being created, so that concurrent requests share one task.
     private let running = Mutex<[String: Task<Void, any Error>]>([:])
 
     /// - Parameters:
-    ///   - folder: Where the programs of the desktop share them, `~/.cache/thumbnails`.
-    ///   - version: Ours: what failed is tried anew by another version.
-    ///   - images: Who makes them.
+    ///   - folder: The folder that programs share, `~/.cache/thumbnails`.
+    ///   - version: The version of Image Feed. Another version retries photos that failed.
+    ///   - images: Creates the thumbnails.
     ///   - photos: Makes the file system calls for photos.
     init(folder: String, version: String, images: any ImageProcessor, photos: FileThreads) {
         self.folder = folder
-        failures = "\(folder)/fail/imagefeed-\(version)"
+        failureFolder = "\(folder)/fail/imagefeed-\(version)"
         self.images = images
         self.photos = photos
     }
 
-    /// The path of a thumbnail, which is made if need be.
+    /// Returns the path of a thumbnail, which is created if it is missing.
     ///
     /// - Parameters:
     ///   - photo: The photo. If its file does not respond, a thumbnail of the file that the index knows is used.
-    ///   - size: Which one.
-    /// - Returns: The path. Whoever cares for the folder may delete the file.
-    /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` where there is no such photo.
+    ///   - size: The size of the thumbnail.
+    /// - Returns: The path. Other programs may delete the file.
+    /// - Throws: `ProviderError`; ``ProviderError/notFound(_:)`` if the photo does not exist.
     func path(of photo: Photo, _ size: Size) async throws -> String {
         let known = photo
         let photo = photo.path
-        // A thumbnail of a thumbnail is the same.
+        // A photo in the thumbnails folder is its own thumbnail.
         if photo.starts(with: Array("\(folder)/".utf8)),
             let path = String(validating: photo, as: UTF8.self)
         {
             return path
         }
-        guard let lookup = await photos.run(photo, { FileStatus.look(photo, $0) }) else {
+        guard let lookup = await photos.run(photo, { FileStatus.lookUp(photo, $0) }) else {
             return try await existing(known, size, PictureFolder.noResponse)
         }
         if case .unavailable(let code) = lookup {
@@ -120,10 +120,10 @@ final class Thumbnails: Sendable {
         }
         guard let status = lookup.status, status.kind == .file,
             let original = Self.original(photo, status.stamp)
-        else { throw ProviderError.notFound("There is no such photo any more.") }
+        else { throw ProviderError.notFound("The photo does not exist any more.") }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
         if await onFiles({ Self.isThumbnail(path, of: original) }) { return path }
-        let making = running.withLock { running in
+        let task = running.withLock { running in
             if let task = running[path] { return task }
             let task = Task { @MainActor in
                 defer { self.running.withLock { $0[path] = nil } }
@@ -132,15 +132,15 @@ final class Thumbnails: Sendable {
             running[path] = task
             return task
         }
-        try await making.value
+        try await task.value
         return path
     }
 
-    /// A thumbnail, opened for reading. The caller closes the descriptor.
+    /// Opens a thumbnail for reading. The caller closes the descriptor.
     ///
-    /// - Throws: What ``path(of:_:)`` throws.
+    /// - Throws: The errors of ``path(of:_:)``.
     func open(_ photo: Photo, _ size: Size) async throws -> Int32 {
-        // Between the two somebody may delete it, but hardly every time.
+        // Another program may delete the file after it was created, but hardly every time.
         for _ in 0..<3 {
             let path = try await path(of: photo, size)
             let descriptor = await onFiles { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
@@ -164,9 +164,9 @@ final class Thumbnails: Sendable {
     private func make(
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
     ) async throws {
-        // An equal call may have made it since this one looked.
+        // A concurrent call may have created it meanwhile.
         if await onFiles({ Self.isThumbnail(path, of: original) }) { return }
-        let failure = "\(failures)/\(original.name)"
+        let failure = "\(failureFolder)/\(original.name)"
         if let reason = await onFiles({ Self.failure(failure, of: original) }) {
             throw reason.asProviderError
         }
@@ -176,7 +176,7 @@ final class Thumbnails: Sendable {
                 photo, pixels: size.pixels, as: .png(texts: original.texts), to: path)
         } catch {
             if [.damaged, .tooLarge].contains(error) {
-                await onFiles { self.noteFailure(failure, original, error) }
+                await onFiles { self.recordFailure(failure, original, error) }
             }
             throw error.asProviderError
         }
@@ -213,10 +213,10 @@ final class Thumbnails: Sendable {
         return PNGFile.texts(FileBytes(descriptor: descriptor))
     }
 
-    /// Says in a note of a failure that the photo was too large.
+    /// The text that records that a photo was too large.
     private static let tooLarge = (key: "Comment", text: "too large")
 
-    /// Why a photo has no thumbnail; nil if nobody has tried, or it has changed since.
+    /// Returns the recorded failure of a photo; nil if there is none, or if the photo has changed since.
     private static func failure(_ path: String, of original: Original) -> ImageProcessorError? {
         guard let texts = texts(path), original.matches(texts) else { return nil }
         return texts[tooLarge.key] == tooLarge.text ? .tooLarge : .damaged
@@ -234,9 +234,10 @@ final class Thumbnails: Sendable {
         }
     }
 
-    /// Notes that a photo has no thumbnail, so that nobody tries again until it changes.
-    private func noteFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError) {
-        guard (try? PrivateFolder.create(failures)) != nil else { return }
+    /// Records that a photo has no thumbnail, so that this is not tried again until the photo changes.
+    private func recordFailure(_ path: String, _ original: Original, _ reason: ImageProcessorError)
+    {
+        guard (try? PrivateFolder.create(failureFolder)) != nil else { return }
         let part = "\(path).part"
         unlink(part)
         let descriptor = Glibc.open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -246,7 +247,7 @@ final class Thumbnails: Sendable {
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
         let bytes = PNGFile.plain(RGBColor(0), width: 1, height: 1, texts: texts)
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        // Without the note it is only tried again.
+        // Best effort: without the record, creating the thumbnail is tried again.
         if count != bytes.count || rename(part, path) != 0 { unlink(part) }
     }
 }

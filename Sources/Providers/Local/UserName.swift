@@ -1,18 +1,18 @@
 internal import CGLib
 
-/// The name of a local user: 1 to 64 printable characters, kept as they were given.
+/// The name of a local user: 1 to 64 printable characters. Its spelling is preserved.
 struct UserName: Sendable {
     let text: String
-    /// The same for all names that count as one: that differ in case alone, or in how they are composed.
+    /// The form for comparisons. It is equal for names that differ only in case or in Unicode normalization.
     let key: String
 
-    /// As much as 64 characters made of many code points each take.
-    private static let limitBytes = 4096
+    /// Enough for 64 characters of many code points each.
+    private static let maximumBytes = 4096
 
-    /// - Returns: nil for what is no name.
+    /// - Returns: nil for an invalid name.
     init?(_ text: String) {
         let scalars = text.unicodeScalars
-        guard 1...64 ~= text.count, text.utf8.count <= Self.limitBytes,
+        guard 1...64 ~= text.count, text.utf8.count <= Self.maximumBytes,
             scalars.first?.properties.isWhitespace == false,
             scalars.last?.properties.isWhitespace == false, scalars.allSatisfy(Self.isPrintable)
         else { return nil }
@@ -39,7 +39,7 @@ struct UserName: Sendable {
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator: false
-        // Joiners and tags make emoji; the others reorder what stands around them.
+        // Joiners and tags are parts of emoji. Other format characters change the order of the text around them.
         case .format:
             scalar == "\u{200c}" || scalar == "\u{200d}" || ("\u{e0020}"..."\u{e007f}") ~= scalar
         default: true

@@ -7,8 +7,8 @@ import Testing
 
 @testable import LocalProvider
 
-@Suite(.timeLimit(.minutes(1))) struct TroubleTests {
-    @Test func `an image is opened, and what took its place is not`() async throws {
+@Suite(.timeLimit(.minutes(1))) struct FailureTests {
+    @Test func `an image is opened, and a pipe or folder in its place is not`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         let descriptor = try await folder.session.openImage(a, .full)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: ["garbage", "newer", "half"])
-    func `an index that cannot be used is made anew`(damage: String) async throws {
+    func `an unusable index is created again`(damage: String) async throws {
         let first = try PhotosFixture(photos: (0..<400).map { "x/\($0).jpg" })
         try await first.ready()
         let ids = try await first.photos().map(\.id)
@@ -45,7 +45,7 @@ import Testing
         try database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99")
         var data = try Data(contentsOf: URL(filePath: path))
         switch damage {
-        case "garbage": data = Data("no database at all, for sure".utf8)
+        case "garbage": data = Data("this is not a database".utf8)
         case "half":
             try database.execute("PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
             data = try Data(contentsOf: URL(filePath: path))
@@ -73,9 +73,9 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test func `without a cache that can be made, photos show and change`() async throws {
+    @Test func `photos are served without a cache folder`() async throws {
         let directory = try TemporaryDirectory()
-        try directory.write("in the way", to: "home/.cache/imagefeed")
+        try directory.write("a file instead of the folder", to: "home/.cache/imagefeed")
         let folder = try PhotosFixture(directory, photos: ["a.jpg"])
         #expect(try await folder.titles() == ["a"])
         try folder.add("b.jpg", seconds: 2_000_000)

@@ -1,9 +1,9 @@
 internal import ProviderKit
 internal import Storage
 
-/// What clients ask of the index.
+/// The queries for pages, photos and albums.
 extension PictureIndex {
-    /// A file that is a photo, and the folder it lies in.
+    /// A photo and its folder.
     struct Picture {
         let file: File
         let folder: RelativePath
@@ -11,32 +11,33 @@ extension PictureIndex {
         var path: RelativePath { folder.appending(file.name) }
     }
 
-    /// What a page tells of a photo.
+    /// The row of a photo on a page.
     struct PageEntry {
         let id: Int64
         let name: [UInt8]
         let modified: Int64
         let format: ImageFormat?
         let position: Int64
-        /// nil until it was examined.
+        /// nil until the file was examined.
         let facts: PhotoFacts?
     }
 
-    /// A folder that has photos.
+    /// A folder with photos.
     struct Album {
         let path: RelativePath
         let count: Int
         let cover: Int64
     }
 
-    /// A place in a source: after the photo `id` at `position`, for a walk that began after ghost `ghost`.
+    /// A position in a source: after the photo `id` at `position`, in a walk that began after the former position with
+    /// the number `lastFormerPosition`.
     struct IndexPosition {
         let position: Int64
         let id: Int64
-        let ghost: Int64
+        let lastFormerPosition: Int64
     }
 
-    /// The place of a walk is lost.
+    /// The position of a walk was lost.
     struct StaleCursor: Error {}
 
     var photoCount: Int {
@@ -53,55 +54,63 @@ extension PictureIndex {
         return Picture(file: file, folder: folder)
     }
 
-    /// Which photos a page is of.
+    /// The photos that a page selects from.
     enum Selection {
         case all
         case folder(Int64)
-        /// Those of some rows.
+        /// The photos in these rows.
         case rows([Int64])
 
-        /// True if no photo can belong to it.
+        /// True if the selection cannot contain a photo.
         var isEmpty: Bool { if case .rows(let rows) = self { rows.isEmpty } else { false } }
     }
 
-    /// The photos of a selection from `place` on: newest first.
+    /// Returns the photos of a selection after a position, newest first.
     ///
-    /// - Returns: The photos, the place after them, which is nil at the end, and the ghost before which the walk began.
-    /// - Throws: ``StaleCursor`` for a place that this index does not know, or has forgotten.
+    /// - Returns: The photos, the position after them, which is nil at the end, and the number of the last former
+    ///   position when the walk began.
+    /// - Throws: ``StaleCursor`` for a position that this index does not know, or has deleted.
     func page(
-        _ selection: Selection, after place: IndexPosition?, count: Int
-    ) throws -> (entries: [PageEntry], next: IndexPosition?, ghost: Int64) {
-        if let place {
-            guard try lastForgottenGhost()...lastGhost() ~= place.ghost else { throw StaleCursor() }
+        _ selection: Selection, after position: IndexPosition?, count: Int
+    ) throws -> (entries: [PageEntry], next: IndexPosition?, lastFormerPosition: Int64) {
+        if let position {
+            guard
+                try lastDeletedFormerPosition()...lastFormerPosition()
+                    ~= position.lastFormerPosition
+            else { throw StaleCursor() }
         }
-        let lastGhost = try lastGhost()
+        let lastFormerPosition = try lastFormerPosition()
         let start =
-            place ?? IndexPosition(position: Int64.max, id: Int64.max, ghost: lastGhost)
-        // One more tells whether there is a next page.
+            position
+            ?? IndexPosition(
+                position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition)
+        // One more photo shows that there is a next page.
         var found = try photos(selection, start, limit: count + 1)
-        if start.ghost < lastGhost {
-            found += try ghosts(selection, start, limit: count + 1)
+        if start.lastFormerPosition < lastFormerPosition {
+            found += try formerEntries(selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
         guard found.count > count, let last = found.prefix(count).last else {
-            return (found, nil, start.ghost)
+            return (found, nil, start.lastFormerPosition)
         }
         return (
             Array(found.prefix(count)),
-            IndexPosition(position: last.position, id: last.id, ghost: start.ghost), start.ghost
+            IndexPosition(
+                position: last.position, id: last.id, lastFormerPosition: start.lastFormerPosition),
+            start.lastFormerPosition
         )
     }
 
-    // Made once, and not for each page.
+    // Computed once, not for each page.
     static let photosOfAll = photosQuery("")
     static let photosOfFolder = photosQuery("AND folder = ?5")
     static let photosOfRows = photosQuery("AND id IN (SELECT value FROM json_each(?5))")
-    private static let ghostsOfAll = ghostsQuery("")
-    private static let ghostsOfFolder = ghostsQuery("AND file.folder = ?5")
-    private static let ghostsOfRows = ghostsQuery(
+    private static let formerPositionsOfAll = formerPositionsQuery("")
+    private static let formerPositionsOfFolder = formerPositionsQuery("AND file.folder = ?5")
+    private static let formerPositionsOfRows = formerPositionsQuery(
         "AND file.id IN (SELECT value FROM json_each(?5))")
 
-    /// All its columns are in an index; `EXPLAIN QUERY PLAN` calls that covering.
+    /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
     private static func photosQuery(_ condition: String) -> String {
         """
         SELECT id, name, modified, format, position, examined, width, height, taken FROM file
@@ -111,7 +120,7 @@ extension PictureIndex {
         """
     }
 
-    private static func ghostsQuery(_ condition: String) -> String {
+    private static func formerPositionsQuery(_ condition: String) -> String {
         """
         SELECT file.id, file.name, file.modified, file.format, ghost.position, examined, width,
             height, taken
@@ -135,19 +144,19 @@ extension PictureIndex {
         }
     }
 
-    /// Photos that have got another position since the walk began, where they stood when it did.
-    private func ghosts(
+    /// Returns the photos that have been repositioned since the walk began, at their positions at that time.
+    private func formerEntries(
         _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
         switch selection {
-        case .all: try entries(Self.ghostsOfAll, nil, start, limit)
+        case .all: try entries(Self.formerPositionsOfAll, nil, start, limit)
         case .folder(let folder):
-            try entries(Self.ghostsOfFolder, .integer(folder), start, limit)
-        case .rows(let rows): try entries(Self.ghostsOfRows, Self.list(rows), start, limit)
+            try entries(Self.formerPositionsOfFolder, .integer(folder), start, limit)
+        case .rows(let rows): try entries(Self.formerPositionsOfRows, Self.list(rows), start, limit)
         }
     }
 
-    /// The parameter of `json_each`.
+    /// Returns the parameter of `json_each`.
     private static func list(_ rows: [Int64]) -> SQLValue {
         .text("[" + rows.lazy.map { "\($0)" }.joined(separator: ",") + "]")
     }
@@ -158,7 +167,8 @@ extension PictureIndex {
         var entries: [PageEntry] = []
         entries.reserveCapacity(limit)
         var values: [SQLValue] = [
-            .integer(start.position), .integer(start.id), .integer(start.ghost), .integer(limit),
+            .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
+            .integer(limit),
         ]
         if let selected { values.append(selected) }
         try database.query(query, values) { row throws(StorageError) in
@@ -171,7 +181,7 @@ extension PictureIndex {
         return entries
     }
 
-    /// The folders below the pictures folder that have photos, by path.
+    /// Returns the folders below the pictures folder that contain photos, by path.
     func albums() throws(StorageError) -> [Album] {
         var albums: [Album] = []
         try database.query(
@@ -190,7 +200,7 @@ extension PictureIndex {
         return albums
     }
 
-    /// The row of an album: a folder, other than the pictures folder itself, that has photos.
+    /// Returns the row of an album: a folder with photos, other than the pictures folder itself.
     func albumID(_ path: RelativePath) throws(StorageError) -> Int64? {
         guard path != .root else { return nil }
         return try database.first(

@@ -3,17 +3,17 @@ import ImageMetadata
 import ProviderKit
 import TestSupport
 
-/// A workshop that knows what it is told, and makes images of one colour.
-final class ScriptedWorkshop: ImageProcessor {
-    /// What is known of photos, by the ends of their paths.
+/// An image processor with scripted facts, which creates images of one color.
+final class ScriptedImageProcessor: ImageProcessor {
+    /// The facts about photos, by the ends of their paths.
     let facts = Observed<[String: ImageFacts]>([:])
-    /// What it throws, if anything.
+    /// The error to throw; nil for none.
     let error = Observed<ImageProcessorError?>(nil)
-    /// The names of the files that were looked into, in this order.
+    /// The names of the files that were probed, in order.
     let probed = Observed<[String]>([])
-    /// The images that were made.
+    /// The sizes of the images that were created.
     let made = Observed<[String]>([])
-    /// Whether it waits.
+    /// True while calls wait.
     let isHeld = Observed(false)
 
     func probe(

@@ -1,10 +1,10 @@
 internal import ProviderKit
 
 extension PhotoID {
-    /// The id of a row of the index: 16 hexadecimal digits.
+    /// Creates the ID of a row of the index: 16 hexadecimal digits.
     init(row: Int64) { self.init(UInt64(bitPattern: row).hexDigits) }
 
-    /// The row of the index; nil for what is no id of ours.
+    /// The row of the index; nil for IDs of another form.
     var row: Int64? {
         guard text.utf8.count == 16, let row = UInt64(text, radix: 16),
             PhotoID(row: Int64(bitPattern: row)) == self
@@ -14,8 +14,8 @@ extension PhotoID {
 }
 
 extension Photo {
-    /// What is known of a file without decoding it. The order of feeds is that of modification, as new
-    /// photos come in at the top however old they are; so `created` is not always in order.
+    /// Creates a photo from the index, without decoding the file. Sources are ordered by modification time, so that new
+    /// photos are at the top even if they were taken long ago; `created` is therefore not always in order.
     init(_ entry: PictureIndex.PageEntry) {
         self.init(id: PhotoID(row: entry.id))
         created = entry.facts?.taken ?? Timestamp(nanoseconds: entry.position)
@@ -37,7 +37,7 @@ extension Photo {
 }
 
 extension Timestamp {
-    /// Rounds down, also before 1970.
+    /// Rounds down, also for times before 1970.
     fileprivate init(nanoseconds: Int64) {
         let seconds = nanoseconds / 1_000_000_000
         self.init(secondsSince1970: nanoseconds % 1_000_000_000 < 0 ? seconds - 1 : seconds)

@@ -1,0 +1,173 @@
+internal import Storage
+
+/// Scanning folders.
+extension FolderScan {
+    /// Scans folders and all folders below them: real folders first, then the targets of links.
+    func scanTree(_ tops: [RelativePath]) throws {
+        var folders = tops
+        var links: [RelativePath] = []
+        while let path = folders.popLast() ?? links.popLast() {
+            try scanFolder(path, &folders, &links)
+            if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
+        }
+        for top in tops {
+            let known = try index { index throws(StorageError) in try index.folders(at: top) }
+            for (_, path) in known where !visitedPaths.contains(path) && !isUnavailable(path) {
+                try removeFolder(path)
+            }
+        }
+    }
+
+    /// Returns true for a folder that could not be read, and for all folders below it.
+    private func isUnavailable(_ path: RelativePath) -> Bool {
+        guard !unavailable.isEmpty else { return false }
+        var path = path
+        while !unavailable.contains(path) {
+            guard let parent = path.split?.folder else { return false }
+            path = parent
+        }
+        return true
+    }
+
+    private func scanFolder(
+        _ path: RelativePath, _ folders: inout [RelativePath], _ links: inout [RelativePath]
+    ) throws {
+        guard !isStopped() else { throw CancellationError() }
+        guard path.depth < Self.maximumDepth else { return }
+        let absolutePath = absolute(path)
+        let status: FileStatus
+        switch files.lookUp(absolutePath) {
+        case .absent: return
+        case .unavailable:
+            unavailable.insert(path)
+            return
+        case .found(let found):
+            guard found.kind == .folder else { return }
+            status = found
+        }
+        let key = FolderKey(device: status.device, inode: status.stamp.inode)
+        guard try isUnvisited(path, status), visited.insert(key).inserted else {
+            return try index { index throws(StorageError) in try index.recordAlias() }
+        }
+        // The watch is added before the folder is read, so that no change is missed.
+        let listing: FolderListing
+        do {
+            listing = try files.list(absolutePath) { [watcher] in
+                watcher.watch(path, at: absolutePath)
+            }.get()
+        } catch {
+            if !FileStatus.provesAbsence(error.code) { unavailable.insert(path) }
+            return
+        }
+        if listing.isEmpty, try isLostMountPoint(absolutePath) {
+            unavailable.insert(path)
+            return
+        }
+        visitedPaths.insert(path)
+        var (id, known) = try index {
+            index throws(StorageError) -> (Int64, [[UInt8]: PictureIndex.File]) in
+            let id = try index.addFolder(path, device: status.device, inode: status.stamp.inode)
+            var known: [[UInt8]: PictureIndex.File] = [:]
+            try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
+            return (id, known)
+        }
+        folders += listing.folders.map(path.appending)
+        // On a slow disk the first photos of a large folder are shown before the last ones are read.
+        var names = listing.files[...]
+        while !names.isEmpty {
+            try compareFiles(names.prefix(Self.filesAtOnce), in: path, id, &known)
+            names = names.dropFirst(Self.filesAtOnce)
+            if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
+        }
+        try compareOthers(listing.others, in: path, id, &known, &links)
+        missing += known.values
+    }
+
+    private func compareFiles(
+        _ names: ArraySlice<[UInt8]>, in folder: RelativePath, _ id: Int64,
+        _ known: inout [[UInt8]: PictureIndex.File]
+    ) throws {
+        guard !isStopped() else { throw CancellationError() }
+        let lookups = files.lookUp(names.map { absolute(folder.appending($0)) })
+        for (name, lookup) in zip(names, lookups) {
+            switch lookup {
+            case .found(let status) where status.kind == .file:
+                let file = known.removeValue(forKey: name)
+                let isOpen =
+                    status.hardLinks < 2 && watcher.isUnclosed(folder, name)
+                    && !isUnmodified(folder, name, status.stamp)
+                if !isOpen { addCandidate(name, status.stamp, file, folder, id) }
+            case .found, .absent: continue
+            case .unavailable: markUnavailable(name, in: folder, &known)
+            }
+        }
+    }
+
+    /// Compares links, and entries whose kind the file system does not report.
+    private func compareOthers(
+        _ names: [[UInt8]], in folder: RelativePath, _ id: Int64,
+        _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
+    ) throws {
+        let lookups = files.lookUp(names.map { absolute(folder.appending($0)) })
+        for (name, lookup) in zip(names, lookups) {
+            let path = folder.appending(name)
+            switch lookup {
+            case .found(let status) where status.kind == .folder:
+                links.append(path)
+                if let target = files.realPath(absolute(path)) { linkTargets.insert(target) }
+            case .found(let status) where status.kind == .file:
+                // The target of a link may have changed, so the file may be another one.
+                addCandidate(
+                    name, status.stamp, known.removeValue(forKey: name), folder, id,
+                    isReplacement: false)
+            case .found: continue
+            case .absent:
+                if try isBelowLostMountPoint(absolute(path)) {
+                    markUnavailable(name, in: folder, &known)
+                }
+            case .unavailable: markUnavailable(name, in: folder, &known)
+            }
+        }
+    }
+
+    /// Marks a file or folder as unavailable, so that its rows in the index stay unchanged.
+    private func markUnavailable(
+        _ name: [UInt8], in folder: RelativePath, _ known: inout [[UInt8]: PictureIndex.File]
+    ) {
+        known[name] = nil
+        unavailable.insert(folder.appending(name))
+    }
+
+    /// Returns false if the index contains the folder under another path, for example the target of a link.
+    private func isUnvisited(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
+        let paths = try index { index throws(StorageError) in
+            try index.folders(device: status.device, inode: status.stamp.inode)
+        }
+        return files.lookUp(paths.filter { $0 != path }.map(absolute)).allSatisfy { lookup in
+            switch lookup {
+            case .found(let other): other.stamp.inode != status.stamp.inode
+            case .absent: true
+            case .unavailable: false
+            }
+        }
+    }
+
+    /// Removes a folder and all folders below it from the index.
+    func removeFolder(_ path: RelativePath) throws {
+        let (folders, files) = try index {
+            index throws(StorageError) -> ([(id: Int64, path: RelativePath)], [PictureIndex.File])
+            in
+            let folders = try index.folders(at: path)
+            var files: [PictureIndex.File] = []
+            for (id, _) in folders {
+                try index.files(folder: id) { file throws(StorageError) in files.append(file) }
+            }
+            return (folders, files)
+        }
+        missing += files
+        for (id, below) in folders {
+            removedFolders.insert(id)
+            watcher.unwatch(below)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+internal import Storage
+
+/// File systems that are not mounted.
+extension FolderScan {
+    /// Returns the mount points of the last scan at which no file system is mounted now.
+    func lostMounts() throws -> Set<[UInt8]> {
+        if let lostMountPoints { return lostMountPoints }
+        let known = try index { index throws(StorageError) in try index.mountPoints }
+        let lost = known.isEmpty ? [] : known.subtracting(files.mountPoints)
+        lostMountPoints = lost
+        return lost
+    }
+
+    /// Returns true if an empty folder was the mount point of a file system that is not mounted now. An empty mount
+    /// point does not prove that the photos are deleted.
+    func isLostMountPoint(_ path: [UInt8]) throws -> Bool {
+        let lost = try lostMounts()
+        return !lost.isEmpty && lost.contains(files.realPath(path) ?? path)
+    }
+
+    /// Returns true if a path leads nowhere because its file system is not mounted: the mount point exists and is
+    /// empty.
+    func isBelowLostMountPoint(_ path: [UInt8]) throws -> Bool {
+        let lost = try lostMounts()
+        guard !lost.isEmpty else { return false }
+        let paths = [path, files.linkTarget(path)].compactMap(\.self)
+        for mountPoint in lost where paths.contains(where: { RelativePath.isBelow($0, mountPoint) })
+        {
+            if case .success(let listing) = files.list(mountPoint, watch: {}), listing.isEmpty {
+                return true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,225 @@
+internal import Glibc
+internal import ProviderKit
+internal import Quoting
+internal import Storage
+internal import Synchronization
+internal import System
+
+/// Reading the index and opening photos.
+extension PictureFolder {
+    /// Runs `body` on the index: at once if the index is complete, otherwise when the first scan has found `count`
+    /// photos or has ended.
+    ///
+    /// - Parameters:
+    ///   - count: The number of photos to wait for.
+    ///   - isWhole: Returns true if the value does not depend on photos that the first scan has not found yet. If it
+    ///     returns false, or if `body` throws `notFound`, `body` runs once more after the first scan.
+    ///   - isUsable: Returns true if the value is to be returned at the time limit.
+    ///   - isBrief: True if `body` only reads a few rows by an index.
+    ///   - body: Reads a consistent snapshot of the index.
+    /// - Returns: The value of `body`.
+    /// - Throws: The error of `body`; `ProviderError` for a folder or an index that cannot be read, and for a first
+    ///   scan that takes longer than the time limit.
+    func read<Value: Sendable>(
+        atLeast count: Int = 1, until isWhole: (Value) -> Bool = { _ in true },
+        orAtLimit isUsable: (Value) -> Bool = { _ in false }, isBrief: Bool = false,
+        _ body: @escaping @Sendable (PictureIndex) throws -> Value
+    ) async throws -> Value {
+        let isInTime = await waitForPhotos(count, Self.pageTimeout)
+        let canServeAll = state.withLock(\.canServeAll)
+        do {
+            let value = try await readNow(isBrief, body)
+            if canServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
+        } catch ProviderError.notFound where !canServeAll {
+        } catch StorageError.damaged where claimRecreation() {
+            await discardIndex()
+            startScan()
+        }
+        _ = await waitForPhotos(.max, Self.scanTimeout)
+        do {
+            let value = try await readNow(isBrief, body)
+            if state.withLock(\.canServeAll) || isWhole(value) || isUsable(value) { return value }
+        } catch ProviderError.notFound where !state.withLock(\.canServeAll) {}
+        throw ProviderError.failed("The pictures folder is still being read; try again later.")
+    }
+
+    /// True if the index contains all photos that a scan could find.
+    var canServeAll: Bool { state.withLock(\.canServeAll) }
+
+    private func readNow<Value: Sendable>(
+        _ isBrief: Bool, _ body: @escaping @Sendable (PictureIndex) throws -> Value
+    ) async throws -> Value {
+        if case .failed(let reason, _) = state.withLock(\.status), !state.withLock(\.isOpen) {
+            throw ProviderError.failed(reason)
+        }
+        do {
+            let read: @Sendable (Database) throws -> Value = { database in
+                let result = try database.snapshot { () throws(StorageError) in
+                    Result { try body(PictureIndex(database)) }
+                }
+                return try result.get()
+            }
+            let reader = database.reader
+            return try await isBrief ? reader.runBriefly(read) : reader.run(read)
+        } catch StorageError.full {
+            throw ProviderError.storageFull
+        } catch let error as StorageError {
+            if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
+            throw ProviderError.failed("\(error)")
+        }
+    }
+
+    /// Reads the metadata of photos that are shown. Emits the changed photos.
+    func readMetadata(of rows: [Int64]) {
+        metadataReader.readMetadata(of: rows) { [weak self] photos in self?.emit(.changed(photos)) }
+    }
+
+    /// Reads the metadata of a photo, and waits for it for a limited time.
+    func waitForMetadata(of row: Int64) async {
+        readMetadata(of: [row])
+        await metadataReader.waitForMetadata(of: row)
+    }
+
+    /// Scans everything, and waits for the result for a limited time. The scan continues after that.
+    ///
+    /// - Returns: The changes that the scan has found, or at the time limit those found by then. Concurrent calls share
+    ///   one scan.
+    func refresh() async throws -> IndexChanges {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let timer = Task { @MainActor [clock] in
+            try await clock.sleep(for: Self.refreshTimeout)
+            let refresher = state.withLock { $0.refreshers.removeValue(forKey: number) }
+            refresher?.continuation.resume(returning: refresher?.found ?? IndexChanges())
+        }
+        defer { timer.cancel() }
+        return try await withCheckedThrowingContinuation { continuation in
+            let isFirst = state.withLock { state in
+                defer { state.refreshers[number] = Refresher(continuation: continuation) }
+                return state.refreshers.values.allSatisfy(\.isScanning)
+            }
+            if isFirst { startScan() }
+        }
+    }
+
+    /// Returns the absolute path of a photo.
+    func absolute(_ picture: PictureIndex.Picture) -> [UInt8] {
+        absolute(picture.path)
+    }
+
+    /// Returns a path to the photo that is valid UTF-8: its own path, or that of a link in the cache.
+    ///
+    /// - Throws: `ProviderError` if the file is gone or does not respond.
+    func servablePath(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> String {
+        let path = absolute(picture)
+        let result = await files.run(path) { [links] progress in
+            let lookup = FileStatus.lookUp(path, progress)
+            guard case .found(let status) = lookup, status.kind == .file,
+                String(validating: path, as: UTF8.self) == nil
+            else { return (lookup, Result<String?, ProviderError>.success(nil)) }
+            return (
+                lookup,
+                Result { () throws(ProviderError) in try links.make(id, to: path) }
+            )
+        }
+        guard let (lookup, link) = result else { throw Self.noResponse }
+        switch lookup {
+        case .unavailable(let code): throw Self.unreadable(id, code)
+        case .found(let status) where status.kind == .file:
+            return try link.get() ?? String(decoding: path, as: UTF8.self)
+        case .found, .absent: throw Self.noPhoto(id)
+        }
+    }
+
+    /// Opens the file of a photo for reading. The caller closes the descriptor.
+    ///
+    /// - Throws: `ProviderError` if the file is gone, cannot be read or does not respond.
+    func open(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> Int32 {
+        let path = absolute(picture)
+        let result = await files.run(path) {
+            if case .success(let descriptor) = $0 { close(descriptor) }
+        } _: {
+            Self.open(path, $0)
+        }
+        switch result {
+        case nil: throw Self.noResponse
+        case .success(let descriptor): return descriptor
+        case .failure(let error) where FileStatus.provesAbsence(error.code):
+            throw Self.noPhoto(id)
+        case .failure(let error): throw Self.unreadable(id, error.code)
+        }
+    }
+
+    static func open(
+        _ path: [UInt8], _ progress: FileProgress
+    ) -> Result<Int32, FolderListing.Unreadable> {
+        let fault = progress.begin(path)
+        guard fault == 0 else { return .failure(.init(code: fault)) }
+        // O_NONBLOCK: the file may have been replaced by a pipe.
+        let descriptor = withCPath(path) {
+            Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        }
+        guard descriptor >= 0 else { return .failure(.init(code: errno)) }
+        guard FileStatus(descriptor: descriptor)?.kind == .file else {
+            close(descriptor)
+            return .failure(.init(code: ENOENT))
+        }
+        return .success(descriptor)
+    }
+
+    static let noResponse = ProviderError.failed(
+        "The disk with the photo does not respond; try again later.")
+
+    private static func unreadable(_ id: PhotoID, _ code: Int32) -> ProviderError {
+        .failed(
+            "The file of photo \(id.text.quoted) cannot be read: \(String(cString: strerror(code)))."
+        )
+    }
+
+    static func noPhoto(_ id: PhotoID) -> ProviderError {
+        .notFound("There is no photo \(id.text.quoted).")
+    }
+
+    /// Waits until a page of `count` photos can be served, or for the time limit.
+    ///
+    /// - Returns: False if the time limit was reached.
+    private func waitForPhotos(_ count: Int, _ timeout: Duration) async -> Bool {
+        guard !state.withLock({ $0.canServe(count) }) else { return true }
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        let timer = Task { @MainActor [clock] in
+            try await clock.sleep(for: timeout)
+            let waiter = state.withLock { state -> Waiter? in
+                guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
+                    return nil
+                }
+                return state.waiters.remove(at: index)
+            }
+            waiter?.continuation.resume()
+        }
+        defer { timer.cancel() }
+        await withCheckedContinuation { continuation in
+            let canGoOn = state.withLock { state in
+                if state.canServe(count) { return true }
+                state.waiters.append(
+                    Waiter(number: number, count: count, continuation: continuation))
+                return false
+            }
+            if canGoOn { continuation.resume() }
+        }
+        return state.withLock { $0.canServe(count) }
+    }
+
+    func resumeWaiters() {
+        let awake = state.withLock { state in
+            let waiters = state.waiters
+            state.waiters = waiters.filter { !state.canServe($0.count) }
+            return waiters.filter { state.canServe($0.count) }
+        }
+        for waiter in awake { waiter.continuation.resume() }
+    }
+}

@@ -1,0 +1,131 @@
+internal import CLinux
+internal import Dispatch
+internal import Glibc
+internal import Logging
+internal import ProviderKit
+internal import Storage
+internal import Synchronization
+internal import System
+
+/// Scanning the folder.
+extension PictureFolder {
+    func folderChanged(_ change: FolderWatcher.Change) {
+        Task { @MainActor in
+            switch change {
+            case .everything: try? await scan(nil)
+            case .entries(let entries): try? await scan(entries)
+            }
+        }
+    }
+
+    /// Scans everything.
+    func startScan() {
+        Task { @MainActor in try? await scan(nil) }
+    }
+
+    /// Scans changed paths, or everything for nil, and resumes the refresh calls that wait for it.
+    func scan(_ entries: [FolderWatcher.Entry]?) async throws {
+        scansInProgress.add(1, ordering: .relaxed)
+        defer { scansInProgress.subtract(1, ordering: .relaxed) }
+        let found = Mutex(IndexChanges())
+        do {
+            try await openIndex()
+            try await withCheckedThrowingContinuation { continuation in
+                scans.async { [self] in
+                    let refreshers = entries == nil ? beginRefresh() : []
+                    let result = Result { try scan(entries, found) }
+                    endRefresh(refreshers, result.map { found.withLock { $0 } })
+                    if entries == nil || found.withLock(\.count) > Self.manyChanges {
+                        // A large scan allocates much memory, which is returned to the system.
+                        try? database.writer.runAndWait { $0.releaseMemory() }
+                        malloc_trim(0)
+                    }
+                    continuation.resume(with: result)
+                }
+            }
+            if watcher.isOutOfWatches {
+                logger.warning(
+                    "Changes in some folders are not detected; raise fs.inotify.max_user_watches"
+                )
+            }
+            setStatus(.ready)
+            metadataReader.readRest()
+        } catch let error as FolderScan.RootUnreadable {
+            setStatus(.failed(reason: reason(error)))
+            let exists = await files.run(root) { [watcher, root] progress in
+                watcher.watchAncestor(of: root)
+                // The folder may have been created before it was watched.
+                return FileStatus.lookUp(root, progress).status?.kind == .folder
+            }
+            if error.code == ENOENT, exists == true { try await scan(nil) }
+        } catch StorageError.damaged where claimRecreation() {
+            await discardIndex()
+            try await scan(nil)
+        } catch {
+            endRefresh(
+                state.withLock { Array($0.refreshers.keys) }, Result.failure(error))
+            recordFailure(error)
+            // After a cancellation the index is incomplete.
+            guard !(error is CancellationError) else { return }
+        }
+        await reconcileLikes(entries == nil ? nil : found.withLock { $0 })
+    }
+
+    /// Returns true once: the caller that finds the index damaged first recreates it.
+    func claimRecreation() -> Bool {
+        state.withLock { state in
+            defer { state.wasRecreated = true }
+            return !state.wasRecreated
+        }
+    }
+
+    /// Deletes a damaged index. The next scan fills a new one.
+    func discardIndex() async {
+        await database.discard()
+        state.withLock { state in
+            state.isOpen = false
+            state.isScanned = false
+            state.isComplete = false
+        }
+    }
+
+    /// Returns the refresh calls that the starting scan will resume.
+    private func beginRefresh() -> [Int] {
+        state.withLock { state in
+            for number in state.refreshers.keys { state.refreshers[number]?.isScanning = true }
+            return Array(state.refreshers.keys)
+        }
+    }
+
+    private func endRefresh(_ numbers: [Int], _ result: Result<IndexChanges, any Error>) {
+        let refreshers = state.withLock { state in
+            numbers.compactMap { state.refreshers.removeValue(forKey: $0) }
+        }
+        for refresher in refreshers { refresher.continuation.resume(with: result) }
+    }
+
+    /// Scans. Called on the scan queue.
+    func scan(
+        _ entries: [FolderWatcher.Entry]?, _ found: borrowing Mutex<IndexChanges>
+    ) throws {
+        guard !state.withLock(\.isStopped) else { throw CancellationError() }
+        var total = IndexChanges()
+        defer { found.withLock { $0 = total } }
+        let scan = FolderScan(
+            root: root, database.writer, PictureFiles(files), watcher,
+            isStopped: { [self] in state.withLock(\.isStopped) }
+        ) { [self] changes in
+            total.merge(changes)
+            likes.recordReplacements(changes)
+            publish(changes)
+        }
+        do {
+            if let entries { try scan.scan(entries) } else { try scan.scanAll() }
+        } catch let error as FolderScan.RootUnreadable {
+            recordUnavailable(
+                FileStatus.provesAbsence(error.code) ? [] : [.root], in: nil)
+            throw error
+        }
+        recordUnavailable(scan.unavailable, in: entries)
+    }
+}

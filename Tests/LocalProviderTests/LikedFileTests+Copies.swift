@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Glibc
+import ProviderKit
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// Likes of identical copies.
+extension LikedFileTests {
+    @Test(arguments: Daemon.allCases)
+    func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
+    {
+        let folder = try await fixture([])
+        let bytes = PhotosFixture.jpeg + [1, 2, 3]
+        for name in ["a.jpg", "b.jpg"] {
+            PhotosFixture.makeFolder(folder.root)
+            try overwrite(name, bytes, folder)
+        }
+        try await folder.become { try await folder.titles().count == 2 }
+        for name in ["bob", "cleo"] { try await folder.register(name) }
+        for (name, title) in [("ada", "a"), ("bob", "b"), ("cleo", "a"), ("cleo", "b")] {
+            let session = try PhotosFixture.session(name, of: folder.provider)
+            #expect(try await session.setLiked(folder.id(title), true) != nil)
+            session.close()
+        }
+        let again = try await change(folder, daemon, [{ unlink(folder.path("b.jpg")) }])
+        let likes = again.session.folder.likes
+        let row = try #require(try await again.id("a").row)
+        for name in ["ada", "bob", "cleo"] { #expect(likes.rows(of: name) == [row], "\(name)") }
+        // A hidden like does not restore a like that the user has removed.
+        let cleo = try PhotosFixture.session("cleo", of: again.provider)
+        #expect(try await cleo.setLiked(again.id("a"), false) != nil)
+        await again.session.folder.reconcileLikes(nil)
+        #expect(likes.count(of: "cleo") == 0)
+        cleo.close()
+        // The other likes are unchanged after a restart.
+        let third = try await change(again, .stopped, [])
+        #expect(third.session.folder.likes.rows(of: "ada") == [row])
+        #expect(third.session.folder.likes.rows(of: "bob") == [row])
+        #expect(third.session.folder.likes.rows(of: "cleo") == [])
+    }
+
+    @Test func `the user whose like moves to a copy is notified`() async throws {
+        let folder = try await fixture([])
+        PhotosFixture.makeFolder(folder.root)
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        try await folder.register("bob")
+        let bob = try PhotosFixture.session("bob", of: folder.provider)
+        #expect(try await bob.setLiked(folder.id("a"), true) != nil)
+        bob.close()
+        try await like("b", folder)
+        let a = try await folder.id("a")
+        let before = folder.events.value.count
+        unlink(folder.path("b.jpg"))
+        try await folder.events.wait { events in
+            events.dropFirst(before).contains { event in
+                guard case .changed(let photos) = event else { return false }
+                return photos.contains { $0.id == a && $0.isLiked }
+            } ? true : nil
+        }
+    }
+
+    @Test func `a restored copy has its like again`() async throws {
+        let folder = try await fixture([])
+        PhotosFixture.makeFolder(folder.root)
+        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        try await folder.become { try await folder.titles().count == 2 }
+        for title in ["a", "b"] { try await like(title, folder) }
+        let kept = folder.directory.appending("tmp/kept")
+        var again = try await change(
+            folder, .refreshing,
+            [{ try PhotosFixture.check(rename(folder.path("a.jpg"), kept)) }])
+        #expect(try await liked(again) == ["b"])
+        again = try await change(
+            again, .running,
+            [{ try PhotosFixture.check(rename(kept, folder.path("c.jpg"))) }])
+        #expect(try await liked(again) == ["b", "c"])
+    }
+}
