@@ -13,7 +13,7 @@ extension LikedFileTests {
     @Test(arguments: Daemon.allCases)
     func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
     {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         let bytes = PhotosFixture.jpeg + [1, 2, 3]
         for name in ["a.jpg", "b.jpg"] {
             PhotosFixture.makeFolder(folder.root)
@@ -44,7 +44,7 @@ extension LikedFileTests {
     }
 
     @Test func `the user whose like moves to a copy is notified`() async throws {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
         try await folder.become { try await folder.titles().count == 2 }
@@ -52,7 +52,7 @@ extension LikedFileTests {
         let bob = try PhotosFixture.session("bob", of: folder.provider)
         #expect(try await bob.setLiked(folder.id("a"), true) != nil)
         bob.close()
-        try await like("b", folder)
+        try await folder.like("b")
         let a = try await folder.id("a")
         let before = folder.events.value.count
         unlink(folder.path("b.jpg"))
@@ -65,11 +65,11 @@ extension LikedFileTests {
     }
 
     @Test func `a restored copy has its like again`() async throws {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
         try await folder.become { try await folder.titles().count == 2 }
-        for title in ["a", "b"] { try await like(title, folder) }
+        for title in ["a", "b"] { try await folder.like(title) }
         let kept = folder.directory.appending("tmp/kept")
         var again = try await change(
             folder, .refreshing,

@@ -19,7 +19,7 @@ extension LikedFileTests {
     @Test func `more likes than are read at a time survive another folder and a move`()
         async throws
     {
-        let folder = try await fixture((0..<1300).map { "\($0).jpg" })
+        let folder = try await PhotosFixture.scanned((0..<1300).map { "\($0).jpg" })
         try await likeAll(folder)
         let likes = folder.session.folder.likes
         #expect(likes.count(of: "ada") == 1300)
@@ -59,8 +59,8 @@ extension LikedFileTests {
     }
 
     @Test func `files that cannot be read do not end the search`() async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         let again = try await change(
             folder, .wiped,
             [{ try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg"))) }])

@@ -12,19 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LikedFileTests {
     static let likes = SourceID("likes")
 
-    func fixture(
-        _ photos: [String], _ earlier: TemporaryDirectory? = nil
-    ) async throws -> PhotosFixture {
-        let fixture = try PhotosFixture(earlier, photos: photos)
-        if earlier == nil { try await fixture.register() }
-        try await fixture.ready()
-        return fixture
-    }
-
-    func like(_ title: String, _ fixture: PhotosFixture) async throws {
-        #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
-    }
-
     /// The state of the daemon while files are changed.
     enum Daemon: CaseIterable {
         case running
@@ -58,7 +45,7 @@ import Testing
             fixture.session.close()
             for step in steps { try step() }
             if daemon == .wiped { try FileManager.default.removeItem(atPath: fixture.cache) }
-            fixture = try await self.fixture([], fixture.directory)
+            fixture = try await PhotosFixture.scanned([], fixture.directory)
         }
         try await scan(fixture)
         return fixture
@@ -101,8 +88,8 @@ import Testing
     @Test(arguments: Daemon.allCases)
     func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
     {
-        let folder = try await fixture(["IMG_0001.jpg", "IMG_0002.jpg"])
-        try await like("IMG_0001", folder)
+        let folder = try await PhotosFixture.scanned(["IMG_0001.jpg", "IMG_0002.jpg"])
+        try await folder.like("IMG_0001")
         let again = try await change(
             folder, daemon,
             [
@@ -119,8 +106,8 @@ import Testing
 
     @Test(arguments: Daemon.allCases)
     func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
-        let folder = try await fixture((1...5).map { "IMG_000\($0).jpg" })
-        for title in ["IMG_0001", "IMG_0003"] { try await like(title, folder) }
+        let folder = try await PhotosFixture.scanned((1...5).map { "IMG_000\($0).jpg" })
+        for title in ["IMG_0001", "IMG_0003"] { try await folder.like(title) }
         func move(_ from: Int, _ to: Int) throws {
             try PhotosFixture.check(
                 rename(folder.path("IMG_000\(from).jpg"), folder.path("IMG_000\(to).jpg")))
@@ -137,7 +124,7 @@ import Testing
 
     @Test(arguments: Daemon.allCases)
     func `a link that leads to another photo is not liked`(_ daemon: Daemon) async throws {
-        let folder = try await fixture(["a.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
         let (first, second) = (
             folder.directory.appending("first"), folder.directory.appending("second")
         )
@@ -147,7 +134,7 @@ import Testing
         }
         symlink(first, folder.path("link.jpg"))
         _ = try await folder.session.refresh(PhotosFixture.all)
-        try await like("link", folder)
+        try await folder.like("link")
         let again = try await change(
             folder, daemon,
             [
@@ -182,14 +169,14 @@ import Testing
     func `a photo of the same size and date does not get the like of another`(
         _ daemon: Daemon
     ) async throws {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         for (index, name) in ["a.jpg", "b.jpg"].enumerated() {
             try overwrite(name, PhotosFixture.jpeg + [UInt8(index)], folder)
             PhotosFixture.touch(folder.path(name), seconds: 1_000_000)
         }
         try await folder.become { try await folder.titles().count == 2 }
-        try await like("a", folder)
+        try await folder.like("a")
         let again = try await change(
             folder, daemon,
             [
@@ -204,8 +191,8 @@ import Testing
 
     @Test(arguments: Daemon.allCases)
     func `a photo that is edited in place keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         let again = try await change(
             folder, daemon, [{ try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder) }])
         #expect(try await liked(again) == ["a"])
@@ -213,8 +200,8 @@ import Testing
 
     @Test(arguments: [Daemon.running, .refreshing])
     func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         let again = try await change(
             folder, daemon,
             [
@@ -231,11 +218,11 @@ import Testing
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `an edited photo with the same capture time keeps its like`(_ daemon: Daemon) async throws
     {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         try folder.add(
             "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         _ = try await folder.session.refresh(PhotosFixture.all)
-        try await like("a", folder)
+        try await folder.like("a")
         let again = try await change(
             folder, daemon,
             [
@@ -253,11 +240,11 @@ import Testing
     func `a photo with another capture time is another photo`(
         _ daemon: Daemon, _ time: (String, String)
     ) async throws {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         try folder.add(
             "a.jpg", seconds: 1_000_000, bytes: jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         _ = try await folder.session.refresh(PhotosFixture.all)
-        try await like("a", folder)
+        try await folder.like("a")
         let again = try await change(
             folder, daemon,
             [
@@ -273,11 +260,11 @@ import Testing
     @Test func `a photo of another size and the same date does not get the like of another`()
         async throws
     {
-        let folder = try await fixture([])
+        let folder = try await PhotosFixture.scanned([])
         let bytes = jpeg("2026:05:01 10:00:00", [1])
         try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
         _ = try await folder.session.refresh(PhotosFixture.all)
-        try await like("a", folder)
+        try await folder.like("a")
         // The content of a file is read and stored because its date has changed.
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
         try await scan(folder)
@@ -295,11 +282,11 @@ import Testing
     }
 
     @Test func `a like of a photo that has just replaced a liked one is preserved`() async throws {
-        let folder = try await fixture(["a.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
         try await folder.register("bob")
         let bob = try PhotosFixture.session("bob", of: folder.provider)
         defer { bob.close() }
-        try await like("a", folder)
+        try await folder.like("a")
         let kept = folder.directory.appending("tmp/kept")
         try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
         try folder.add("a.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])

@@ -12,15 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LikesTests {
     private static let likes = SourceID("likes")
 
-    private func fixture(
-        _ photos: [String], _ earlier: TemporaryDirectory? = nil
-    ) async throws -> PhotosFixture {
-        let fixture = try PhotosFixture(earlier, photos: photos)
-        if earlier == nil { try await fixture.register() }
-        try await fixture.ready()
-        return fixture
-    }
-
     /// Ends the session, changes something, and opens the same folder in a new provider.
     private func restarted(
         _ fixture: PhotosFixture, withCache: Bool = true, _ change: () throws -> Void = {}
@@ -28,11 +19,7 @@ import Testing
         fixture.session.close()
         try change()
         if !withCache { try FileManager.default.removeItem(atPath: fixture.cache) }
-        return try await self.fixture([], fixture.directory)
-    }
-
-    private func like(_ title: String, _ fixture: PhotosFixture) async throws {
-        #expect(try await fixture.session.setLiked(fixture.id(title), true) != nil)
+        return try await PhotosFixture.scanned([], fixture.directory)
     }
 
     /// The number of files that were read for their content.
@@ -49,7 +36,7 @@ import Testing
     }
 
     @Test func `liked photos are marked in all sources and listed newest first`() async throws {
-        let folder = try await fixture(["a.jpg", "x/b.jpg", "c.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg", "c.jpg"])
         #expect(try await folder.photos(Self.likes) == [])
         let a = try await folder.id("a")
         let change = try #require(try await folder.session.setLiked(a, true))
@@ -57,7 +44,7 @@ import Testing
         #expect(change.photo.id == a)
         #expect(change.count == 1)
         #expect(try await folder.session.setLiked(a, true) == nil)
-        try await like("b", folder)
+        try await folder.like("b")
         #expect(try await folder.titles(Self.likes) == ["b", "a"])
         #expect(try await folder.photos(Self.likes, pageSize: 1).map(\.title) == ["b", "a"])
         #expect(try await folder.photos().map(\.isLiked) == [false, true, true])
@@ -75,7 +62,7 @@ import Testing
 
     @Test func `liking a photo whose file was just deleted reports that it is absent`() async throws
     {
-        let folder = try await fixture(["a.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
         let a = try await folder.id("a")
         try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
         let error = await #expect(throws: ProviderError.self) {
@@ -88,10 +75,10 @@ import Testing
     }
 
     @Test func `each user has separate likes`() async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
         try await folder.register("bob")
         let bob = try PhotosFixture.session("bob", of: folder.provider)
-        try await like("a", folder)
+        try await folder.like("a")
         let a = try await folder.id("a")
         #expect(try await !bob.photo(a).isLiked)
         #expect(try await bob.setLiked(a, true)?.count == 1)
@@ -110,8 +97,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a like survives a restart, and no file is read`(withCache: Bool) async throws {
-        let folder = try await fixture(["a.jpg", "x/b.jpg"])
-        try await like("b", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"])
+        try await folder.like("b")
         let again = try await restarted(folder, withCache: withCache)
         #expect(try await again.titles(Self.likes) == ["b"])
         try await again.events.wait { events in
@@ -121,8 +108,8 @@ import Testing
     }
 
     @Test func `a moved file keeps its like`() async throws {
-        let folder = try await fixture(["a.jpg", "x/b.jpg"])
-        try await like("b", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"])
+        try await folder.like("b")
         try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
         try await folder.become { try await folder.sourceIDs().contains("album:y") }
         #expect(try await folder.titles(Self.likes) == ["b"])
@@ -142,8 +129,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a file that is moved by copying keeps its like`(isRunning: Bool) async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         func move() throws {
             try copy("a.jpg", to: "new/a.jpg", folder)
             unlink(folder.path("a.jpg"))
@@ -161,8 +148,8 @@ import Testing
     }
 
     @Test func `an edited file keeps its like, which then follows the new content`() async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         let id = try await folder.id("a")
         let before = folder.events.value.count
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
@@ -180,8 +167,8 @@ import Testing
 
     /// The order of operations of `exiftool`.
     @Test func `a photo that is replaced keeps its like, and its backup gets none`() async throws {
-        let folder = try await fixture(["a.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        try await folder.like("a")
         try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg_original")))
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.become {
@@ -194,8 +181,8 @@ import Testing
     }
 
     @Test func `another pictures folder has separate likes`() async throws {
-        let folder = try await fixture(["a.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
+        try await folder.like("a")
         folder.session.close()
         let other = folder.directory.appending("other")
         PhotosFixture.makeFolder(other)
@@ -219,8 +206,8 @@ import Testing
     }
 
     @Test func `the like of a deleted photo is hidden, and restored with the photo`() async throws {
-        let folder = try await fixture(["a.jpg", "b.jpg"])
-        try await like("a", folder)
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
+        try await folder.like("a")
         let before = folder.events.value.count
         let kept = folder.directory.appending("tmp/kept")
         try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
@@ -241,8 +228,8 @@ import Testing
 
     @Test func `files of the same size are read once, and not at each start`() async throws {
         let names = (0..<9).map { "\($0).jpg" }
-        let folder = try await fixture(names)
-        try await like("4", folder)
+        let folder = try await PhotosFixture.scanned(names)
+        try await folder.like("4")
         let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
         await second.session.folder.reconcileLikes(nil)
         #expect(try await second.photos(Self.likes) == [])
@@ -256,12 +243,12 @@ import Testing
     }
 
     @Test func `two files of the same content have separate likes`() async throws {
-        let folder = try await fixture(["a.jpg"])
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
         try copy("a.jpg", to: "b.jpg", folder)
         try await folder.become { try await folder.titles().count == 2 }
-        try await like("a", folder)
+        try await folder.like("a")
         #expect(try await folder.titles(Self.likes) == ["a"])
-        try await like("b", folder)
+        try await folder.like("b")
         let again = try await restarted(folder, withCache: false)
         #expect(try await Set(again.titles(Self.likes)) == ["a", "b"])
         _ = try await again.session.setLiked(again.id("a"), false)
@@ -270,7 +257,7 @@ import Testing
 
     @Test func `concurrent likes are all stored`() async throws {
         let names = (0..<20).map { "\($0).jpg" }
-        let folder = try await fixture(names)
+        let folder = try await PhotosFixture.scanned(names)
         let ids = try await folder.photos().map(\.id)
         let session = folder.session
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -80,6 +80,27 @@ final class PhotosFixture: Sendable {
             PasswordLoginRequest(username: name, hasPassword: false, registers: true))
     }
 
+    /// Creates a fixture, registers its user, and waits for the end of the first scan.
+    ///
+    /// - Parameters:
+    ///   - photos: The names of the photos to create, the oldest first.
+    ///   - earlier: The directory of an earlier fixture, in which the user is registered; nil for a new one.
+    /// - Returns: The fixture.
+    /// - Throws: `SystemError`, or the error of a failed write.
+    static func scanned(
+        _ photos: [String], _ earlier: TemporaryDirectory? = nil
+    ) async throws -> PhotosFixture {
+        let fixture = try PhotosFixture(earlier, photos: photos)
+        if earlier == nil { try await fixture.register() }
+        try await fixture.ready()
+        return fixture
+    }
+
+    /// Likes the photo with a title.
+    func like(_ title: String) async throws {
+        #expect(try await session.setLiked(id(title), true) != nil)
+    }
+
     // MARK: Files
 
     func path(_ name: String) -> String { "\(root)/\(name)" }

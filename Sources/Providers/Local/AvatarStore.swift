@@ -98,7 +98,7 @@ final class AvatarStore: Sendable {
             do throws(StorageError) {
                 try PrivateFolder.create(folder)
             } catch {
-                throw error == .full ? ProviderError.storageFull : .failed("\(error)")
+                throw ProviderError(error)
             }
             do throws(ImageProcessorError) {
                 try await write(path(name, new))
@@ -123,7 +123,7 @@ final class AvatarStore: Sendable {
     /// Reads the folder, once. If a user has several files, the one with the highest number is valid.
     private func loadNumbers() async {
         guard state.withLock({ $0.numbers == nil }) else { return }
-        await onQueue { [self] in
+        await queue.perform { [self] in
             guard state.withLock({ $0.numbers == nil }) else { return }
             let (numbers, outdated) = Self.readNumbers(folder)
             for path in outdated { unlink(path) }
@@ -152,13 +152,7 @@ final class AvatarStore: Sendable {
 
     private func delete(_ paths: [String]) async {
         guard !paths.isEmpty else { return }
-        await onQueue { for path in paths { unlink(path) } }
-    }
-
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
+        await queue.perform { for path in paths { unlink(path) } }
     }
 
     private static let suffix = ".png"

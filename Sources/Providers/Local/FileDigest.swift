@@ -52,8 +52,7 @@ final class DigestReader: Sendable {
     /// Reads a file with the C functions `g_checksum_update` and `g_checksum_get_digest`.
     private static func read(_ path: [UInt8], _ progress: FileProgress) -> FileDigest? {
         guard progress.begin(path) == 0 else { return nil }
-        // O_NONBLOCK: the file may have been replaced by a pipe.
-        let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        let descriptor = openForReading(path)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         guard let before = FileStatus(descriptor: descriptor), before.kind == .file,

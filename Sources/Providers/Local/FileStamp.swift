@@ -105,6 +105,25 @@ func withCPath<Result>(_ path: [UInt8], _ body: (UnsafePointer<CChar>) -> Result
     }
 }
 
+/// Opens a file for reading.
+///
+/// - Returns: The descriptor, which the caller closes; negative, with `errno`, if the file cannot be opened.
+func openForReading(_ path: [UInt8]) -> Int32 {
+    // O_NONBLOCK: the file may have been replaced by a pipe since its status was read.
+    withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+}
+
+/// Returns the target of a symbolic link as the link contains it; empty if `path` is not a link.
+func readLink(_ path: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+        count = withCPath(path) { path in
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { max(0, readlink(path, $0, text.count)) } ?? 0
+            }
+        }
+    }
+}
+
 /// The entries of a folder, except hidden ones.
 struct FolderListing {
     var files: [[UInt8]] = []
@@ -148,8 +167,7 @@ enum FileContent {
     case unreadable
 
     init(ofFile path: [UInt8]) {
-        // O_NONBLOCK: the file may have been replaced by a pipe since its status was read.
-        let descriptor = withCPath(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        let descriptor = openForReading(path)
         guard descriptor >= 0 else {
             self = .unreadable
             return

@@ -55,13 +55,7 @@ final class PictureFiles {
     func linkTarget(_ path: [UInt8]) -> [UInt8]? {
         let results = each([path]) { path, progress -> [UInt8]? in
             guard progress.begin(path) == 0 else { return nil }
-            let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-                count = withCPath(path) { path in
-                    buffer.withMemoryRebound(to: CChar.self) { text in
-                        text.baseAddress.map { max(0, readlink(path, $0, text.count)) } ?? 0
-                    }
-                }
-            }
+            let target = readLink(path)
             guard let first = target.first, first != UInt8(ascii: "/") else {
                 return target.isEmpty ? nil : target
             }

@@ -157,10 +157,7 @@ extension PictureFolder {
     ) -> Result<Int32, FolderListing.Unreadable> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(.init(code: fault)) }
-        // O_NONBLOCK: the file may have been replaced by a pipe.
-        let descriptor = withCPath(path) {
-            Glibc.open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        }
+        let descriptor = openForReading(path)
         guard descriptor >= 0 else { return .failure(.init(code: errno)) }
         guard FileStatus(descriptor: descriptor)?.kind == .file else {
             close(descriptor)

@@ -136,23 +136,29 @@ extension PictureIndex {
     private func photos(
         _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
-        switch selection {
-        case .all: try entries(Self.photosOfAll, nil, start, limit)
-        case .folder(let folder):
-            try entries(Self.photosOfFolder, .integer(folder), start, limit)
-        case .rows(let rows): try entries(Self.photosOfRows, Self.list(rows), start, limit)
-        }
+        try entries(
+            selection, start, limit, ofAll: Self.photosOfAll, ofFolder: Self.photosOfFolder,
+            ofRows: Self.photosOfRows)
     }
 
     /// Returns the photos that have been repositioned since the walk began, at their positions at that time.
     private func formerEntries(
         _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [PageEntry] {
+        try entries(
+            selection, start, limit, ofAll: Self.formerPositionsOfAll,
+            ofFolder: Self.formerPositionsOfFolder, ofRows: Self.formerPositionsOfRows)
+    }
+
+    /// Runs the query for the kind of selection.
+    private func entries(
+        _ selection: Selection, _ start: IndexPosition, _ limit: Int, ofAll: String,
+        ofFolder: String, ofRows: String
+    ) throws(StorageError) -> [PageEntry] {
         switch selection {
-        case .all: try entries(Self.formerPositionsOfAll, nil, start, limit)
-        case .folder(let folder):
-            try entries(Self.formerPositionsOfFolder, .integer(folder), start, limit)
-        case .rows(let rows): try entries(Self.formerPositionsOfRows, Self.list(rows), start, limit)
+        case .all: try entries(ofAll, nil, start, limit)
+        case .folder(let folder): try entries(ofFolder, .integer(folder), start, limit)
+        case .rows(let rows): try entries(ofRows, Self.list(rows), start, limit)
         }
     }
 

@@ -18,7 +18,7 @@ struct PictureLinks: Sendable {
         do {
             try PrivateFolder.create(folder)
         } catch {
-            throw error == .full ? .storageFull : .failed("\(error)")
+            throw ProviderError(error)
         }
         let link = link(id)
         unlink(link)
@@ -40,11 +40,7 @@ struct PictureLinks: Sendable {
         for row in changes.removed { unlink(link(PhotoID(row: row))) }
         for row in changes.changed {
             let link = link(PhotoID(row: row))
-            let target = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-                count = buffer.withMemoryRebound(to: CChar.self) { text in
-                    text.baseAddress.map { max(0, readlink(link, $0, text.count)) } ?? 0
-                }
-            }
+            let target = readLink(Array(link.utf8))
             if !target.isEmpty, target != path(row) { unlink(link) }
         }
     }
