@@ -36,7 +36,7 @@ final class PhotosFixture: Sendable {
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
         cache: String? = nil, photos: [String] = [],
         images: any ImageProcessor = UnavailableImageProcessor(),
-        files: FileThreads = FileThreads(), clock: ManualClock = ManualClock()
+        files: FileThreads = FileThreads(), clock: any Clock<Duration> = ManualClock()
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory

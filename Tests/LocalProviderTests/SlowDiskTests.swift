@@ -104,6 +104,28 @@ import Testing
         try await folder.shows(["a"])
     }
 
+    @Test func `a time limit that is reached at once ends each call`() async throws {
+        let disk = FaultyDisk(timeout: .seconds(1000))
+        disk.faults.update { $0.hanging = ["/Pictures"] }
+        let folder = try PhotosFixture(
+            photos: ["a.jpg"], files: disk.threads, clock: ElapsedClock())
+        for _ in 0..<200 {
+            await #expect(throws: ProviderError.self) {
+                try await folder.session.photo(PhotoID(row: 1))
+            }
+            #expect(try await folder.session.refresh(PhotosFixture.all) == 0)
+        }
+        disk.faults.update { $0.hanging = [] }
+    }
+
+    /// A clock on which every deadline has passed.
+    private struct ElapsedClock: Clock {
+        var now: ManualClock.Instant { ManualClock.Instant() }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {}
+    }
+
     // MARK: Files that hang
 
     @Test func `a hanging file does not delay others`() async throws {

@@ -75,19 +75,21 @@ final class MetadataReader: Sendable {
 
     /// Waits for the metadata of a photo that was passed to ``readMetadata(of:onChange:)``, for a limited time.
     func waitForMetadata(of row: Int64) async {
-        let timer = Task { @MainActor in
-            try await clock.sleep(for: Self.timeout)
-            resumeWaiters([row])
-        }
+        var timer: Task<Void, any Error>?
+        defer { timer?.cancel() }
         await withCheckedContinuation { continuation in
             let isWaiting = state.withLock { state in
                 guard state.requested.contains(row), !state.isStopped else { return false }
                 state.waiters[row, default: []].append(continuation)
                 return true
             }
-            if !isWaiting { continuation.resume() }
+            guard isWaiting else { return continuation.resume() }
+            // Started after the call is registered: a timer that fires before would never end the call.
+            timer = Task { @MainActor in
+                try await clock.sleep(for: Self.timeout)
+                resumeWaiters([row])
+            }
         }
-        timer.cancel()
     }
 
     /// Reads the metadata of all remaining photos in the background.

@@ -89,16 +89,18 @@ extension PictureFolder {
             state.lastNumber += 1
             return state.lastNumber
         }
-        let timer = Task { @MainActor [clock] in
-            try await clock.sleep(for: Self.refreshTimeout)
-            let refresher = state.withLock { $0.refreshers.removeValue(forKey: number) }
-            refresher?.continuation.resume(returning: refresher?.found ?? IndexChanges())
-        }
-        defer { timer.cancel() }
+        var timer: Task<Void, any Error>?
+        defer { timer?.cancel() }
         return try await withCheckedThrowingContinuation { continuation in
             let isFirst = state.withLock { state in
                 defer { state.refreshers[number] = Refresher(continuation: continuation) }
                 return state.refreshers.values.allSatisfy(\.isScanning)
+            }
+            // Started after the call is registered: a timer that fires before would never end the call.
+            timer = Task { @MainActor [clock] in
+                try await clock.sleep(for: Self.refreshTimeout)
+                let refresher = state.withLock { $0.refreshers.removeValue(forKey: number) }
+                refresher?.continuation.resume(returning: refresher?.found ?? IndexChanges())
             }
             if isFirst { startScan() }
         }
@@ -188,25 +190,25 @@ extension PictureFolder {
             state.lastNumber += 1
             return state.lastNumber
         }
-        let timer = Task { @MainActor [clock] in
-            try await clock.sleep(for: timeout)
-            let waiter = state.withLock { state -> Waiter? in
-                guard let index = state.waiters.firstIndex(where: { $0.number == number }) else {
-                    return nil
-                }
-                return state.waiters.remove(at: index)
-            }
-            waiter?.continuation.resume()
-        }
-        defer { timer.cancel() }
+        var timer: Task<Void, any Error>?
+        defer { timer?.cancel() }
         await withCheckedContinuation { continuation in
-            let canGoOn = state.withLock { state in
+            let canContinue = state.withLock { state in
                 if state.canServe(count) { return true }
                 state.waiters.append(
                     Waiter(number: number, count: count, continuation: continuation))
                 return false
             }
-            if canGoOn { continuation.resume() }
+            guard !canContinue else { return continuation.resume() }
+            // Started after the call is registered: a timer that fires before would never end the call.
+            timer = Task { @MainActor [clock] in
+                try await clock.sleep(for: timeout)
+                let waiter = state.withLock { state -> Waiter? in
+                    let index = state.waiters.firstIndex { $0.number == number }
+                    return index.map { state.waiters.remove(at: $0) }
+                }
+                waiter?.continuation.resume()
+            }
         }
         return state.withLock { $0.canServe(count) }
     }
