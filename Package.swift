@@ -64,7 +64,11 @@ let package = Package(
             ]),
         .testTarget(
             name: "ControlCommandsTests",
-            dependencies: ["BusAPI", "ControlCommands", "DBus", "TestSupport", "imagefeedctl"]),
+            dependencies: [
+                "BusAPI", "ControlCommands", "DBus", "LoopbackHTTP", "TestSupport",
+                "imagefeed-plugin-launcher", "imagefeed-provider-test", "imagefeedctl",
+                "immich-example",
+            ]),
 
         // MARK: DBus
 
@@ -188,6 +192,13 @@ let package = Package(
         .executableTarget(
             name: "immich-example", dependencies: ["ProviderKit"], path: "dist/examples/immich",
             exclude: ["immich.provider"]),
+        .executableTarget(
+            name: "imagefeed-provider-test",
+            dependencies: [
+                "Configuration", "HTTP", "Plugins", "ProviderKit", "System",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Plugins/imagefeed-provider-test"),
         .target(
             name: "Plugins",
             dependencies: [
@@ -346,7 +357,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
 /// dispatch queue.
 let mainActorTargets: Set = [
     "Benchmark", "BusService", "DBus", "Desktop", "Engine", "HTTP", "ImageClient", "OAuth",
-    "Plugins", "imagefeedctl", "imagefeedd",
+    "Plugins", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
 ]
 
 for target in package.targets where target.type == .system {

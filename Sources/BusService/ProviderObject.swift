@@ -37,6 +37,10 @@ final class ProviderObject {
                 (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in
                 try await object.configure(settings, caller)
             },
+            .method("Trace", in: ["destination"]) {
+                (object: ProviderObject, destination: FileDescriptor) in
+                try object.trace(to: destination)
+            },
             .property("Id", emits: .constant) { $0.info.id },
             .property("Name", emits: .constant) { $0.info.name },
             .property("IconName", emits: .constant) { $0.info.iconName },
@@ -52,6 +56,22 @@ final class ProviderObject {
 
     /// The actions that the user must take before `Configure`, as plain text; empty if there are none.
     private var help: String { (provider as? any OAuthLogin)?.registrationHelp ?? "" }
+
+    private func trace(to destination: FileDescriptor) throws {
+        let installed = isBuiltIn ? nil : provider as? any InstalledProvider
+        if let condition, condition.state == .invalid {
+            throw EngineError.notSupported(condition.reason)
+        }
+        switch installed?.startTrace(destination.rawValue) ?? .notSupported {
+        case .started: break
+        case .notSupported:
+            throw EngineError.notSupported("\(info.name) has no program of its own.")
+        case .noPipe:
+            throw EngineError.invalidArgument("A trace requires the writing end of a pipe.")
+        case .tooMany:
+            throw ErrorReply(.limitsExceeded, "There are too many traces of \(info.name).")
+        }
+    }
 
     /// Stores settings. Unknown ones are ignored.
     private func configure(

@@ -20,7 +20,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
             """,
         version: programVersion,
         subcommands: [
-            StatusCommand.self, ProvidersCommand.self, ConfigureCommand.self,
+            StatusCommand.self, ProvidersCommand.self, ProviderCommand.self, ConfigureCommand.self,
             AccountsCommand.self, DefaultCommand.self, LoginCommand.self, LogoutCommand.self,
             RemoveCommand.self, FeedCommand.self, SourcesCommand.self, PhotoCommand.self,
             LikeCommand.self, UnlikeCommand.self, ToggleCommand.self, LikesCommand.self,

@@ -106,6 +106,8 @@ public struct HTTPResponse: Sendable {
     /// True if a redirect left the origin of the request: the credentials did not go along, and the response says
     /// nothing about them.
     package var leftOrigin = false
+    /// The secret that the request carried; nil if it carried none. Traces remove it from the response.
+    package var sentSecret: Secret?
 
     public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], url: String) {
         self.status = status

@@ -6,10 +6,29 @@ package protocol InstalledProvider: Provider {
     /// The hosts that get the token of an account, and the program that has them asked. A stored token is used while
     /// all of them are the same as at the login. Empty if there is no token.
     var tokenRecipients: Set<String> { get }
+
+    /// Starts to write the messages of the provider's program to a pipe, until the reader closes the pipe.
+    ///
+    /// - Parameter descriptor: The writing end of a pipe. It stays the caller's.
+    /// - Returns: The result.
+    @MainActor func startTrace(_ descriptor: Int32) -> TraceStart
 }
 
 extension InstalledProvider {
     package var tokenRecipients: Set<String> { [] }
+
+    @MainActor package func startTrace(_ descriptor: Int32) -> TraceStart { .notSupported }
+}
+
+/// The result of an attempt to start a trace.
+package enum TraceStart: Sendable {
+    case started
+    /// The provider has no program.
+    case notSupported
+    /// The descriptor is not the writing end of a pipe with a reader.
+    case noPipe
+    /// There are too many traces.
+    case tooMany
 }
 
 /// What there is to know of a provider that somebody has installed.

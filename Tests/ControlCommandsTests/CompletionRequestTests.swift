@@ -25,6 +25,15 @@ struct CompletionRequestTests {
         #expect(try request("image", "7", "--size", "").expected.words?.contains("thumb") == true)
     }
 
+    @Test func `a subcommand has its own arguments`() throws {
+        #expect(try request("provider", "t").expected == .subcommand(of: "provider"))
+        #expect(try request("provider", "trace", "").expected == .value("provider"))
+        #expect(try request("provider", "test", "").expected == .value("manifest-file"))
+        let option = try request("provider", "test", "--")
+        #expect(option.expected == .option(orValue: "manifest-file"))
+        #expect(option.subcommand == "test")
+    }
+
     @Test func `the value of an option may follow an equals sign`() throws {
         let request = try request("image", "7", "--size=th")
         #expect(request.optionPrefix == "--size=")

@@ -63,7 +63,8 @@ struct CompletionTests {
                 ("fee", ["feed"]), ("remove ", ["local_ada", "unsplash_bob"]),
                 ("login u", ["unsplash"]), ("feed --source ", ["all"]),
                 ("like local_ada/29", ["local_ada/29"]), ("image 7 --size th", ["thumb"]),
-                ("feed --cou", ["--count"]),
+                ("feed --cou", ["--count"]), ("provider t", ["test", "trace"]),
+                ("provider trace u", ["unsplash"]), ("provider test --ser", ["--server"]),
             ] {
                 let offered = try await knownOffers(shell, "imagefeedctl " + line)
                 #expect(offered == words)

@@ -4,6 +4,8 @@ struct CompletionRequest: Equatable {
     enum Expected: Equatable {
         /// One of the commands.
         case command
+        /// One of the subcommands of a command.
+        case subcommand(of: String)
         /// The name of an option of the command. If no option matches, a value of this name, because photo IDs may
         /// begin with a hyphen.
         case option(orValue: String?)
@@ -17,6 +19,8 @@ struct CompletionRequest: Equatable {
 
     /// The name of the command; nil if the line has no complete command name yet.
     private(set) var command: String?
+    /// The name of the subcommand; nil if ``command`` has none, or if the line has no complete name yet.
+    private(set) var subcommand: String?
     /// The typed part of the last word, without an option name and `=` in front of it.
     private(set) var prefix: String
     /// The part of the last word in front of ``prefix``, such as `--size=`.
@@ -47,9 +51,25 @@ struct CompletionRequest: Equatable {
         self.command = command.commandName
         if command.commandName == "help" {
             expected = .command
-        } else {
+        } else if command.visibleCommands.isEmpty {
             read(words[(first + 1)...], of: command)
+        } else {
+            readSubcommand(words[(first + 1)...], of: command)
         }
+    }
+
+    private mutating func readSubcommand(
+        _ words: ArraySlice<String>, of command: CommandOutline.Command
+    ) {
+        for index in words.indices.dropLast() {
+            guard
+                let found = command.visibleCommands.first(where: { $0.commandName == words[index] })
+            else { continue }
+            subcommand = found.commandName
+            return read(words[(index + 1)...], of: found)
+        }
+        expected =
+            prefix.hasPrefix("-") ? .option(orValue: nil) : .subcommand(of: command.commandName)
     }
 
     private mutating func read(_ words: ArraySlice<String>, of command: CommandOutline.Command) {

@@ -18,6 +18,10 @@ struct CompletionSource {
         case .command:
             return words(
                 outline.visibleCommands.map { ($0.commandName, $0.abstract ?? "") })
+        case .subcommand(let name):
+            let command = outline.visibleCommands.first { $0.commandName == name }
+            return words(
+                (command?.visibleCommands ?? []).map { ($0.commandName, $0.abstract ?? "") })
         case .option(let value):
             let names = words(options)
             guard names == .words([]), value == "photo" else { return names }
@@ -39,7 +43,8 @@ struct CompletionSource {
     }
 
     private var options: [(String, String)] {
-        let command = outline.visibleCommands.first { $0.commandName == request.command } ?? outline
+        var command = outline.visibleCommands.first { $0.commandName == request.command } ?? outline
+        command = command.visibleCommands.first { $0.commandName == request.subcommand } ?? command
         return command.options.filter { request.usedOptions.isDisjoint(with: $0.spellings) }.flatMap
         {
             option in option.spellings.map { ($0, option.abstract ?? "") }

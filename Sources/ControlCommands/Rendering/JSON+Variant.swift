@@ -41,5 +41,5 @@ extension JSON {
             (known + others).compactMap { key in values[key].map { Member(key, JSON($0)) } })
     }
 
-    private var string: String? { if case .string(let text) = self { text } else { nil } }
+    var string: String? { if case .string(let text) = self { text } else { nil } }
 }

@@ -44,7 +44,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await authorized(request) { request in
-            let response = try await base.send(request)
+            var response = try await base.send(request)
+            response.sentSecret = request.token
             // A refusal of the token, a rate limit or a missing photo there is none at the service.
             if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
                 let host = WebAddress(response.url)?.host ?? "another server"

@@ -11,55 +11,119 @@ nonisolated extension Manifest {
     /// - Parameters:
     ///   - path: Of the file, `…/NAME.provider`.
     ///   - settings: Those of the provider, which say whether hosts and addresses may lie on this computer.
-    /// - Throws: ``ManifestProblem``.
+    /// - Throws: ``ManifestProblem``: the first one.
     init(path: String, settings: ProviderSettings) throws(ManifestProblem) {
+        var problems = ManifestProblems()
+        guard let manifest = Self(path: path, settings: settings, &problems),
+            problems.all.isEmpty
+        else { throw problems.all.first?.problem ?? ManifestProblem("The file cannot be read.") }
+        self = manifest
+    }
+
+    /// Reads a manifest, and collects its problems. The result is nil if the file cannot be read as a key file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, `…/NAME.provider`.
+    ///   - settings: The settings of the provider.
+    ///   - problems: Receives the problems. If there are any, the manifest must not be used.
+    init?(path: String, settings: ProviderSettings, _ problems: inout ManifestProblems) {
         let allowsLoopback = settings["AllowLoopback"] == "true"
-        let folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
         let fileName = path.split(separator: "/").last.map(String.init) ?? ""
         let id = String(fileName.dropLast(Self.suffix.count))
-        guard Self.isID(id) else {
-            throw ManifestProblem(
-                "The name of the file is the provider's id: a small letter, then small letters, digits and underscores, 32 at most."
-            )
+        let found: (folder: String, text: String)
+        do throws(ManifestProblem) {
+            let folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
+            guard Self.isID(id) else {
+                throw ManifestProblem(
+                    "The name of the file is the provider's id: a small letter, then small letters, digits and underscores, 32 at most."
+                )
+            }
+            try Self.checkMode(folder)
+            found = (folder, try Self.read(path))
+        } catch {
+            problems.add(error)
+            return nil
         }
-        try Self.checkMode(folder)
-        let file = KeyFile(try Self.read(path))
-        if let line = file.badLines.first {
-            throw ManifestProblem("Line \(line.number) cannot be read: \(line.reason)")
+        let file = KeyFile(found.text)
+        problems.text = found.text
+        for line in file.badLines {
+            problems.add(
+                ManifestProblem("Line \(line.number) cannot be read: \(line.reason)"),
+                line: line.number)
         }
         let main = ManifestGroup("Provider", file.groups)
         let login = ManifestGroup("Authentication", file.groups)
         for name in file.groups.keys.sorted() where name != main.name && name != login.name {
-            // Whoever wants to add something of their own marks it as the Desktop Entry Specification says.
-            guard name.hasPrefix("X-") else { throw ManifestProblem("[\(name)] is no group here.") }
+            // Other groups are marked as the Desktop Entry Specification says.
+            guard name.hasPrefix("X-") else {
+                problems.add(ManifestProblem("[\(name)] is no group here."), name)
+                continue
+            }
         }
-        try main.expect([
-            "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
-            "LastingPlaces", "LikedTogether",
-        ])
-        guard try main.required("Id") == id else {
-            throw ManifestProblem("Id is not \(id), as the file is named.")
+        main.expect(
+            [
+                "Id", "Name", "Icon", "Exec", "Capabilities", "DefaultSource", "Sources", "Hosts",
+                "LastingPlaces", "LikedTogether", "SecretSettings",
+            ], &problems)
+        problems.check("Provider", "Id", ()) { () throws(ManifestProblem) in
+            guard try main.required("Id") == id else {
+                throw ManifestProblem("Id is not \(id), as the file is named.")
+            }
         }
-        let sources = try main.list("Sources", required: true).map { SourcePattern($0) }
-        let defaultSource = SourceID(try main.required("DefaultSource"))
-        guard sources.contains(where: { $0.matches(defaultSource) }) else {
-            throw ManifestProblem("DefaultSource is none of Sources.")
+        let sources = problems.check("Provider", "Sources", nil) {
+            () throws(ManifestProblem) -> [SourcePattern]? in
+            try main.list("Sources", required: true).map { SourcePattern($0) }
         }
-        let hosts = try Self.hosts(
-            main.list("Hosts", required: false), allowsLoopback: allowsLoopback)
+        let defaultSource = problems.check("Provider", "DefaultSource", SourceID("")) {
+            () throws(ManifestProblem) in
+            let source = SourceID(try main.required("DefaultSource"))
+            guard sources?.contains(where: { $0.matches(source) }) ?? true else {
+                throw ManifestProblem("DefaultSource is none of Sources.")
+            }
+            return source
+        }
+        let hosts = problems.check("Provider", "Hosts", (patterns: [], origins: [])) {
+            () throws(ManifestProblem) in
+            try Self.hosts(main.list("Hosts", required: false), allowsLoopback: allowsLoopback)
+        }
         info = PluginInfo(
-            id: id, name: try main.line("Name"),
-            iconName: try main.line("Icon", default: "image-x-generic"),
-            capabilities: try Self.capabilities(main.list("Capabilities", required: true)),
+            id: id,
+            name: problems.check("Provider", "Name", "") { () throws(ManifestProblem) in
+                try main.line("Name")
+            },
+            iconName: problems.check("Provider", "Icon", "") { () throws(ManifestProblem) in
+                try main.line("Icon", default: "image-x-generic")
+            },
+            capabilities: problems.check("Provider", "Capabilities", []) {
+                () throws(ManifestProblem) in
+                try Self.capabilities(main.list("Capabilities", required: true))
+            },
             defaultSource: defaultSource)
-        let command = try Self.command(main.required("Exec"), in: folder)
+        let command = problems.check("Provider", "Exec", []) { () throws(ManifestProblem) in
+            try Self.command(main.required("Exec"), in: found.folder)
+        }
         self.command = command
-        self.folder = folder
-        self.sources = sources
-        self.login = try Self.login(login, allowsLoopback: allowsLoopback)
-        hasStablePageTokens = try main.flag("LastingPlaces")
-        likedTogether = try main.character("LikedTogether")
-        loopbackServers = try Self.loopbackServers(allowsLoopback ? settings : ProviderSettings())
+        self.folder = found.folder
+        self.sources = sources ?? []
+        login.expect(Self.loginKeys, &problems)
+        self.login = problems.check("Authentication", nil, .open(needsServer: false)) {
+            () throws(ManifestProblem) in
+            try Self.login(login, allowsLoopback: allowsLoopback)
+        }
+        hasStablePageTokens = problems.check("Provider", "LastingPlaces", false) {
+            () throws(ManifestProblem) in try main.flag("LastingPlaces")
+        }
+        likedTogether = problems.check("Provider", "LikedTogether", nil) {
+            () throws(ManifestProblem) -> Character? in try main.character("LikedTogether")
+        }
+        secretSettings = problems.check("Provider", "SecretSettings", []) {
+            () throws(ManifestProblem) in
+            Set(try main.list("SecretSettings", required: false))
+        }
+        loopbackServers = problems.check("Provider", nil, LoopbackServers()) {
+            () throws(ManifestProblem) in
+            try Self.loopbackServers(allowsLoopback ? settings : ProviderSettings())
+        }
         // Where a key or a token goes, the plugin may have asked.
         var patterns = hosts.patterns
         var origins = hosts.origins
@@ -74,8 +138,14 @@ nonisolated extension Manifest {
         self.hosts = patterns
         loopbackOrigins = origins
         let files = command.filter { $0.hasPrefix("/") }
-        stamp = FileStamps([path] + files, folders: [folder] + files.map(Self.parent))
+        stamp = FileStamps([path] + files, folders: [found.folder] + files.map(Self.parent))
     }
+
+    /// The keys of the group Authentication.
+    private static let loginKeys: Set = [
+        "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
+        "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
+    ]
 
     static let suffix = ".provider"
 
@@ -245,10 +315,6 @@ nonisolated extension Manifest {
     private static func login(
         _ group: ManifestGroup, allowsLoopback: Bool
     ) throws(ManifestProblem) -> PluginLogin {
-        try group.expect([
-            "Type", "Server", "Header", "Prefix", "TokenHosts", "AuthorizationUrl", "TokenUrl",
-            "RevocationUrl", "Scopes", "Pkce", "RedirectPort", "Issuer", "Help", "TokenRefusals",
-        ])
         let needsServer = try group.flag("Server")
         switch try group.required("Type") {
         case "none": return .open(needsServer: needsServer)

@@ -21,6 +21,8 @@ nonisolated struct Manifest: Hashable, Sendable {
     let likedTogether: Character?
     /// Servers on this computer, likewise.
     let loopbackServers: LoopbackServers
+    /// The settings whose values are not shown in traces.
+    let secretSettings: Set<String>
     /// Tells versions of manifest and program apart.
     let stamp: FileStamps
 
@@ -94,6 +96,9 @@ nonisolated struct SourcePattern: Hashable, Sendable {
         isPrefix = text.hasSuffix("*")
         self.text = isPrefix ? String(text.dropLast()) : text
     }
+
+    /// The beginning of the names; nil if the pattern names one source.
+    var prefix: String? { isPrefix ? text : nil }
 
     func matches(_ source: SourceID) -> Bool {
         isPrefix ? source.text.hasPrefix(text) && source.text != text : source.text == text

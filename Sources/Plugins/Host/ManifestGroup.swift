@@ -13,11 +13,13 @@ nonisolated struct ManifestGroup {
     /// The value of a key; nil where it is not set, or set to nothing.
     subscript(key: String) -> String? { values[key].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Refuses keys that nobody knows: they may be mistyped. What begins with `X-`, or is a translation, may stay.
-    func expect(_ known: Set<String>) throws(ManifestProblem) {
+    /// Reports keys that are not known: they may be mistyped. Keys that begin with `X-`, and translations, are permitted.
+    func expect(_ known: Set<String>, _ problems: inout ManifestProblems) {
         for key in values.keys.sorted() where !known.contains(key) && !key.hasPrefix("X-") {
-            guard let bracket = key.firstIndex(of: "["), known.contains(String(key[..<bracket]))
-            else { throw ManifestProblem("\(key) in [\(name)] is not known.") }
+            if let bracket = key.firstIndex(of: "["), known.contains(String(key[..<bracket])) {
+                continue
+            }
+            problems.add(ManifestProblem("\(key) in [\(name)] is not known."), name, key)
         }
     }
 

@@ -54,6 +54,9 @@ final class Plugin: PluginConnection.Owner {
             "The plugin failed \(health.failures) times in a row, and is left alone until it changes: \(health.lastReason)."
     }
 
+    /// The receivers of its events.
+    var trace: PluginTrace { world.traces[manifest.info.id] }
+
     /// What keeps it from the rest of the computer; nil where nothing would, and it may not run.
     var confinement: SandboxKind? { world.confiner.level }
 
@@ -106,7 +109,8 @@ final class Plugin: PluginConnection.Owner {
         if connection.age > .seconds(10) { health.noteSuccess() }
     }
 
-    private func running() async throws -> PluginConnection {
+    /// Returns its process, and starts one if there is none.
+    func running() async throws -> PluginConnection {
         if let connection, !connection.isOver { return connection }
         if let starting { return try await starting.value }
         try checkReadiness()
@@ -194,7 +198,8 @@ final class Plugin: PluginConnection.Owner {
         do {
             let (new, report) = try world.confiner.start(manifest, world.limits, level) { launch in
                 try PluginConnection(
-                    launch, name: manifest.info.name, world.limits, logger, owner: self)
+                    launch, name: manifest.info.name, world.limits, logger, trace: trace,
+                    owner: self)
             }
             new.report = report
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID ?? 0)"])
@@ -319,7 +324,9 @@ final class Plugin: PluginConnection.Owner {
         }
         connection.perform(id) {
             do {
-                return try await account.ports.http.send(request).json
+                let response = try await account.ports.http.send(request)
+                if let secret = response.sentSecret { connection.trace.hide(secret) }
+                return response.json
             } catch HTTPError.forbiddenAddress(let reason) {
                 connection.log(.warning, "a request was refused: \(reason)")
                 throw HTTPError.forbiddenAddress(reason)

@@ -26,6 +26,8 @@ final class PluginConnection {
     }
 
     let logger: Logger
+    /// The receivers of its events.
+    let trace: PluginTrace
     private let name: String
     private let limits: PluginLimits
     private weak var owner: (any Owner)?
@@ -61,11 +63,12 @@ final class PluginConnection {
     /// - Throws: ``SpawnError``.
     init(
         _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
-        owner: any Owner
+        trace: PluginTrace, owner: any Owner
     ) throws {
         self.name = name
         self.limits = limits
         self.logger = logger
+        self.trace = trace
         self.owner = owner
         complaints = RateCounter(limits.logLines, per: .seconds(10))
         process = try PluginProcess(
@@ -74,10 +77,11 @@ final class PluginConnection {
                 line: { [weak self] in self?.take($0) },
                 complaint: { [weak self] in self?.takeErrorLine($0) },
                 refused: { [weak self] in self?.noteRefusal($0) },
-                misbehaved: { [weak self] in self?.fail($0) },
+                misbehaved: { [weak self] in self?.fail($0, .limit) },
                 // Held until then: what it says last is told.
                 ended: { [self] in ended($0) }))
         number = process?.id ?? 0
+        trace.record(.started(process: number))
     }
 
     /// How long it has been running.
@@ -152,7 +156,11 @@ final class PluginConnection {
         return new
     }
 
-    func send(_ message: PluginMessage) { process?.send(message.line) }
+    func send(_ message: PluginMessage) {
+        let line = message.line
+        trace.record(.sent(line))
+        process?.send(line)
+    }
 
     /// Does something that it has asked for, unless too much is under way.
     func perform(
@@ -179,6 +187,7 @@ final class PluginConnection {
 
     private func take(_ line: [UInt8]) {
         guard !isOver else { return }
+        trace.record(.received(line))
         let message: PluginMessage
         do {
             message = try PluginMessage(parsing: line)
@@ -212,11 +221,13 @@ final class PluginConnection {
 
     private func takeErrorLine(_ line: String) {
         lastErrorLine = line
+        trace.record(.errorLine(line))
         log(.warning, line)
     }
 
     private func noteRefusal(_ call: String) {
         guard refusedCalls.insert(call).inserted else { return }
+        trace.record(.deniedSystemCall(call))
         logger.warning(
             "A plugin tried what it may not do",
             metadata: ["process": "\(number)", "call": "\(call)"])
@@ -235,7 +246,7 @@ final class PluginConnection {
         guard !isOver else { return }
         let now = SuspendingClock.now
         if let late = pending.values.first(where: { $0.end <= now }) {
-            fail("it has not answered \(late.method.rawValue) in time")
+            fail("it has not answered \(late.method.rawValue) in time", .timeout)
         } else if pending.isEmpty, idleSince + limits.idling <= now {
             end()
             owner?.rested(self)
@@ -264,8 +275,9 @@ final class PluginConnection {
     }
 
     /// Ends it for something that no plugin may do.
-    func fail(_ reason: String) {
+    func fail(_ reason: String, _ kind: PluginFailure = .message) {
         guard !isOver else { return }
+        trace.record(.failed(kind, reason: reason))
         process?.kill()
         logger.warning(
             "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
@@ -278,7 +290,8 @@ final class PluginConnection {
         logger.debug("A plugin has ended", metadata: ["reason": "\(reason)"])
         process = nil
         if !isOver { sandboxStart = readReport() }
-        fail(reason)
+        fail(reason, .exit)
+        trace.record(.ended(reason: reason))
     }
 
     /// The result of the start of a sandbox.

@@ -5,6 +5,8 @@ struct PluginContext {
     let limits: PluginLimits
     let confiner: SandboxLauncher
     let logger: Logger
+    /// The traces of the plugins.
+    let traces = PluginTraces()
     /// Called with the id, the name and the reason when a plugin is left alone.
     let onDisabled: (_ id: String, _ name: String, _ reason: String) -> Void
 }

@@ -18,6 +18,13 @@ extension PluginProvider {
 
     nonisolated var tokenRecipients: Set<String> { plugin.manifest.tokenRecipients }
 
+    func startTrace(_ descriptor: Int32) -> TraceStart {
+        guard plugin.trace.hasRoom else { return .tooMany }
+        let isStarted = TraceWriter.start(
+            descriptor, plugin.trace, secretSettings: plugin.manifest.secretSettings)
+        return isStarted ? .started : .noPipe
+    }
+
     nonisolated func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {

@@ -1,0 +1,10 @@
+internal import ArgumentParser
+
+/// The commands for authors of plugins.
+struct ProviderCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provider", abstract: "Test a plugin, or show its messages.",
+        discussion:
+            "A plugin is a provider that is a program of its own: see imagefeed-providers(7).",
+        subcommands: [ProviderTestCommand.self, ProviderTraceCommand.self])
+}

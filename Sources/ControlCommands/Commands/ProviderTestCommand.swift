@@ -1,0 +1,63 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+
+struct ProviderTestCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Check a plugin against the rules of imagefeed-providers(7).",
+        discussion: """
+            Starts the program in the sandbox and with the limits of the daemon, and calls it for \
+            the account that the options describe. Neither the daemon nor the accounts in it are \
+            used, and nothing is changed at the service. Each finding names the section of \
+            imagefeed-providers(7) that has the rule.
+
+            Exit status: 0 no rule is broken, 1 a rule is broken, 69 no sandbox, 75 the service \
+            cannot be used now, 77 the service does not accept the key.
+            """)
+
+    @Argument(help: .init("The manifest, a file NAME.provider.", valueName: "manifest-file"))
+    var manifest: String
+    @Option(help: "The user name of the account.")
+    var username: String?
+    @Option(help: "The server of the account.")
+    var server: String?
+    @Option(help: "Read the key or the access token from this file; - is standard input.")
+    var passwordFile: PathBytes?
+    @Option(
+        help: .init(
+            "Set KEY=VALUE in place of the configuration, such as AllowLoopback=true.",
+            valueName: "setting"))
+    var set: [String] = []
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard !manifest.isEmpty else { throw ValidationError("The manifest has no name.") }
+        for setting in set where !setting.dropFirst().contains("=") {
+            throw ValidationError("“\(setting)” is not of the form KEY=VALUE.")
+        }
+    }
+
+    @MainActor func run() async throws {
+        var arguments = ["--user-agent", "ImageFeed/\(programVersion)"]
+        if let username { arguments += ["--username", username] }
+        if let server { arguments += ["--server", server] }
+        for setting in set { arguments += ["--setting", setting] }
+        var key: FileDescriptor?
+        if let passwordFile { key = try await SecretFile(passwordFile, "key").descriptor() }
+        // A name that begins with a hyphen is not an option.
+        arguments.append(manifest.contains("/") ? manifest : "./\(manifest)")
+        var report = ProviderTestReport()
+        let target = OutputTarget.standardOutput
+        try await ProviderTestProgram.run(arguments, key: key) { line in
+            guard let text = try report.add(line, target), !output.json else { return }
+            try Console.write(text)
+        }
+        if output.json {
+            try output.show(report)
+        } else if target != .pipe, let summary = report.summary {
+            Console.printMessage(summary)
+        }
+        guard report.status == .done else { throw CommandFailure(report.status, "") }
+    }
+}

@@ -1,0 +1,46 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+internal import System
+
+struct ProviderTraceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trace", abstract: "Show the messages of a plugin until interrupted.",
+        discussion: """
+            One line per event: the time, → for a message to the plugin and ← for one from it, and \
+            the beginning of the message. On a terminal, lines are cut to its width. With --json, \
+            each line is an object with the complete message. Secrets are replaced by “(secret)”. \
+            The plugin is not started for the trace; “imagefeedctl refresh” makes the daemon call it.
+            """)
+
+    @Argument(help: "What “providers” lists.")
+    var provider: String
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let provider = try await session.snapshot().provider(provider)
+        let reader = LineReader()
+        let watch = SignalWatch { reader.end() }
+        defer { withExtendedLifetime(watch) {} }
+        let ends = try PipeEnds()
+        let reading = ends.takeReading()
+        do {
+            try await session.client.provider(provider.path)
+                .trace(to: FileDescriptor(owning: ends.takeWriting()))
+        } catch {
+            reader.close(reading)
+            throw error
+        }
+        if OutputTarget.standardOutput != .pipe {
+            Console.printMessage("Messages of \(provider.name) are shown until Ctrl-C.")
+        }
+        let output = output
+        let isInterrupted = try await reader.run(reading) { line in
+            try output.show(TraceEvent(line))
+        }
+        guard isInterrupted else {
+            throw CommandFailure(.unavailable, "The daemon has ended, and the trace with it.")
+        }
+    }
+}

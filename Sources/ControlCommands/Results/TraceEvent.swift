@@ -1,0 +1,65 @@
+internal import FoundationEssentials
+
+/// One event of the trace of a plugin.
+struct TraceEvent: Renderable {
+    let json: JSON
+
+    /// - Parameter line: A line as the daemon writes it.
+    /// - Throws: `DecodingError` if the line is not JSON.
+    init(_ line: [UInt8]) throws { json = try JSONDecoder().decode(JSON.self, from: Data(line)) }
+
+    func text(for target: OutputTarget) -> String {
+        let line = TerminalText.line("\(time) \(summary)")
+        guard case .terminal(let columns, _) = target else { return line + "\n" }
+        return line.truncated(to: columns) + "\n"
+    }
+
+    /// The local time with milliseconds.
+    private var time: String {
+        let time: Double =
+            switch json["time"] {
+            case .number(let value)?: value
+            case .integer(let value)?: Double(value)
+            default: 0
+            }
+        let milliseconds = Int64((time * 1000).rounded())
+        let rest = String(milliseconds % 1000)
+        return Timestamp(milliseconds / 1000).second.suffix(8) + "."
+            + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+
+    private var summary: String {
+        let event = json["event"]?.string ?? ""
+        let text = json["text"]?.string ?? json["reason"]?.string ?? json["call"]?.string ?? ""
+        switch event {
+        case "sent": return "→ " + (json["message"].map(Self.summary) ?? text)
+        case "received": return "← " + (json["message"].map(Self.summary) ?? text)
+        case "started": return "started, process \(json["process"]?.text ?? "")"
+        case "omitted":
+            return "omitted \(json["count"]?.text ?? "") events: this reader is too slow"
+        case _ where text.isEmpty: return event
+        default: return "\(event): \(text)"
+        }
+    }
+
+    /// A message of JSON-RPC with its method first, and short members before long ones: the line may be cut.
+    private static func summary(_ message: JSON) -> String {
+        let id = message["id"].map { " #" + ($0.string ?? $0.text) } ?? ""
+        if let method = message["method"]?.string {
+            return method + id + (message["params"].map { " \($0.shortFirst.text)" } ?? "")
+        }
+        if let error = message["error"] { return "error\(id) \(error.text)" }
+        return "result\(id) \((message["result"] ?? .null).shortFirst.text)"
+    }
+}
+
+extension JSON {
+    /// The value with the members of an object in the order of their lengths.
+    fileprivate var shortFirst: JSON {
+        guard case .object(let members) = self else { return self }
+        let sorted = members.map { ($0, $0.value.text.utf8.count) }.sorted {
+            ($0.1, $0.0.name) < ($1.1, $1.0.name)
+        }
+        return .object(sorted.map(\.0))
+    }
+}

@@ -1,0 +1,45 @@
+internal import DBus
+internal import Glibc
+internal import System
+
+/// The program that tests a plugin. It is separate because only it needs the code that runs plugins.
+@MainActor
+enum ProviderTestProgram {
+    private static let name = "imagefeed-provider-test"
+    /// The number of the key's descriptor in the program.
+    private static let keyDescriptor: Int32 = 3
+
+    /// Runs the program to its end.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments.
+    ///   - key: The key of the account.
+    ///   - handler: Called with each line of its output.
+    /// - Throws: ``CommandFailure`` if the program cannot be started, or if it fails without a result; the error of the
+    ///   handler.
+    static func run(
+        _ arguments: [String], key: FileDescriptor?, _ handler: @escaping ([UInt8]) throws -> Void
+    ) async throws {
+        let ends = try PipeEnds()
+        let output = ends.takeWriting()
+        var descriptors = [STDOUT_FILENO: output]
+        var arguments = arguments
+        if let key {
+            descriptors[keyDescriptor] = key.rawValue
+            arguments = ["--key-descriptor", "\(keyDescriptor)"] + arguments
+        }
+        let process: SpawnedProcess
+        do {
+            process = try SpawnedProcess(
+                HelperProgram.path(name), arguments, descriptors: descriptors)
+            close(output)
+        } catch {
+            close(output)
+            throw CommandFailure(.failed, "The test cannot be started: \(error)")
+        }
+        _ = try await LineReader().run(ends.takeReading(), handler)
+        if case .signal(let number) = await process.exit() {
+            throw CommandFailure(.failed, "The test was ended by signal \(number).")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// The problems of a manifest, in the order in which they are found.
+nonisolated struct ManifestProblems {
+    /// One problem, and the place that it concerns.
+    struct Entry {
+        let problem: ManifestProblem
+        /// Counted from 1; nil if no line of the file is at fault.
+        let line: Int?
+    }
+
+    private(set) var all: [Entry] = []
+    /// The text of the file, in which lines are counted.
+    var text = ""
+
+    /// Adds a problem.
+    ///
+    /// - Parameters:
+    ///   - problem: The problem.
+    ///   - group: The group that it concerns.
+    ///   - key: The key in the group that it concerns.
+    ///   - line: The line, if it is known.
+    mutating func add(
+        _ problem: ManifestProblem, _ group: String? = nil, _ key: String? = nil, line: Int? = nil
+    ) {
+        all.append(Entry(problem: problem, line: line ?? group.flatMap { self.line($0, key) }))
+    }
+
+    /// Evaluates a part of the manifest.
+    ///
+    /// - Parameters:
+    ///   - group: The group that it reads.
+    ///   - key: The key in the group that it reads; nil for several.
+    ///   - fallback: Stands for the part if it has a problem.
+    ///   - body: Reads the part.
+    /// - Returns: The part, or the fallback.
+    mutating func check<Value>(
+        _ group: String, _ key: String?, _ fallback: Value,
+        _ body: () throws(ManifestProblem) -> Value
+    ) -> Value {
+        do throws(ManifestProblem) {
+            return try body()
+        } catch {
+            add(error, group, key)
+            return fallback
+        }
+    }
+
+    /// Returns the line of a key, or of the heading of a group if the key is not there.
+    private func line(_ group: String, _ key: String?) -> Int? {
+        var heading: Int?
+        var isInGroup = false
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            if line.hasPrefix("[") {
+                isInGroup = line.hasPrefix("[\(group)]")
+                if isInGroup { heading = heading ?? index + 1 }
+            } else if isInGroup, let key, let equals = line.firstIndex(of: "="),
+                line[..<equals].filter({ $0 != " " && $0 != "\t" }) == key
+            {
+                return index + 1
+            }
+        }
+        return key == nil ? heading : nil
+    }
+}

@@ -1,0 +1,140 @@
+internal import Glibc
+internal import ProviderKit
+internal import System
+
+/// A writer of the events of a plugin to a pipe, one JSON object per line.
+///
+/// The writer never blocks. If the reader is slow, events are omitted and counted. The writer ends when the reader closes
+/// the pipe.
+final class TraceWriter {
+    /// The number of waiting bytes from which on events are omitted.
+    private static let limitBytes = 1 << 20
+
+    private let trace: PluginTrace
+    private let secretSettings: Set<String>
+    private var number: Int?
+    private var output: DescriptorSource?
+    /// Becomes ready when there is no reader.
+    private var end: DescriptorSource?
+    private var waiting: [UInt8] = []
+    /// The number of bytes of ``waiting`` that are written.
+    private var written = 0
+    private var omitted = 0
+
+    /// Starts to write. The trace holds the writer until its end.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The writing end of a pipe. It stays the caller's.
+    ///   - trace: The events.
+    ///   - secretSettings: The settings whose values are not shown.
+    /// - Returns: False if the descriptor is not the writing end of a pipe with a reader.
+    static func start(
+        _ descriptor: Int32, _ trace: PluginTrace, secretSettings: Set<String>
+    ) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
+            fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
+        else { return false }
+        // O_NONBLOCK belongs to the open file description, which is the client's, too.
+        let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard own >= 0 else { return false }
+        let second = fcntl(own, F_DUPFD_CLOEXEC, 0)
+        guard second >= 0 else {
+            Glibc.close(own)
+            return false
+        }
+        let writer = TraceWriter(own, second, trace, secretSettings)
+        writer.number = trace.add { writer.write($0) }
+        return true
+    }
+
+    private init(
+        _ output: Int32, _ end: Int32, _ trace: PluginTrace, _ secretSettings: Set<String>
+    ) {
+        self.trace = trace
+        self.secretSettings = secretSettings
+        self.output = DescriptorSource(output, .writing) { [weak self] in self?.flush() }
+        // A writing end is never ready to be read from, except for the error that there is no reader.
+        self.end = DescriptorSource(end, .reading) { [weak self] in self?.close() }
+        self.end?.resume()
+    }
+
+    private func close() {
+        output?.cancel()
+        end?.cancel()
+        (output, end) = (nil, nil)
+        (waiting, written) = ([], 0)
+        if let number { trace.remove(number) }
+        number = nil
+    }
+
+    private func write(_ event: PluginEvent) {
+        guard output != nil else { return }
+        guard waiting.count - written < Self.limitBytes else { return omitted += 1 }
+        let redaction = TraceRedaction(secretSettings: secretSettings, secrets: trace.secrets)
+        append(event.json(redaction))
+        flush()
+    }
+
+    private func append(_ members: [String: JSONValue]) {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        let milliseconds = Double(now.tv_sec) * 1000 + Double(now.tv_nsec / 1_000_000)
+        waiting +=
+            JSONValue.object(members.merging(["time": .number(milliseconds / 1000)]) { $1 }).line
+    }
+
+    private func flush() {
+        while written < waiting.count, let output {
+            let count = waiting.withUnsafeBytes {
+                Glibc.write(
+                    output.descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return output.resume() }
+            guard count > 0 else { return close() }
+            written += count
+            // A slow reader does not cause a move of the rest after each write.
+            if written > waiting.count / 2 {
+                waiting.removeFirst(written)
+                written = 0
+            }
+            if waiting.isEmpty, omitted > 0 {
+                let count = omitted
+                omitted = 0
+                append(["event": "omitted", "count": JSONValue(count)])
+            }
+        }
+        output?.suspend()
+    }
+}
+
+extension PluginEvent {
+    /// The members of the event in a trace, except for its time.
+    nonisolated fileprivate func json(_ redaction: TraceRedaction) -> [String: JSONValue] {
+        switch self {
+        case .started(let process):
+            ["event": "started", "process": .integer(Int64(process))]
+        case .sent(let line): Self.message("sent", line, redaction)
+        case .received(let line): Self.message("received", line, redaction)
+        case .errorLine(let text):
+            ["event": "stderr", "text": .string(redaction.text(text))]
+        case .deniedSystemCall(let name):
+            ["event": "denied", "call": .string(name)]
+        case .failed(_, let reason):
+            ["event": "failed", "reason": .string(redaction.text(reason))]
+        case .ended(let reason): ["event": "ended", "reason": .string(reason)]
+        }
+    }
+
+    nonisolated private static func message(
+        _ event: String, _ line: [UInt8], _ redaction: TraceRedaction
+    ) -> [String: JSONValue] {
+        let text = line.last == UInt8(ascii: "\n") ? line.dropLast() : line[...]
+        guard let message = try? JSONValue(parsing: text) else {
+            let text = String(decoding: text.prefix(4096), as: UTF8.self)
+            return ["event": .string(event), "text": .string(redaction.text(text))]
+        }
+        return ["event": .string(event), "message": redaction.message(message)]
+    }
+}

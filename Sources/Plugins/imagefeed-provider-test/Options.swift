@@ -1,0 +1,91 @@
+internal import Glibc
+internal import ProviderKit
+
+/// The arguments of the program.
+struct Options {
+    private(set) var manifest = ""
+    private(set) var username = ""
+    private(set) var server = ""
+    /// The settings that replace those of the configuration.
+    private(set) var settings: [String: String] = [:]
+    private(set) var userAgent = "ImageFeed"
+    /// The time in which a call has to be answered; nil for that of the daemon.
+    private(set) var timeLimit: Duration?
+    private var keyDescriptor: Int32?
+
+    static let usage = """
+        Usage: imagefeed-provider-test [--username NAME] [--server HOST] [--key-descriptor NUMBER]
+            [--setting KEY=VALUE]... [--user-agent TEXT] [--time-limit SECONDS] MANIFEST
+        imagefeedctl starts this program; see “imagefeedctl provider test --help”.
+
+        """
+
+    /// - Returns: nil if the arguments are wrong.
+    init?(_ arguments: ArraySlice<String>) {
+        var rest = arguments
+        while let word = rest.popFirst() {
+            guard word.hasPrefix("--") else {
+                guard manifest.isEmpty, !word.isEmpty else { return nil }
+                manifest = word
+                continue
+            }
+            guard let value = rest.popFirst() else { return nil }
+            switch word {
+            case "--username": username = value
+            case "--server": server = value
+            case "--user-agent": userAgent = value
+            case "--key-descriptor":
+                guard let number = Int32(value), number > STDERR_FILENO else { return nil }
+                keyDescriptor = number
+            case "--time-limit":
+                guard let seconds = Int(value), seconds > 0 else { return nil }
+                timeLimit = .seconds(seconds)
+            case "--setting":
+                guard let equals = value.firstIndex(of: "="), equals > value.startIndex else {
+                    return nil
+                }
+                settings[String(value[..<equals])] = String(value[value.index(after: equals)...])
+            default: return nil
+            }
+        }
+        guard !manifest.isEmpty else { return nil }
+        // The folder of the manifest is a part of its path.
+        if !manifest.contains("/") { manifest = "./\(manifest)" }
+    }
+
+    /// True if there is a key.
+    var hasKey: Bool { keyDescriptor != nil }
+
+    /// Reads the key.
+    ///
+    /// - Returns: nil if there is none, or if it has blanks or is empty.
+    func readKey() -> Secret? {
+        guard let keyDescriptor else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.maximumKeyBytes)
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        defer {
+            Self.wipe(&chunk)
+            Self.wipe(&bytes)
+            close(keyDescriptor)
+        }
+        while bytes.count <= Self.maximumKeyBytes - chunk.count {
+            let count = read(keyDescriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        let secret = Secret(bytes)
+        let isPlain = secret.withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } }
+        return isPlain ? secret : nil
+    }
+
+    private static func wipe(_ bytes: inout [UInt8]) {
+        bytes.withUnsafeMutableBytes { bytes in
+            if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
+        }
+    }
+
+    /// The largest size of a key, which is that of the daemon.
+    private static let maximumKeyBytes = 64 << 10
+}

@@ -1,0 +1,47 @@
+internal import ProviderKit
+
+/// The pages of a source, each at the place that the page before named.
+struct PageWalk {
+    let source: SourceID
+    private(set) var pages: [RemotePage] = []
+    private(set) var photos: Set<[String?]> = []
+    private var places: Set<String> = []
+
+    init(_ source: SourceID) { self.source = source }
+
+    /// The place of the next page; nil for the first one.
+    var place: String? { pages.last?.next }
+
+    /// True if there is another page.
+    var hasNext: Bool { pages.last.map { $0.next != nil } ?? true }
+
+    /// Adds the next page, and checks that neither a photo nor a place is repeated.
+    mutating func add(_ page: RemotePage, _ check: inout Check) {
+        for photo in page.photos where !photos.insert([photo.photo.id.text, photo.entry]).inserted {
+            check.fail("The photo “\(photo.photo.id.text.prefix(60))” is on two pages.")
+            break
+        }
+        if let next = page.next, !places.insert(next).inserted {
+            check.fail("The place “\(next.prefix(60))” is named twice: the pages have no end.")
+        }
+        pages.append(page)
+    }
+
+    /// Checks the keys of the entries, if there are any.
+    func checkKeys(_ check: inout Check) {
+        let keys = pages.flatMap(\.photos).map(\.entry)
+        guard keys.contains(where: { $0 != nil }) || pages.contains(where: { $0.end != nil }) else {
+            return
+        }
+        if keys.contains(nil) || pages.contains(where: { $0.end == nil }) {
+            check.warn("Only some photos and pages have “entry” and “end”; all have to have them.")
+        }
+        let known = keys.compactMap(\.self)
+        for (key, next) in zip(known, known.dropFirst())
+        where key.utf8.lexicographicallyPrecedes(next.utf8) {
+            check.fail(
+                "The entry “\(next.prefix(60))” follows “\(key.prefix(60))”, which is lower.")
+            break
+        }
+    }
+}

@@ -1,0 +1,101 @@
+internal import ProviderKit
+
+/// A comparison of the photos that a plugin sends with those that the daemon makes of them.
+struct PhotoReview {
+    /// The number of photos of each finding, and the ID of the first one.
+    private var findings: [String: (count: Int, first: String)] = [:]
+    private var count = 0
+    private var hasForbiddenImage = false
+
+    /// The members that a photo has.
+    private static let members: Set = [
+        "id", "created", "updated", "width", "height", "color", "blur_hash", "focus", "title",
+        "description", "author", "author_username", "author_url", "url", "likes", "liked",
+        "sensitive", "media_type", "images", "note", "entry",
+    ]
+    private static let texts = ["title", "description", "author", "author_username"]
+
+    /// Adds a page.
+    ///
+    /// - Parameters:
+    ///   - sent: The page as the plugin sent it.
+    ///   - page: The page as the daemon reads it.
+    ///   - hosts: The hosts to which requests may go.
+    mutating func add(_ sent: JSONValue, _ page: RemotePage, _ hosts: AllowedHosts) {
+        guard case .array(let photos)? = sent["photos"] else { return }
+        count += photos.count
+        if page.photos.count < photos.count {
+            add(
+                "A photo is on one page several times; the first one counts",
+                page.photos.first?.photo.id.text ?? "")
+        }
+        for photo in photos {
+            guard let read = try? RemotePhoto(PluginReader(photo, "photo"), hosts) else { continue }
+            compare(photo, read, hosts)
+        }
+    }
+
+    private mutating func compare(_ sent: JSONValue, _ read: RemotePhoto, _ hosts: AllowedHosts) {
+        let id = read.photo.id.text
+        let shown = read.json
+        guard case .object(let members) = sent else { return }
+        for key in members.keys where !Self.members.contains(key) {
+            add("“\(key.prefix(60))” is not known, and is ignored", id)
+        }
+        for key in members.keys where members[key] != .null && key != "images" {
+            guard case .string(let text)? = members[key] else {
+                if key == "focus", shown[key] == nil {
+                    add("“focus” is not valid, and is left out", id)
+                }
+                continue
+            }
+            guard shown[key] != .string(text) else { continue }
+            if Self.texts.contains(key) {
+                add(Self.change(of: text, key), id)
+            } else if shown[key] == nil, !text.isEmpty, Self.members.contains(key) {
+                add("“\(key)” is not valid, and is left out", id)
+            }
+        }
+        guard case .object(let images)? = members["images"] else { return }
+        for (size, address) in images {
+            guard case .string(let text) = address else { continue }
+            guard let known = ImageSize(rawValue: size) else {
+                add("“images.\(size.prefix(60))” is not known, and is ignored", id)
+                continue
+            }
+            guard read.images[known] == nil else { continue }
+            hasForbiddenImage = true
+            let host = WebAddress(text)?.origin
+            add(
+                host.map {
+                    "“images.\(size)” is at \($0), which is not one of Hosts, and is left out"
+                }
+                    ?? "“images.\(size)” is not an address, and is left out", id)
+        }
+    }
+
+    private static func change(of text: String, _ key: String) -> String {
+        text.utf8.count > ServiceText.maximumLength
+            ? "“\(key)” has more than 16 KiB, and is shortened"
+            : "“\(key)” has control characters or superfluous white space, which are removed"
+    }
+
+    private mutating func add(_ finding: String, _ id: String) {
+        let known = findings[finding]
+        guard known != nil || findings.count < 50 else { return }
+        findings[finding] = ((known?.count ?? 0) + 1, known?.first ?? id)
+    }
+
+    /// The check that shows the findings.
+    var check: Check {
+        var check = Check("Photos as shown", hasForbiddenImage ? .provider : .photos)
+        check.note = count.counted("photo")
+        if count == 0 { check.skip("There is no photo.") }
+        for (finding, photos) in findings.sorted(by: { $0.key < $1.key }) {
+            let text =
+                "\(finding): \(photos.count) of \(count), such as “\(photos.first.prefix(60))”."
+            if finding.contains("images.") { check.fail(text) } else { check.warn(text) }
+        }
+        return check
+    }
+}

@@ -1,0 +1,104 @@
+internal import Glibc
+internal import ProviderKit
+internal import System
+
+/// One rule that was checked.
+struct Check {
+    /// The result of a check.
+    enum Result: String {
+        case passed
+        /// The plugin works, but not as its author may expect.
+        case warning
+        case failed
+        case skipped
+    }
+
+    let name: String
+    /// The section of imagefeed-providers(7) that has the rule.
+    let section: Section
+    private(set) var result = Result.passed
+    private(set) var findings: [String] = []
+    /// A fact for the author, whatever the result.
+    var note = ""
+
+    init(_ name: String, _ section: Section) {
+        self.name = name
+        self.section = section
+    }
+
+    /// A check that was not made.
+    init(skipping name: String, _ section: Section, _ reason: String) {
+        self.init(name, section)
+        skip(reason)
+    }
+
+    /// The largest number of findings of one check.
+    private static let maximumFindings = 20
+
+    mutating func fail(_ finding: String) { add(finding, .failed) }
+    mutating func warn(_ finding: String) { add(finding, .warning) }
+
+    mutating func skip(_ reason: String) {
+        if result == .passed { result = .skipped }
+        findings.append(reason)
+    }
+
+    private mutating func add(_ finding: String, _ new: Result) {
+        if result != .failed { result = new }
+        if findings.count < Self.maximumFindings { findings.append(finding) }
+    }
+}
+
+/// A section of imagefeed-providers(7), by its heading.
+enum Section: String {
+    case manifest = "THE MANIFEST"
+    case provider = "The group Provider"
+    case protocolRules = "THE PROTOCOL"
+    case calls = "Calls of the daemon"
+    case photos = "Photos"
+    case requests = "What a program asks and tells"
+    case errors = "Errors"
+    case limits = "LIMITS"
+    case confinement = "CONFINEMENT"
+    case testing = "TESTING"
+}
+
+/// The output of the program: one JSON object per line.
+enum Report {
+    private(set) static var hasFailure = false
+
+    static func show(_ check: Check) {
+        if check.result == .failed { hasFailure = true }
+        write([
+            "type": "check", "name": .string(check.name),
+            "section": .string(check.section.rawValue),
+            "result": .string(check.result.rawValue),
+            "findings": .array(check.findings.map { .string(ServiceText.withoutControls($0)) }),
+            "note": .string(check.note),
+        ])
+    }
+
+    static func write(_ value: JSONValue) {
+        var rest = value.line[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { exit(EXIT_FAILURE) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Calls a function when the reader of standard output closes the pipe.
+    static func watchReader(_ handler: @escaping () -> Void) -> DescriptorSource? {
+        var status = stat()
+        guard fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            return nil
+        }
+        let source = DescriptorSource(
+            fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), .reading, handler: handler)
+        source.resume()
+        return source
+    }
+}

@@ -1,0 +1,22 @@
+internal import Dispatch
+internal import Glibc
+internal import System
+
+// The program that tests a plugin for `imagefeedctl provider test`. It prints one JSON object per line: the plugin, each
+// check, and the result.
+
+// The HTTP client requires it.
+signal(SIGPIPE, SIG_IGN)
+MainLoop.use()
+umask(0o077)
+
+guard let options = Options(CommandLine.arguments.dropFirst()) else {
+    var usage = Options.usage
+    usage.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    exit(EX_USAGE)
+}
+
+// Ends with its reader.
+let reader = Report.watchReader { exit(EXIT_FAILURE) }
+Task { exit(await ProviderTest.run(options)) }
+MainLoop.run()

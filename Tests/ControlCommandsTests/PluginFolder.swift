@@ -1,0 +1,183 @@
+import Foundation
+import LoopbackHTTP
+import TestSupport
+import Testing
+
+/// A manifest and a program in a folder of the running test, for `imagefeedctl provider test`.
+@MainActor
+final class PluginFolder {
+    let directory: TemporaryDirectory
+    let server: LoopbackServer
+
+    /// The output of the command with `--json`.
+    struct Report: Decodable {
+        struct Check: Decodable {
+            let name: String
+            let section: String
+            let result: String
+            let findings: [String]
+        }
+
+        let id: String
+        let result: String
+        let checks: [Check]
+
+        /// The checks with one of the results.
+        func checks(_ results: String...) -> [Check] {
+            checks.filter { results.contains($0.result) }
+        }
+    }
+
+    init(_ handler: LoopbackServer.Handler? = nil) throws {
+        directory = try TemporaryDirectory()
+        server = try LoopbackServer(
+            handler ?? { _ in
+                LoopbackResponse(headers: [("Content-Type", "image/jpeg")], text: "JPEG")
+            })
+    }
+
+    /// The path of a manifest.
+    func manifest(_ id: String) -> String { directory.appending("plugins/\(id).provider") }
+
+    /// Writes a plugin in Python that keeps to the rules, except for the changes.
+    ///
+    /// - Parameters:
+    ///   - opening: The first statements of the program.
+    ///   - body: The statements before a call is answered, with `method`, `params` and `place`; `continue` ends them.
+    ///   - ending: The statements after the end of standard input.
+    ///   - keys: Further lines of the group Provider.
+    /// - Throws: An error if the files cannot be written.
+    func write(
+        opening: String = "", body: String = "pass", ending: String = "", keys: String = ""
+    ) throws {
+        try directory.write(
+            """
+            [Provider]
+            Id=odd
+            Name=Odd photos
+            Exec=/usr/bin/python3 ./odd/odd.py
+            Capabilities=feed;
+            DefaultSource=home
+            Sources=home;
+            Hosts=\(server.origin);
+            \(keys)
+
+            [Authentication]
+            Type=none
+
+            """, to: "plugins/odd.provider")
+        let statements = body.split(separator: "\n").map { "    \($0)" }.joined(separator: "\n")
+        try directory.write(
+            """
+            import json, os, socket, sys, time
+            def write(message):
+                sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+                sys.stdout.flush()
+            def answer(result): write({"id": request["id"], "result": result})
+            def refuse(kind):
+                write({"id": request["id"], "error":
+                    {"code": -32000, "message": "No.", "data": {"kind": kind}}})
+            def ask(params):
+                write({"id": "x", "method": "http", "params":
+                    {"account": request["params"]["account"]["id"], **params}})
+                return json.loads(sys.stdin.readline())
+            def photo(id):
+                return {"id": str(id), "title": "Photo", "images":
+                    {"full": "\(server.origin)/photo.jpg"}}
+            \(opening)
+            for line in sys.stdin:
+                request = json.loads(line)
+                method, params = request["method"], request.get("params", {})
+                place = params.get("place") or "1"
+            \(statements)
+                if method == "initialize": answer({"protocol": 1})
+                elif method == "identify": answer({"username": "ada"})
+                elif method == "sources":
+                    answer({"sources": [{"id": "home", "title": "Home", "kind": "feed"}]})
+                elif method == "page" and place.isdigit():
+                    number = int(place)
+                    answer({"photos": [photo(number * 10 + index) for index in range(3)],
+                        "next": str(number + 1) if number < 3 else None})
+                elif method == "page": refuse("stale-cursor")
+                elif method == "photo" and params["photo"].isdigit(): answer(photo(params["photo"]))
+                elif method == "photo": refuse("not-found")
+                elif "id" in request: refuse("not-supported")
+            \(ending)
+
+            """, to: "plugins/odd/odd.py")
+    }
+
+    /// Writes an example.
+    ///
+    /// - Parameters:
+    ///   - id: Its ID.
+    ///   - script: Its file; nil for a program that was built along with the tests.
+    /// - Throws: An error if the files cannot be written.
+    func writeExample(_ id: String, script: String?) throws {
+        let folder = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "dist/examples/\(id)")
+        let manifest = try String(
+            contentsOf: folder.appending(path: "\(id).provider"), encoding: .utf8)
+        try directory.write(
+            manifest.replacing("Hosts=*;", with: "Hosts=*;\(server.origin);"),
+            to: "plugins/\(id).provider")
+        if let script {
+            let program = try String(contentsOf: folder.appending(path: script), encoding: .utf8)
+            try directory.write(program, to: "plugins/\(id)/\(script)")
+        } else {
+            try directory.write("", to: "plugins/\(id)/README")
+            try BuiltProducts.copy("\(id)-example", to: directory.appending("plugins/\(id)/\(id)"))
+        }
+    }
+
+    /// Tests a plugin, without a bus, and waits until no process remains.
+    ///
+    /// - Parameters:
+    ///   - id: The plugin.
+    ///   - arguments: Further arguments of the command.
+    ///   - input: The standard input of the command.
+    /// - Returns: The exit status and the report.
+    /// - Throws: An error if the command cannot be started, or if its output is not a report.
+    func test(
+        _ id: String, _ arguments: [String], input: String = ""
+    ) async throws -> (exit: ChildProcess.Exit, report: Report) {
+        let result = try await ChildProcess(
+            Control.path,
+            ["provider", "test", "--set", "AllowLoopback=true", "--json"] + arguments + [
+                manifest(id)
+            ],
+            environment: directory.environment, input: input
+        ).result()
+        let report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+        #expect(result.error == "")
+        try await waitForEnd()
+        return (result.exit, report)
+    }
+
+    /// Waits until no process of the plugin is there. The kernel ends one in a sandbox a moment after the sandbox.
+    func waitForEnd() async throws {
+        while try !processes().isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    /// The processes whose command line contains the folder.
+    func processes() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+            guard Int(name) != nil,
+                let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
+            else { return false }
+            return String(decoding: line, as: UTF8.self).contains(directory.path)
+        }
+    }
+
+    /// The headings of imagefeed-providers(7).
+    static func headings() throws -> Set<String> {
+        let page = try String(
+            contentsOf: URL(filePath: #filePath)
+                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+                .appending(path: "man/imagefeed-providers.7"), encoding: .utf8)
+        return Set(
+            page.split(separator: "\n").filter { $0.hasPrefix(".Sh ") || $0.hasPrefix(".Ss ") }
+                .map { String($0.dropFirst(4)) })
+    }
+}
