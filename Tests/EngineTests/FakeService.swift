@@ -49,9 +49,13 @@ final class FakeService: OAuthLogin {
 
     let state = Observed(State())
     let registrationHelp = "Register it."
-    let info = ProviderInfo(
-        id: "service", name: "Service", iconName: "image", authentication: .oauth2,
-        capabilities: [.feed, .like, .profile], defaultSource: SourceID("new"))
+    let info: ProviderInfo
+
+    init(_ id: String = "service") {
+        info = ProviderInfo(
+            id: id, name: "Service", iconName: "image", authentication: .oauth2,
+            capabilities: [.feed, .like, .profile], defaultSource: SourceID("new"))
+    }
 
     func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription {
         OAuthDescription(

@@ -1,3 +1,4 @@
+import OAuth
 import ProviderKit
 import TestSupport
 import Testing
@@ -99,12 +100,59 @@ struct NetworkTests {
 
     // MARK: Several accounts of one host
 
+    private let target = HostProbes.Target(provider: "service", host: "https://api.service.test")
+
+    @Test func `a provider at the host of another one does not take its accounts offline`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let (store, _) = try AccountStore.open(folder: directory.appending("data"))
+        let services = [FakeService(), FakeService("other")]
+        for id in services.map(\.info.id) {
+            try await store.save(
+                AccountRecord(
+                    id: AccountID(stored: "\(id)_ada"), provider: id,
+                    identity: AccountIdentity(username: "ada"), label: "ada", isLoggedIn: true),
+                defaultAccount: nil)
+        }
+        store.close()
+        let fixture = try EngineFixture(directory, providers: services)
+        let token = OAuthToken(
+            accessToken: Secret("token"), refreshToken: nil, scopes: [],
+            obtained: fixture.world.time.value, expires: nil)
+        for id in services.map(\.info.id) {
+            try await fixture.world.secrets.store(
+                token.encoded, for: .account("\(id)_ada"), label: "")
+            fixture.world.settings.values[id] = ProviderSettings(["ClientId": "id"])
+        }
+        fixture.engine.start()
+        let accounts = fixture.engine.accounts
+        try #require(accounts.map(\.provider.info.id) == services.map(\.info.id))
+        for (service, account) in zip(services, accounts) {
+            try await service.state.wait { $0.requests.contains("profile") ? true : nil }
+            service.state.update { $0.error = HTTPError.unreachable("no network") }
+            _ = try? await account.refreshFeed("")
+            #expect(account.state != .ready)
+        }
+        services[0].state.update { $0.error = nil }
+        let requests = services[1].state.value.requests.count
+        services[1].state.update { $0.held = ["profile"] }
+        let otherProbe = Task { await accounts[1].remote?.probe() }
+        try await services[1].state.wait { $0.requests.count > requests ? true : nil }
+        let probe = Task.immediate { await accounts[0].remote?.probe() }
+        services[1].state.update { $0.held = [] }
+        await otherProbe.value
+        await probe.value
+        #expect(accounts[0].state == .ready)
+        #expect(accounts[1].state != .ready)
+    }
+
     @Test func `one at a time asks a host, and who finds nobody says so to all`() async throws {
         let probes = HostProbes()
         let (asked, isOpen) = (Observed(0), Observed(false))
         let outcomes = (0..<5).map { _ in
             Task {
-                await probes.probe("https://api.service.test") {
+                await probes.probe(target) {
                     asked.update { $0 += 1 }
                     _ = try? await isOpen.wait { $0 ? true : nil }
                     return .unreachable("nobody")
@@ -113,7 +161,10 @@ struct NetworkTests {
         }
         try await asked.wait { $0 == 1 ? true : nil }
         // Another host has nothing to do with it.
-        #expect(await probes.probe("https://other.test") { .fine } == .fine)
+        #expect(
+            await probes.probe(HostProbes.Target(provider: "service", host: "https://other.test")) {
+                .fine
+            } == .fine)
         isOpen.update { $0 = true }
         for outcome in outcomes { #expect(await outcome.value == .unreachable("nobody")) }
         #expect(asked.value == 1)
@@ -124,7 +175,7 @@ struct NetworkTests {
         let (running, most) = (Observed(0), Observed(0))
         let outcomes = (0..<5).map { _ in
             Task {
-                await probes.probe("https://api.service.test") {
+                await probes.probe(target) {
                     running.update { $0 += 1 }
                     most.update { $0 = max($0, running.value) }
                     await Task.yield()

@@ -1,25 +1,34 @@
-/// Lets one account at a time find out whether a host is there again.
+/// Runs one probe of a service at a time, and shares the result among the accounts that use the service.
 final class HostProbes {
-    private var running: [String: Task<ServiceHealth.Verdict, Never>] = [:]
+    /// A host, as one provider reaches it.
+    ///
+    /// Probes are not shared between providers: a plugin may name any host, and its result says nothing about the host.
+    struct Target: Hashable {
+        let provider: String
+        /// The origin, or the ID of an account that has no host of its own.
+        let host: String
+    }
 
-    /// Asks a host when nobody else is asking it; not at all if they find nobody there.
+    private var running: [Target: Task<ServiceHealth.Verdict, Never>] = [:]
+
+    /// Probes a host after the probes in progress, unless one of them finds the host unreachable.
     ///
     /// - Parameters:
-    ///   - host: Which one.
-    ///   - ask: Asks, and says how that went.
-    /// - Returns: What was found: that nobody is there, maybe by another.
+    ///   - target: The host.
+    ///   - probe: Sends a request, and returns its result.
+    /// - Returns: The result, which may be that of another account.
     func probe(
-        _ host: String, _ ask: @escaping @MainActor () async -> ServiceHealth.Verdict
+        _ target: Target, _ probe: @escaping @MainActor () async -> ServiceHealth.Verdict
     ) async -> ServiceHealth.Verdict {
-        while let other = running[host] {
+        while let other = running[target] {
             let verdict = await other.value
             if case .unreachable = verdict { return verdict }
         }
         let task = Task {
-            defer { running[host] = nil }
-            return await ask()
+            defer { running[target] = nil }
+            return await probe()
         }
-        running[host] = task
+        running[target] = task
         return await task.value
     }
 }

@@ -20,8 +20,8 @@ final class RemoteService: PhotoService {
     /// When the next try by itself will be.
     private(set) var retryAt: Timestamp?
     let account: AccountID
-    /// Where its requests go, to tell those that share it.
-    private let host: String
+    /// The host of its requests. Accounts of one provider at one host share probes.
+    private let probeTarget: HostProbes.Target
     let credentials: Credentials
     private let ports: EnginePorts
     let stores: RemoteStores
@@ -58,20 +58,20 @@ final class RemoteService: PhotoService {
     ///   - credentials: What the session's requests carry.
     ///   - ports: The world.
     ///   - stores: Where things are kept.
-    ///   - host: Where its requests go: accounts of one host find out together whether it is there.
+    ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
     ///   - allowsLoopback: Whether the service may name addresses on loopback.
     ///   - owner: Told what happens.
     init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ ports: EnginePorts, _ stores: RemoteStores, host: String, allowsLoopback: Bool,
-        owner: any RemoteServiceOwner
+        _ ports: EnginePorts, _ stores: RemoteStores, probeTarget: HostProbes.Target,
+        allowsLoopback: Bool, owner: any RemoteServiceOwner
     ) {
         self.account = account
         self.session = session
         self.credentials = credentials
         self.ports = ports
         self.stores = stores
-        self.host = host
+        self.probeTarget = probeTarget
         self.allowsLoopback = allowsLoopback
         self.owner = owner
         guard let remote = session as? any RemoteFeed else { return }
@@ -188,7 +188,7 @@ final class RemoteService: PhotoService {
 
     /// Asks who the user is, to see whether the service is there and takes the token.
     func probe() async {
-        let verdict = await stores.probes.probe(host) { [weak self] in
+        let verdict = await stores.probes.probe(probeTarget) { [weak self] in
             // By the time it is our turn, we may have asked.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
             do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
