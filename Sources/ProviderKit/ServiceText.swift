@@ -1,30 +1,50 @@
-/// Text that a service sent, made harmless for whoever shows it.
+/// Cleans text of services and plugins.
 ///
-/// A title may hold anything: a NUL, which D-Bus does not carry, an escape sequence, which drives a
-/// terminal, a change of direction, which reorders what a widget writes beside it.
+/// A title may contain anything: a NUL, which D-Bus does not carry; an escape sequence, which controls a terminal; an
+/// override of the writing direction, which reorders adjacent text. Every function cuts the text before it reads it, so
+/// its cost is bounded by the limit and not by the length of the text.
 package enum ServiceText {
-    /// How long a text may become, in bytes of UTF-8.
+    /// The maximum length of a title, a description or a log line, in bytes of UTF-8.
     package static let maximumLength = 16 << 10
+    /// The maximum length of an error message or a reason, in bytes of UTF-8.
+    package static let maximumMessageLength = 1000
 
-    /// Text of one line: white space of any kind becomes one space. nil if nothing is left.
-    package static func line(_ text: String?) -> String? {
+    /// Returns the text on one line, in which white space of any kind becomes one space.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - limit: The maximum length, in bytes of UTF-8.
+    /// - Returns: The line; nil if nothing is left.
+    package static func line(_ text: String?, atMost limit: Int = maximumLength) -> String? {
         guard let text else { return nil }
-        if isPlain(text, besides: []) { return text }
-        let words = text.unicodeScalars.split { $0.properties.isWhitespace }
+        if isPlain(text, besides: [], atMost: limit) { return text }
+        let words = beginning(of: text, atMost: limit).split { $0.properties.isWhitespace }
         let line = words.reduce(into: String.UnicodeScalarView()) { line, word in
             if !line.isEmpty { line.append(" ") }
             line.append(contentsOf: word.lazy.filter(isHarmless))
         }
-        return bounded(line)
+        return line.isEmpty ? nil : String(line)
     }
 
-    /// Text whose lines and tabs stay. nil if nothing is left.
+    /// Returns an error message, a reason or a log message: one line of at most ``maximumMessageLength`` bytes.
+    ///
+    /// - Returns: The message; nil if nothing is left.
+    package static func message(_ text: String?) -> String? {
+        line(text, atMost: maximumMessageLength)
+    }
+
+    /// Returns the text with its lines and tabs.
+    ///
+    /// - Returns: The paragraphs, of at most ``maximumLength`` bytes; nil if nothing is left.
     package static func paragraphs(_ text: String?) -> String? {
         guard let text else { return nil }
-        if isPlain(text, besides: [UInt8(ascii: "\t"), UInt8(ascii: "\n")]) { return text }
+        let limit = maximumLength
+        if isPlain(text, besides: [UInt8(ascii: "\t"), UInt8(ascii: "\n")], atMost: limit) {
+            return text
+        }
         var paragraphs = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
-        for scalar in text.unicodeScalars {
+        for scalar in beginning(of: text, atMost: limit) {
             defer { previous = scalar }
             switch scalar {
             case "\n" where previous == "\r": continue
@@ -34,22 +54,37 @@ package enum ServiceText {
             }
         }
         let isSpace = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
-        let start = paragraphs.firstIndex { !isSpace($0) } ?? paragraphs.endIndex
-        let end = paragraphs.lastIndex { !isSpace($0) }.map(paragraphs.index(after:))
-        return bounded(String.UnicodeScalarView(paragraphs[start..<(end ?? paragraphs.endIndex)]))
+        guard let start = paragraphs.firstIndex(where: { !isSpace($0) }),
+            let end = paragraphs.lastIndex(where: { !isSpace($0) })
+        else { return nil }
+        return String(String.UnicodeScalarView(paragraphs[start...end]))
     }
 
-    /// The text with a blank in the place of each line break, control character and change of direction.
+    /// Returns the text with a space in place of each line break, control character and directional override.
+    ///
+    /// - Returns: The text, of at most ``maximumLength`` bytes.
     package static func withoutControls(_ text: String) -> String {
-        guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
-        return String(
-            String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : " " }))
+        let beginning = beginning(of: text, atMost: maximumLength)
+        guard !beginning.allSatisfy(isHarmless) else { return String(beginning) }
+        return String(String.UnicodeScalarView(beginning.map { isHarmless($0) ? $0 : " " }))
     }
 
-    /// Whether nothing is to be done, as with most texts: what can be seen, and single blanks in between.
-    private static func isPlain(_ text: String, besides others: [UInt8]) -> Bool {
+    /// Returns the beginning of a text, cut between Unicode scalars. Takes constant time.
+    private static func beginning(
+        of text: String, atMost limit: Int
+    ) -> Substring.UnicodeScalarView {
+        guard text.utf8.count > limit else { return text.unicodeScalars[...] }
+        // An index within a scalar is rounded down to its start.
+        return text.unicodeScalars[..<text.utf8.index(text.startIndex, offsetBy: limit)]
+    }
+
+    /// Returns true if a text needs no change, which is the most frequent case: it has visible characters, and single
+    /// spaces between them.
+    private static func isPlain(
+        _ text: String, besides others: [UInt8], atMost limit: Int
+    ) -> Bool {
         let blank = UInt8(ascii: " ")
-        guard 1...maximumLength ~= text.utf8.count, let last = text.utf8.last, last > blank else {
+        guard 1...limit ~= text.utf8.count, let last = text.utf8.last, last > blank else {
             return false
         }
         var wasBlank = true
@@ -68,21 +103,11 @@ package enum ServiceText {
         return true
     }
 
-    /// Whether a scalar is no control and does not change the direction of writing.
+    /// Returns true for a scalar that is no control character and no directional override.
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: false
         default: true
         }
-    }
-
-    private static func bounded(_ scalars: String.UnicodeScalarView) -> String? {
-        var length = 0
-        let end = scalars.firstIndex { scalar in
-            length += UTF8.width(scalar)
-            return length > maximumLength
-        }
-        guard let end else { return scalars.isEmpty ? nil : String(scalars) }
-        return String(scalars[..<end])
     }
 }

@@ -360,6 +360,83 @@ struct HostileTests {
         try await plugin.logged("it does not read")
     }
 
+    // MARK: Text
+
+    /// Python code of a text with a control character, an override of the direction, a line break, and 7 MB.
+    private static let harmfulText = #"("\u001b[31mNo\u202e\nmore " + "x" * (7 << 20))"#
+
+    private func expectHarmless(
+        _ texts: [String], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        for text in texts {
+            #expect(text.utf8.count < 4000, sourceLocation: sourceLocation)
+            let isHarmless = ServiceText.line(text) == text
+            #expect(isHarmless, "\(text.prefix(200))", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func `the message of a refused start is cleaned and bounded`() async throws {
+        let plugin = try PluginFixture(
+            opening: """
+                lines = sys.stdin
+                class Requests:
+                    def __iter__(self):
+                        for line in lines:
+                            error = {"code": -32000, "message": \(Self.harmfulText)}
+                            print(json.dumps({"jsonrpc": "2.0", "id": json.loads(line)["id"], "error": error}), flush=True)
+                        yield from ()
+                sys.stdin = Requests()
+                """)
+        for _ in 0..<PluginLimits().failures {
+            let error = await #expect(throws: ProviderError.self) { try await plugin.page() }
+            expectHarmless(["\(String(describing: error))"])
+        }
+        try await plugin.logged("[31mNo more xxx")
+        try await plugin.disablements.wait { $0.isEmpty ? nil : true }
+        expectHarmless(plugin.log.value + plugin.disablements.value)
+        expectHarmless([plugin.provider.condition.reason])
+    }
+
+    @Test(arguments: [
+        #"write({"id": request["id"], "error": {"code": -32000, "message": harmful}})"#,
+        #"write({"id": request["id"], "error": {"code": 1, "message": harmful, "data": {"kind": harmful}}})"#,
+        #"write({"id": request["id"], "error": {"code": 1, "message": harmful, "data": {"kind": "denied"}}})"#,
+        #"write({"method": "log", "params": {"message": harmful}}); os._exit(3)"#,
+        #"sys.stderr.write(harmful[:12000] + "\n"); sys.stderr.flush(); os._exit(3)"#,
+        #"write({"id": "x", "method": harmful[:200], "params": {}}); sys.stdin.readline(); os._exit(3)"#,
+        #"write({"id": harmful, "method": "http"})"#,
+        #"answer({"photos": [{"id": harmful}]})"#,
+        #"answer({"photos": [{"id": "1", harmful: 1, "title": 7}]})"#,
+        #"ask("http", {"account": account, "url": harmful}); os._exit(3)"#,
+    ])
+    func `text of a plugin reaches errors and the log cleaned and bounded`(
+        _ script: String
+    ) async throws {
+        let plugin = try PluginFixture("harmful = \(Self.harmfulText)\n\(script)")
+        let error = await #expect(throws: (any Error).self) { try await plugin.page() }
+        expectHarmless(["\(error as Any)"])
+        try await plugin.logged("plugin=odd")
+        expectHarmless(plugin.log.value)
+    }
+
+    @Test func `texts of a page are cleaned and bounded`() async throws {
+        let plugin = try PluginFixture(
+            """
+            harmful = ("\\u001b[31mNo\\u202e\\nmore " + "x" * (1 << 20))
+            answer({"photos": [{"id": "1", "title": harmful, "description": harmful, "author": harmful,
+                "author_username": harmful, "color": harmful, "media_type": harmful, "url": harmful}]})
+            """)
+        let photo = try #require(try await plugin.page().photos.first?.photo)
+        for text in [photo.title, photo.author, photo.authorUsername] {
+            let text = try #require(text)
+            #expect(text.hasPrefix("[31mNo more xxx"))
+            #expect(text.utf8.count <= ServiceText.maximumLength)
+        }
+        #expect(photo.description?.hasPrefix("[31mNo\nmore xxx") == true)
+        #expect(photo.description?.utf8.count ?? .max <= ServiceText.maximumLength)
+        #expect(photo.color == nil && photo.mediaType == nil && photo.url == nil)
+    }
+
     // MARK: What they answer
 
     @Test func `one that never answers fails that call`() async throws {

@@ -69,6 +69,49 @@ struct WireTests {
         #expect(try JSONValue(parsing: value.line.dropLast()) == value)
     }
 
+    private static let harmful =
+        "\u{1b}[31mNo\u{202e}\nmore " + String(repeating: "x", count: 7 << 20)
+
+    private func expectMessage(
+        _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(text.contains("[31mNo more xxx"), sourceLocation: sourceLocation)
+        #expect(
+            text.utf8.count <= ServiceText.maximumMessageLength + 100,
+            sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: PluginRefusal.Kind.allCases)
+    func `the message of a refusal is cleaned and bounded`(_ kind: PluginRefusal.Kind) throws {
+        let value: JSONValue = [
+            "jsonrpc": "2.0", "id": 1,
+            "error": [
+                "code": -32000, "message": .string(Self.harmful),
+                "data": ["kind": .string(kind.rawValue)],
+            ],
+        ]
+        guard case .refusal(_, let refusal) = try PluginMessage(parsing: value.line.dropLast())
+        else {
+            Issue.record("it is no refusal")
+            return
+        }
+        expectMessage(refusal.message)
+        let error = "\(refusal.error(of: "Odd photos"))"
+        #expect(error.utf8.count <= ServiceText.maximumMessageLength + 100)
+        #expect(ServiceText.line(error) == error)
+    }
+
+    @Test func `faults and reasons of a plugin are cleaned and bounded`() throws {
+        expectMessage(PluginFault(Self.harmful).description)
+        let status = try SessionStatus(
+            PluginReader(["state": "failed", "reason": .string(Self.harmful)], "status"))
+        guard case .failed(let reason, _) = status else {
+            Issue.record("\(status)")
+            return
+        }
+        expectMessage(reason)
+    }
+
     @Test(arguments: [
         "", "{}", "[]", #"{"jsonrpc":"1.0","id":1,"result":1}"#, #"{"jsonrpc":"2.0"}"#,
         #"{"jsonrpc":"2.0","id":[],"result":1}"#, #"{"jsonrpc":"2.0","id":1}"#,

@@ -90,6 +90,23 @@ struct ServiceTextTests {
         #expect(ServiceText.paragraphs(text) == paragraphs)
     }
 
+    /// The cost is bounded by the limit: the functions cut a text before they read it.
+    @Test func `a text is cut before it is read`() {
+        let long = String(repeating: "\u{1b}", count: 7 << 20)
+        #expect(ServiceText.line("a" + long + "b") == "a")
+        #expect(ServiceText.paragraphs("a" + long + "b") == "a")
+        #expect(ServiceText.message("a" + long + "b") == "a")
+        #expect(ServiceText.withoutControls("a" + long).utf8.count == ServiceText.maximumLength)
+        #expect(ServiceText.line(String(repeating: " ", count: 7 << 20) + "b") == nil)
+    }
+
+    @Test func `a message is one line of 1000 bytes`() {
+        let text = "\u{1b}[31mNo\u{202e}\nmore " + String(repeating: "€", count: 1000)
+        let message = ServiceText.message(text)
+        #expect(message?.hasPrefix("[31mNo more €") == true)
+        #expect(980...1000 ~= message?.utf8.count ?? 0)
+    }
+
     @Test(arguments: ["a", "ü", "€", "😀"])
     func `a long text is cut between characters`(character: String) throws {
         for pad in ["", "a", "aa", "aaa"] {

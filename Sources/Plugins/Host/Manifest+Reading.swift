@@ -77,6 +77,9 @@ nonisolated extension Manifest {
         let defaultSource = problems.check("Provider", "DefaultSource", SourceID("")) {
             () throws(ManifestProblem) in
             let source = SourceID(try main.required("DefaultSource"))
+            guard source.text.utf8.count <= 512, ServiceText.line(source.text) == source.text else {
+                throw ManifestProblem("DefaultSource is no text of 512 bytes at most.")
+            }
             guard sources?.contains(where: { $0.matches(source) }) ?? true else {
                 throw ManifestProblem("DefaultSource is none of Sources.")
             }
@@ -356,7 +359,9 @@ nonisolated extension Manifest {
                 description.redirectPort = number
             }
             description.tokenRefusals = try refusals(group)
-            return .oauth2(description, help: group["Help"] ?? "Register an application there.")
+            return .oauth2(
+                description,
+                help: ServiceText.message(group["Help"]) ?? "Register an application there.")
         case "federated":
             return .federated(
                 FederationRules(

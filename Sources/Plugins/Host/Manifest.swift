@@ -111,6 +111,6 @@ nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
 
     /// Makes a problem of a sentence that may quote the manifest.
     init(_ description: String) {
-        self.description = ServiceText.withoutControls(String(description.prefix(1000)))
+        self.description = ServiceText.message(description) ?? ""
     }
 }

@@ -215,11 +215,12 @@ final class PluginConnection {
     /// Puts something that it says into the log, unless that is too much.
     func log(_ level: Logger.Level, _ text: String) {
         guard complaints.note() else { return }
-        guard let line = ServiceText.line(text) else { return }
-        logger.log(level: level, "\(name): \(line.prefix(1000))")
+        guard let line = ServiceText.message(text) else { return }
+        logger.log(level: level, "\(name): \(line)")
     }
 
-    private func takeErrorLine(_ line: String) {
+    private func takeErrorLine(_ text: String) {
+        guard let line = ServiceText.message(text) else { return }
         lastErrorLine = line
         trace.record(.errorLine(line))
         log(.warning, line)

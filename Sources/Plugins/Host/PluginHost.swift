@@ -154,7 +154,8 @@ package final class PluginHost {
         } catch {
             return Installed(
                 path: path, stamp: FileStamps([path]), settings: settings,
-                provider: UnusableProvider(id: id, name: base, reason: error.description),
+                provider: UnusableProvider(
+                    id: id, name: ServiceText.line(base) ?? id, reason: error.description),
                 plugin: nil, problem: error)
         }
     }

@@ -41,10 +41,10 @@ extension RemotePhoto {
         photo.color = try reader.text("color").flatMap { $0.isColor ? $0 : nil }
         photo.blurHash = try reader.text("blur_hash").flatMap { $0.isBlurHash ? $0 : nil }
         photo.focus = try reader.focalPoint("focus")
-        photo.title = ServiceText.line(try reader.text("title"))
-        photo.description = ServiceText.paragraphs(try reader.text("description"))
-        photo.author = ServiceText.line(try reader.text("author"))
-        photo.authorUsername = ServiceText.line(try reader.text("author_username"))
+        photo.title = try reader.line("title")
+        photo.description = try reader.paragraphs("description")
+        photo.author = try reader.line("author")
+        photo.authorUsername = try reader.line("author_username")
         photo.authorURL = try reader.link("author_url", hosts)
         photo.url = try reader.link("url", hosts)
         photo.likes = try reader.count("likes")
@@ -114,7 +114,7 @@ extension Source {
             throw PluginFault("\(reader.path).kind is no kind of source")
         }
         self.init(
-            id: SourceID(id), title: ServiceText.line(try reader.text("title")) ?? id, kind: kind,
+            id: SourceID(id), title: try reader.line("title") ?? id, kind: kind,
             count: try reader.count("count"),
             cover: reader.value["cover"] == nil ? nil : PhotoID(try reader.name("cover")))
     }
@@ -133,9 +133,9 @@ extension Profile {
         try reader.expectObject()
         let username = try reader.name("username")
         self.init(
-            username: username, name: ServiceText.line(try reader.text("name")) ?? username)
-        bio = ServiceText.paragraphs(try reader.text("bio")) ?? ""
-        location = ServiceText.line(try reader.text("location")) ?? ""
+            username: username, name: try reader.line("name") ?? username)
+        bio = try reader.paragraphs("bio") ?? ""
+        location = try reader.line("location") ?? ""
         url = try reader.link("url", hosts) ?? ""
         let avatar = try reader.text("avatar_url").flatMap { WebAddress($0) }
         avatarURL = avatar.flatMap { hosts?.permits($0) == false ? nil : $0.text } ?? ""

@@ -27,7 +27,7 @@ extension SessionStatus {
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
-        let reason = ServiceText.line(try reader.text("reason")) ?? "It gives no reason."
+        let reason = try reader.message("reason") ?? "It gives no reason."
         switch try reader.requiredText("state") {
         case "ready": self = .ready
         case "loading": self = .loading(reason: reason)

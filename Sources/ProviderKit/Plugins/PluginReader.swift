@@ -2,7 +2,10 @@
 package struct PluginFault: Error, Hashable, CustomStringConvertible {
     package let description: String
 
-    package init(_ description: String) { self.description = description }
+    /// - Parameter description: May contain text of the other end. It is cleaned and shortened.
+    package init(_ description: String) {
+        self.description = ServiceText.message(description) ?? ""
+    }
 }
 
 /// Reads the members of an object that somebody else made, and believes nothing.
@@ -33,10 +36,25 @@ package struct PluginReader {
         }
     }
 
+    /// A string as the other end sent it: for values that are checked, and never shown. Text that is shown is read with
+    /// ``line(_:)``, ``paragraphs(_:)`` or ``message(_:)``.
     package func text(_ key: String) throws(PluginFault) -> String? {
         guard let value = value[key] else { return nil }
         guard case .string(let text) = value else { throw wrong(key, value, "a string") }
         return text
+    }
+
+    /// A text on one line; see ``ServiceText/line(_:atMost:)``.
+    func line(_ key: String) throws(PluginFault) -> String? { ServiceText.line(try text(key)) }
+
+    /// A text with its lines; see ``ServiceText/paragraphs(_:)``.
+    func paragraphs(_ key: String) throws(PluginFault) -> String? {
+        ServiceText.paragraphs(try text(key))
+    }
+
+    /// A reason or a message for the log; see ``ServiceText/message(_:)``.
+    func message(_ key: String) throws(PluginFault) -> String? {
+        ServiceText.message(try text(key))
     }
 
     package func requiredText(_ key: String) throws(PluginFault) -> String {

@@ -33,7 +33,8 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     package var code = Code.refused
     /// nil for one that JSON-RPC itself has.
     package var kind: Kind?
-    package var message: String
+    /// One line without control characters, of at most ``ServiceText/maximumMessageLength`` bytes; may be empty.
+    package let message: String
     /// For ``Kind/rateLimited``.
     package var until: Timestamp?
     /// For ``Kind/tooLarge``: how many bytes there may be.
@@ -42,7 +43,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     package init(_ kind: Kind?, _ message: String, code: Int64 = Code.refused) {
         self.code = code
         self.kind = kind
-        self.message = message
+        self.message = ServiceText.message(message) ?? ""
     }
 
     init(_ reader: PluginReader) throws(PluginFault) {
@@ -122,8 +123,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     /// - Parameter name: Who refused, for one who gave no reason that a person would understand.
     /// - Returns: What to throw.
     package func error(of name: String) -> any Error {
-        // Somebody else wrote it: harmless text of one line, and not a long one.
-        let text = ServiceText.line(message).map { String($0.prefix(500)) } ?? ""
+        let text = message
         let sentence = text.isEmpty ? "\(name) gives no reason." : text
         return switch kind {
         case .notFound: ProviderError.notFound(sentence)
