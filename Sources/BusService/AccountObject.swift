@@ -13,6 +13,10 @@ final class AccountObject {
     /// The pages that are being made. Equal calls share one page.
     private var pagesInProgress:
         [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
+    /// The size of the prepared replies, in bytes.
+    var preparedBytes: Int { preparedPages.bytes }
+    /// Called after a prepared reply was stored.
+    var onPageStored: () -> Void = {}
     /// The number of pages that were made so far.
     private(set) var madePageCount = 0
 
@@ -220,6 +224,7 @@ final class AccountObject {
         preparedPages.keep(
             reply, key, askedAt: changes, isWanted: isWanted,
             now: account.hasAgingPages ? account.now : nil)
+        onPageStored()
         return reply
     }
 
@@ -233,4 +238,7 @@ final class AccountObject {
     }
 
     func photosChanged() { preparedPages.changeOfPhotos() }
+
+    /// Discards the prepared replies, to free memory.
+    func discardPreparedReplies() { preparedPages.discardReplies() }
 }

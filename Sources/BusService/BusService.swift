@@ -59,12 +59,23 @@ package final class BusService: EngineObserver {
     /// The name that the service owns on the bus.
     package static let name = ServiceName.bus
 
+    /// Limits the size of the prepared replies of all accounts.
+    private func limitPreparedReplies(keeping account: AccountID) {
+        let sizes = accounts.mapValues(\.preparedBytes)
+        for id in PreparedPageCache.largest(of: sizes, keeping: account) {
+            accounts[id]?.discardPreparedReplies()
+        }
+    }
+
     // MARK: EngineObserver
 
     package func engineChanged() { manager.announceChanges() }
 
     package func accountAdded(_ account: Account) {
         let object = AccountObject(account, engine, watchers)
+        object.onPageStored = { [weak self, id = account.id] in
+            self?.limitPreparedReplies(keeping: id)
+        }
         accounts[account.id] = object
         tree.export(object.exported)
     }

@@ -1,9 +1,10 @@
 internal import DBus
+internal import Engine
 internal import ProviderKit
 
-/// The pages that were asked for lately, marshalled: a widget that asks again gets a copy.
+/// The marshalled replies of the recent pages of an account, which are copied for later callers.
 ///
-/// A value that decides; it keeps a handful, since widgets show the top of few feeds.
+/// A value that decides. It has few pages, because widgets show the first pages of few sources.
 nonisolated struct PreparedPageCache {
     struct Key: Hashable, Sendable {
         let source: SourceID
@@ -25,8 +26,37 @@ nonisolated struct PreparedPageCache {
     /// refreshed. The top of the source is refreshed with each read, if it is old.
     static let retention = Duration.seconds(300)
 
-    /// How many pages of one account are kept.
+    /// The maximum number of pages of an account.
     static let limit = 4
+
+    /// The maximum size of the replies of an account, in bytes. A larger page is not stored.
+    static let maximumBytes = 2 << 20
+
+    /// The maximum size of the replies of all accounts, in bytes.
+    static let maximumTotalBytes = 16 << 20
+
+    /// Chooses the accounts whose replies are discarded to bring the total below its limit: those with the largest sizes.
+    ///
+    /// - Parameters:
+    ///   - sizes: The sizes of the replies.
+    ///   - account: An account that keeps its replies.
+    /// - Returns: The accounts.
+    static func largest(
+        of sizes: [AccountID: Int], keeping account: AccountID
+    ) -> [AccountID] {
+        var excess = sizes.values.reduce(-maximumTotalBytes, +)
+        guard excess > 0 else { return [] }
+        var chosen: [AccountID] = []
+        for (id, size) in sizes.sorted(by: { $0.value > $1.value })
+        where id != account && excess > 0 {
+            excess -= size
+            chosen.append(id)
+        }
+        return chosen
+    }
+
+    /// The size of the replies, in bytes.
+    var bytes: Int { pages.reduce(0) { $0 + ($1.reply?.bytes ?? 0) } }
 
     private var pages: [Kept] = []
     /// Counts the changes. A page that was asked for before one may be older than it.
@@ -48,7 +78,7 @@ nonisolated struct PreparedPageCache {
         return pages[index].reply
     }
 
-    /// Keeps a page, unless something has changed since it was asked for.
+    /// Stores a page, unless something has changed since it was requested, or the page is too large.
     ///
     /// - Parameters:
     ///   - reply: The reply.
@@ -62,7 +92,10 @@ nonisolated struct PreparedPageCache {
     ) {
         guard before == changes else { return }
         let known = pages.firstIndex { $0.key == key }.map { pages.remove(at: $0) }
-        if pages.count >= Self.limit { pages.removeFirst() }
+        guard reply.bytes <= Self.maximumBytes else { return }
+        while pages.count >= Self.limit || bytes + reply.bytes > Self.maximumBytes {
+            pages.removeFirst()
+        }
         pages.append(
             Kept(
                 key: key, reply: reply, isWanted: isWanted || known?.isWanted == true,
@@ -95,6 +128,11 @@ nonisolated struct PreparedPageCache {
     /// Photos of whatever source are other than they were, or gone.
     mutating func changeOfPhotos() {
         changes += 1
+        for index in pages.indices { pages[index].reply = nil }
+    }
+
+    /// Discards the replies, to free memory. The pages that clients read are made again after the next change.
+    mutating func discardReplies() {
         for index in pages.indices { pages[index].reply = nil }
     }
 

@@ -17,17 +17,21 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     /// True if libdbus counts the message among the received ones. Releasing it may make libdbus resume reading, which
     /// it reports to the connection synchronously; it is therefore released on the main queue.
     private let isReceived: Bool
+    /// The number of bytes of a message that was marshalled here; 0 for others.
+    let marshalledBytes: Int
 
     /// Takes ownership of one reference to a message that this process created.
-    init(owning raw: OpaquePointer) {
+    init(owning raw: OpaquePointer, marshalledBytes: Int = 0) {
         self.raw = raw
         isReceived = false
+        self.marshalledBytes = marshalledBytes
     }
 
     /// Takes ownership of one reference to a message that arrived.
     init(receiving raw: OpaquePointer) {
         self.raw = raw
         isReceived = true
+        marshalledBytes = 0
     }
 
     deinit {

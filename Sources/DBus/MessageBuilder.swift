@@ -65,7 +65,8 @@ nonisolated extension BusMessage {
         let signature = Signature(unchecked: signatureText(repeat (each Value).self))
         var builder = MessageBuilder(header, signature)
         for value in repeat each values { try value.encode(into: &builder.encoder) }
-        self.init(owning: try builder.finish())
+        let bytes = builder.encoder.count
+        self.init(owning: try builder.finish(), marshalledBytes: bytes)
     }
 
     /// Marshals a message whose body `encode` appends.

@@ -1,3 +1,4 @@
+import Engine
 import ProviderKit
 import Testing
 
@@ -53,6 +54,39 @@ import Testing
         for count in 1...PreparedPageCache.limit {
             #expect(pages.find(key(count: UInt32(count)), now: now) != nil)
         }
+    }
+
+    @Test func `the replies of an account have 2 MiB at most`() throws {
+        var pages = PreparedPageCache()
+        let text = String(repeating: "x", count: 700 << 10)
+        for count in 1...3 as ClosedRange<UInt32> {
+            pages.keep(try PreparedReply(text), key(count: count), askedAt: 0, isWanted: true)
+            #expect(pages.bytes <= PreparedPageCache.maximumBytes)
+        }
+        #expect(pages.find(key(count: 1), now: now) == nil)
+        #expect(pages.find(key(count: 2), now: now) != nil)
+        #expect(pages.find(key(count: 3), now: now) != nil)
+        let large = try PreparedReply(text, text, text)
+        #expect(large.bytes > PreparedPageCache.maximumBytes)
+        pages.keep(large, key(count: 2), askedAt: 0, isWanted: true)
+        #expect(pages.find(key(count: 2), now: now) == nil)
+        #expect(pages.find(key(count: 3), now: now) != nil)
+        pages.discardReplies()
+        #expect(pages.bytes == 0)
+        #expect(pages.change(of: Self.all) == [key(count: 3)])
+    }
+
+    @Test func `the accounts with the largest replies discard them when all have too much`() {
+        let accounts = (0..<4).map { AccountID(stored: "service_\($0)") }
+        let half = PreparedPageCache.maximumTotalBytes / 2
+        func largest(_ sizes: [Int]) -> [AccountID] {
+            PreparedPageCache.largest(
+                of: Dictionary(uniqueKeysWithValues: zip(accounts, sizes)), keeping: accounts[0])
+        }
+        #expect(largest([half, half, 0, 0]) == [])
+        #expect(largest([half, 3, half, 2]) == [accounts[2]])
+        #expect(largest([half, half, half + 1, half]).count == 2)
+        #expect(largest([4 * half, 1, 2, 3]) == [accounts[3], accounts[2], accounts[1]])
     }
 
     @Test func `a change returns a requested first page once per request`()
