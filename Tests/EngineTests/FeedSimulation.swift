@@ -22,7 +22,7 @@ struct FeedSimulation {
         /// a walk, but not by later ones.
         var isExact: Bool { kind != .counted && !moves }
         /// True if cursors may become stale.
-        var mayBeStale: Bool { kind == .counted || bounds.source < 100 }
+        var mayBeStale: Bool { kind == .counted || bounds.source < 100 || bounds.bytes < 1 << 20 }
     }
 
     static let profiles = [
@@ -35,7 +35,15 @@ struct FeedSimulation {
         Profile(name: "lasting tokens and moves", kind: .lasting, moves: true),
         Profile(name: "counted pages", kind: .counted),
         Profile(name: "counted pages and moves", kind: .counted, moves: true, pins: true),
+        Profile(name: "keys and few bytes", kind: .keyed, bounds: fewBytes),
+        Profile(name: "lasting tokens and few bytes", kind: .lasting, bounds: fewBytes),
+        Profile(name: "counted pages and few bytes", kind: .counted, bounds: fewBytes),
     ]
+
+    /// About 35 photos.
+    private static let fewBytes = FeedTables.Bounds(dead: 6, bytes: 16_000)
+    /// The maximum size of a photo with its entry and its mark.
+    private static let photoBytes = 500
 
     /// One step of a history. Its numbers choose among what there is.
     struct Step: CustomStringConvertible {
@@ -220,8 +228,28 @@ struct FeedSimulation {
             page: page, account: account, part: request.part, isExact: false,
             hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
         let merge = try tables.store(arrival, in: source)
+        try checkBytes()
         if Self.isTraced { try trace(request, page, merge) }
         return merge
+    }
+
+    /// Checks the sums of sizes, and the limit of an account.
+    private func checkBytes() throws {
+        let database = tables.database
+        let sum = try database.first(
+            """
+            SELECT (SELECT coalesce(sum(bytes), 0) FROM photo)
+                + (SELECT coalesce(sum(bytes), 0) FROM entry)
+                + (SELECT coalesce(sum(bytes), 0) FROM mark)
+            """
+        ) { Int($0.integer(0)) }
+        let bytes = try tables.bytes(of: account)
+        guard bytes == sum else {
+            throw Failure(description: "the cache has \(sum ?? 0) bytes, and counts \(bytes)")
+        }
+        guard bytes <= profile.bounds.bytes else {
+            throw Failure(description: "the cache has \(bytes) bytes")
+        }
     }
 
     /// Prints each request and the cache after it, if `IMAGEFEED_TRACE` is set.
@@ -403,6 +431,7 @@ struct FeedSimulation {
             // A list that is longer than the cache may be cannot be shown.
             let count = service.entries.reduce(0) { $0 + $1.photos.count }
             if count + profile.bounds.dead >= profile.bounds.walk { return }
+            if (count + profile.bounds.dead) * Self.photoBytes >= profile.bounds.bytes { return }
             // Without certain positions, another round may be necessary.
             if profile.kind == .keyed, round > 0 { break }
         }

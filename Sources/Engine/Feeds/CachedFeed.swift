@@ -247,7 +247,9 @@ final class CachedFeed {
         let now = owner.now
         let (news, kept) = try await store.run { [account] (tables) throws(StorageError) in
             let news = try tables.heard(of: remote, account, now: now)
-            return (news, try tables.photo(account, remote.photo.id))
+            let kept = try tables.photo(account, remote.photo.id)
+            try tables.limitBytes(of: account, now: now)
+            return (news, kept)
         }
         if let news {
             owner.photosChanged([news.photo])

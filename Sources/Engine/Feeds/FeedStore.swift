@@ -238,5 +238,60 @@ nonisolated struct FeedStore: Sendable {
         CREATE INDEX mark_gap ON mark (source, key) WHERE is_gap;
         CREATE INDEX entry_dead ON entry (source, died) WHERE died < 9223372036854775807;
         """,
+        byteCounts,
     ]
+
+    /// The sizes of rows, about as many bytes as they take in the file, and their sums: for photos by account, for
+    /// entries and marks by source. Triggers keep the sums; `REPLACE` would delete rows without them.
+    private static let byteCounts = """
+        ALTER TABLE photo ADD COLUMN bytes INTEGER GENERATED ALWAYS AS (256 + length(CAST(
+            id || note || coalesce(color, '') || coalesce(blur_hash, '') || coalesce(title, '')
+            || coalesce(description, '') || coalesce(author, '') || coalesce(author_username, '')
+            || coalesce(author_url, '') || coalesce(url, '') || coalesce(media_type, '')
+            || coalesce(thumb, '') || coalesce(small, '') || coalesce(regular, '')
+            || coalesce("full", '') AS BLOB))) VIRTUAL;
+        -- An entry is in two indexes.
+        ALTER TABLE entry ADD COLUMN bytes INTEGER
+            GENERATED ALWAYS AS (64 + 2 * length(CAST(key || photo AS BLOB))) VIRTUAL;
+        ALTER TABLE mark ADD COLUMN bytes INTEGER
+            GENERATED ALWAYS AS (64 + length(CAST(key || token AS BLOB))) VIRTUAL;
+        ALTER TABLE source ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+        UPDATE source SET bytes =
+            coalesce((SELECT sum(entry.bytes) FROM entry WHERE entry.source = source.key), 0)
+            + coalesce((SELECT sum(mark.bytes) FROM mark WHERE mark.source = source.key), 0);
+        CREATE TABLE account_bytes (
+            account TEXT PRIMARY KEY,
+            bytes INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        INSERT INTO account_bytes SELECT account, sum(bytes) FROM photo GROUP BY account;
+        CREATE TRIGGER photo_inserted AFTER INSERT ON photo BEGIN
+            INSERT INTO account_bytes VALUES (NEW.account, NEW.bytes)
+                ON CONFLICT (account) DO UPDATE SET bytes = bytes + excluded.bytes;
+        END;
+        CREATE TRIGGER photo_updated AFTER UPDATE ON photo BEGIN
+            UPDATE account_bytes SET bytes = bytes + NEW.bytes - OLD.bytes
+                WHERE account = NEW.account;
+        END;
+        CREATE TRIGGER photo_deleted AFTER DELETE ON photo BEGIN
+            UPDATE account_bytes SET bytes = bytes - OLD.bytes WHERE account = OLD.account;
+        END;
+        CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER entry_updated AFTER UPDATE OF photo ON entry BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
+            UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
+        END;
+        CREATE TRIGGER mark_inserted AFTER INSERT ON mark BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER mark_updated AFTER UPDATE OF token ON mark BEGIN
+            UPDATE source SET bytes = bytes + NEW.bytes - OLD.bytes WHERE key = NEW.source;
+        END;
+        CREATE TRIGGER mark_deleted AFTER DELETE ON mark BEGIN
+            UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
+        END;
+        """
 }

@@ -1,9 +1,9 @@
 internal import ProviderKit
 internal import Storage
 
-/// The bounds of the cache.
+/// Limits of the number of entries and of the bytes of an account.
 nonisolated extension FeedTables {
-    /// The bounds, which tests of them make small.
+    /// The limits. Tests use smaller ones.
     struct Bounds: Sendable {
         /// The number of entries that a source keeps.
         var source = 10_000
@@ -11,6 +11,8 @@ nonisolated extension FeedTables {
         var walk = 50_000
         /// The number of versions that a source keeps of entries that ended.
         var dead = 2_000
+        /// The number of bytes of an account: of photos, entries and page tokens.
+        var bytes = 64 << 20
     }
 
     /// The number of sources that an account keeps; those that were fetched the longest time ago go first.
@@ -34,6 +36,15 @@ nonisolated extension FeedTables {
             """, [.integer(source), .integer(limit)]
         ) { $0.text(0) }
         guard let lowest else { return nil }
+        return try trim(source, account, toPartOf: lowest, now: now)
+    }
+
+    /// Drops what lies below the part of an entry. A gap takes its place.
+    ///
+    /// - Returns: The key below which entries were dropped; nil if none were.
+    private func trim(
+        _ source: Int64, _ account: AccountID, toPartOf lowest: String, now: Timestamp
+    ) throws(StorageError) -> String? {
         // Only the beginning of a part can become a gap.
         let cut =
             try database.first(
@@ -143,15 +154,120 @@ nonisolated extension FeedTables {
                 LIMIT -1 OFFSET \(Self.sourcesLimit))
             """, [.text(account.text)])
         guard database.changedRows > 0 else { return }
-        try database.query(
-            """
-            DELETE FROM photo WHERE account = ?1 AND \(Self.isOfNoUse) AND id NOT IN (
-                SELECT photo FROM entry WHERE source IN (
-                    SELECT key FROM source WHERE account = ?1))
-            """, [.text(account.text), .null, .integer(now.secondsSince1970)])
+        try forgetUnshownPhotos(of: account, now: now)
     }
 
-    /// What the user likes, or has just unliked, is remembered wherever it is shown.
+    /// Forgets the photos that no source shows.
+    private func forgetUnshownPhotos(
+        of account: AccountID, now: Timestamp
+    ) throws(StorageError) {
+        try database.query(
+            "DELETE FROM photo WHERE account = ?1 AND \(Self.isOfNoUse) AND \(Self.isUnshown)",
+            [.text(account.text), .null, .integer(now.secondsSince1970)])
+    }
+
+    // MARK: Bytes
+
+    /// Brings the size of an account below its limit, if it is over it.
+    ///
+    /// Forgets photos that no source shows, then the lower part of one source, then the other sources, and at last liked
+    /// photos that no source shows. Likes that this program sent stay: their number is bounded by the user.
+    ///
+    /// - Parameters:
+    ///   - account: The account.
+    ///   - source: A source that keeps half of the limit, because it is being read; nil for the one fetched last.
+    ///   - now: The current time.
+    /// - Returns: The key below which entries of the source were dropped; nil if none were.
+    /// - Throws: ``StorageError``.
+    @discardableResult
+    func limitBytes(
+        of account: AccountID, preferring source: Int64? = nil, now: Timestamp
+    ) throws(StorageError) -> String? {
+        guard try bytes(of: account) > bounds.bytes else { return nil }
+        var source = source
+        if source == nil { source = try sources(of: account).last }
+        // With some room below the limit, not every page is over it.
+        let target = bounds.bytes - bounds.bytes / 8
+        try forgetUnshownPhotos(of: account, now: now)
+        var cut: String?
+        if let source, try bytes(of: account) > target,
+            let lowest = try key(of: source, account, after: bounds.bytes / 2)
+        {
+            cut = try trim(source, account, toPartOf: lowest, now: now)
+        }
+        for other in try sources(of: account) where other != source {
+            guard try bytes(of: account) > target else { break }
+            try database.query("DELETE FROM source WHERE key = ?", [.integer(other)])
+            try forgetUnshownPhotos(of: account, now: now)
+        }
+        let excess = try bytes(of: account) - target
+        if excess > 0 { try forgetReportedLikes(of: account, excess) }
+        return cut
+    }
+
+    /// Returns the number of bytes that an account takes.
+    func bytes(of account: AccountID) throws(StorageError) -> Int {
+        try database.first(
+            """
+            SELECT coalesce((SELECT bytes FROM account_bytes WHERE account = ?1), 0)
+                + coalesce((SELECT sum(bytes) FROM source WHERE account = ?1), 0)
+            """, [.text(account.text)]
+        ) { Int($0.integer(0)) } ?? 0
+    }
+
+    /// Returns the key of the entry with which the entries of a source, counted from the top, exceed a number of bytes; nil
+    /// if they do not.
+    private func key(
+        of source: Int64, _ account: AccountID, after bytes: Int
+    ) throws(StorageError) -> String? {
+        try database.first(
+            """
+            SELECT key FROM (
+                SELECT key, sum(size) OVER (ORDER BY key DESC, born ROWS UNBOUNDED PRECEDING) AS total
+                FROM (
+                    SELECT key, born, entry.bytes + coalesce(photo.bytes, 0)
+                        + coalesce((SELECT bytes FROM mark
+                            WHERE mark.source = ?1 AND mark.key = entry.key), 0) AS size
+                    FROM entry LEFT JOIN photo ON photo.account = ?2 AND photo.id = entry.photo
+                    WHERE entry.source = ?1))
+            WHERE total > ?3 ORDER BY key DESC LIMIT 1
+            """, [.integer(source), .text(account.text), .integer(bytes)]
+        ) { $0.text(0) }
+    }
+
+    /// Returns the sources of an account, the one that was fetched the longest time ago first.
+    private func sources(of account: AccountID) throws(StorageError) -> [Int64] {
+        var sources: [Int64] = []
+        try database.query(
+            "SELECT key FROM source WHERE account = ? ORDER BY fetched, key", [.text(account.text)]
+        ) { row throws(StorageError) in sources.append(row.integer(0)) }
+        return sources
+    }
+
+    /// Forgets photos that no source shows and that only the service has reported as liked, as many as have a number of
+    /// bytes.
+    private func forgetReportedLikes(
+        of account: AccountID, _ bytes: Int
+    ) throws(StorageError) {
+        try database.query(
+            """
+            DELETE FROM photo WHERE account = ?1 AND id IN (
+                SELECT id FROM (
+                    SELECT id, sum(bytes) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - bytes AS above
+                    FROM photo WHERE account = ?1 AND is_liked AND like_confirmed = 0
+                        AND \(Self.isUnshown))
+                WHERE above < ?2)
+            """, [.text(account.text), .integer(bytes)])
+    }
+
+    /// True for a photo of the account `?1` that no source shows.
+    private static let isUnshown = """
+        id NOT IN (SELECT photo FROM entry WHERE died = \(never) AND source IN (
+            SELECT key FROM source WHERE account = ?1))
+        """
+
+    /// True for a photo that is not liked, and was not unliked a moment ago: lists that contain the photo may still show
+    /// it as liked. Liked photos stay for the number of likes; ``limitBytes(of:preferring:now:)`` bounds them.
     private static let isOfNoUse =
         "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 }

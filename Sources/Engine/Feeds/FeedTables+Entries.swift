@@ -91,7 +91,11 @@ nonisolated extension FeedTables {
         _ photo: PhotoID, at key: String, _ source: Int64, born: Int64
     ) throws(StorageError) {
         try database.query(
-            "INSERT OR REPLACE INTO entry (source, key, born, photo) VALUES (?, ?, ?, ?)",
+            """
+            INSERT INTO entry (source, key, born, photo) VALUES (?, ?, ?, ?)
+            ON CONFLICT (source, key, born) DO UPDATE
+                SET photo = excluded.photo, died = excluded.died
+            """,
             [.integer(source), .text(key), .integer(born), .text(photo.text)])
     }
 
@@ -162,8 +166,11 @@ nonisolated extension FeedTables {
     func setMark(_ source: Int64, _ part: Part) throws(StorageError) {
         try database.query(
             """
-            INSERT OR REPLACE INTO mark (source, key, token, told, is_gap, born, fetched)
+            INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
             VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (source, key) DO UPDATE SET token = excluded.token,
+                told = excluded.told, is_gap = excluded.is_gap, born = excluded.born,
+                fetched = excluded.fetched, doubted = excluded.doubted
             """,
             [
                 .integer(source), .text(part.key), .text(part.token),

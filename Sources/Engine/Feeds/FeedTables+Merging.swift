@@ -159,9 +159,12 @@ nonisolated extension FeedTables {
         let gone = try sweep(change.killed, arrival.account, now: arrival.now)
         if source.isKeyed == true { change.merge.removed = gone }
         try forgetDead(source.key)
-        let cut = try trim(
-            source.key, arrival.account, to: arrival.part == nil ? bounds.source : bounds.walk,
-            now: arrival.now)
+        let limit = arrival.part == nil ? bounds.source : bounds.walk
+        let cuts = [
+            try trim(source.key, arrival.account, to: limit, now: arrival.now),
+            try limitBytes(of: arrival.account, preferring: source.key, now: arrival.now),
+        ]
+        let cut = cuts.compactMap { $0 }.max()
         // A walk that is longer than the cache may be ends.
         if let cut, let part = arrival.part, part.key <= cut { change.merge.isLost = true }
         return change.merge

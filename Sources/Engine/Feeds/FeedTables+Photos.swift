@@ -28,6 +28,13 @@ nonisolated extension FeedTables {
         """
     static let photoColumnCount: Int32 = 25
 
+    /// The columns of ``photoColumns`` after the ID.
+    private static let changingColumns = photoColumns.split { ", \n".contains($0) }.dropFirst()
+        .joined(separator: ", ")
+    /// The values of ``changingColumns`` of a row that conflicts with another one.
+    private static let newValues = changingColumns.split(separator: ", ")
+        .map { "excluded.\($0)" }.joined(separator: ", ")
+
     static func photo(_ row: borrowing Row) -> CachedPhoto {
         var photo = Photo(id: PhotoID(row.text(0)))
         photo.created = row.optionalInteger(1).map(Timestamp.init(secondsSince1970:))
@@ -152,8 +159,10 @@ nonisolated extension FeedTables {
         let images = cached.remote.images
         try database.query(
             """
-            INSERT OR REPLACE INTO photo VALUES
-                (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO photo (account, id, \(Self.changingColumns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (account, id) DO UPDATE
+                SET (\(Self.changingColumns)) = (\(Self.newValues))
             """,
             [
                 .text(account.text), .text(photo.id.text),

@@ -118,7 +118,7 @@ nonisolated struct FeedTables {
 
     /// Forgets all of an account.
     func forget(_ account: AccountID) throws(StorageError) {
-        for table in ["photo", "source", "listed_source", "profile"] {
+        for table in ["photo", "source", "listed_source", "profile", "account_bytes"] {
             try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
         }
     }
