@@ -160,28 +160,40 @@ nonisolated package struct AccountStore: Sendable {
     /// Stores the default source of a provider, for the time when the provider is not installed.
     func saveDefaultSource(_ source: SourceID, of provider: String) async throws {
         try await database.run { database in
-            try Self.write(source, forKey: Self.defaultSourcePrefix + provider, to: database)
+            try Self.write(source.text, forKey: Self.defaultSourcePrefix + provider, to: database)
         }
     }
 
     private static func write(
-        _ source: SourceID, forKey key: String, to database: Database
+        _ value: String, forKey key: String, to database: Database
     ) throws(StorageError) {
         try database.query(
-            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(source.text)])
+            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key), .text(value)])
     }
 
+    /// Reads the settings whose keys begin with a prefix, by the rest of their keys.
+    private static func settings(
+        withPrefix prefix: String, in database: Database
+    ) throws(StorageError) -> [String: String] {
+        var settings: [String: String] = [:]
+        try database.query(
+            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
+            [.text(prefix)]
+        ) { row throws(StorageError) in
+            settings[String(row.text(0).dropFirst(prefix.count))] = row.text(1)
+        }
+        return settings
+    }
+
+    private static let defaultAccountKey = "default_account"
     private static let defaultSourcePrefix = "default_source:"
 
     /// Stores the recipients of the token of an account.
     func saveTokenRecipients(_ recipients: Set<String>, of id: AccountID) async throws {
         try await database.run { database in
-            try database.query(
-                "INSERT OR REPLACE INTO setting VALUES (?, ?)",
-                [
-                    .text(Self.recipientsPrefix + id.text),
-                    .text(recipients.sorted().joined(separator: "\n")),
-                ])
+            try Self.write(
+                recipients.sorted().joined(separator: "\n"),
+                forKey: Self.recipientsPrefix + id.text, to: database)
         }
     }
 
@@ -214,8 +226,7 @@ nonisolated package struct AccountStore: Sendable {
     }
 
     private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
-        try database.query(
-            "INSERT OR REPLACE INTO setting VALUES ('default_account', ?)", [.text(id?.text ?? "")])
+        try write(id?.text ?? "", forKey: defaultAccountKey, to: database)
     }
 
     private static func read(_ database: Database) throws(StorageError) -> Contents {
@@ -234,28 +245,20 @@ nonisolated package struct AccountStore: Sendable {
                     label: row.text(4), isLoggedIn: row.integer(5) != 0,
                     defaultSource: row.isNull(6) ? nil : SourceID(row.text(6))))
         }
-        let id = try database.first("SELECT value FROM setting WHERE key = 'default_account'") {
-            $0.text(0)
-        }
+        let id = try database.first(
+            "SELECT value FROM setting WHERE key = ?", [.text(defaultAccountKey)]
+        ) { $0.text(0) }
         try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
             row throws(StorageError) in
             contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
                 PhotoID(row.text(1)))
         }
-        try database.query(
-            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
-            [.text(defaultSourcePrefix)]
-        ) { row throws(StorageError) in
-            let provider = String(row.text(0).dropFirst(defaultSourcePrefix.count))
-            contents.defaultSources[provider] = SourceID(row.text(1))
+        for (provider, source) in try settings(withPrefix: defaultSourcePrefix, in: database) {
+            contents.defaultSources[provider] = SourceID(source)
         }
-        try database.query(
-            "SELECT key, value FROM setting WHERE substr(key, 1, length(?1)) = ?1",
-            [.text(recipientsPrefix)]
-        ) { row throws(StorageError) in
-            let account = AccountID(stored: String(row.text(0).dropFirst(recipientsPrefix.count)))
-            contents.tokenRecipients[account] = Set(
-                row.text(1).split(separator: "\n").map(String.init))
+        for (account, recipients) in try settings(withPrefix: recipientsPrefix, in: database) {
+            contents.tokenRecipients[AccountID(stored: account)] = Set(
+                recipients.split(separator: "\n").map(String.init))
         }
         contents.defaultAccount = id.flatMap { $0.isEmpty ? nil : AccountID(stored: $0) }
         return contents

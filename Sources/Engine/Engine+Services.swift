@@ -27,9 +27,7 @@ extension Engine {
             },
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
-                self?.revoke(
-                    token, of: account.provider, at: server, user: account.identity,
-                    with: endpoint)
+                self?.revoke(token, of: account, with: endpoint)
             }
         ) { [weak self, weak account] token in
             guard let self, let account else { throw CancellationError() }
@@ -89,10 +87,7 @@ extension Engine {
             // A token of OAuth contains its client if the provider is not installed any more.
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
-                self?.revoke(
-                    token, of: account.provider, at: account.identity.server,
-                    user: account.identity,
-                    with: endpoint)
+                self?.revoke(token, of: account, with: endpoint)
             }
         ) { _ in throw OAuthError.noRefreshToken }
         let client = AuthorizedClient(ports.http, credentials, description)
