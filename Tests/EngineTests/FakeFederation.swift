@@ -2,6 +2,8 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
+@testable import Engine
+
 /// Servers in memory that applications make themselves known to. Its network is ``answer(_:)``.
 final class FakeFederation: FederatedLogin {
     struct State: Sendable {
@@ -80,6 +82,41 @@ final class FakeFederation: FederatedLogin {
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
         FakeServiceSession(Observed(FakeService.State()))
     }
+
+    // MARK: Logins
+
+    /// Makes an engine whose only provider is this one, and whose network is ``answer(_:)``.
+    @MainActor
+    func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        let fixture = try EngineFixture(directory, providers: [self])
+        fixture.world.http.answer.update { $0 = { try self.answer($0) } }
+        return fixture
+    }
+
+    /// Starts a manual login.
+    @MainActor
+    func start(
+        _ fixture: EngineFixture, at server: String? = "one.example", for account: Account? = nil
+    ) throws -> Login {
+        var options = LoginOptions()
+        options.server = server
+        options.account = account
+        options.isManual = true
+        return try fixture.engine.logins.start("federation", options)
+    }
+
+    /// Logs the user of ``State/username`` in.
+    @MainActor
+    func logIn(
+        _ fixture: EngineFixture, at server: String? = "one.example", for account: Account? = nil
+    ) async throws -> Account {
+        let login = try start(fixture, at: server, for: account)
+        await login.prepared()
+        try login.submit("code")
+        return try await login.wait()
+    }
+
+    // MARK: Servers
 
     /// What the servers answer.
     func answer(_ request: HTTPRequest) throws -> HTTPResponse {

@@ -9,43 +9,23 @@ import Testing
 struct FederationTests {
     private let federation = FakeFederation()
 
-    private func fixture() throws -> EngineFixture {
-        let fixture = try EngineFixture(providers: [federation])
-        let federation = federation
-        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
-        return fixture
-    }
-
-    private func start(
-        _ fixture: EngineFixture, _ server: String?, for account: Account? = nil
-    ) throws -> Login {
-        var options = LoginOptions()
-        options.server = server
-        options.account = account
-        options.isManual = true
-        return try fixture.engine.logins.start("federation", options)
-    }
-
-    /// Logs somebody in, with a code that is pasted.
+    /// Logs a user in with a pasted code.
     private func logIn(
         _ fixture: EngineFixture, _ username: String, _ server: String?,
         for account: Account? = nil
     ) async throws -> Account {
         federation.state.update { $0.username = username }
-        let login = try start(fixture, server, for: account)
-        await login.prepared()
-        try login.submit("code")
-        return try await login.wait()
+        return try await federation.logIn(fixture, at: server, for: account)
     }
 
     @Test func `a login that fails without an account names the server, and leads there again`()
         async throws
     {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update {
             $0.discoveryError = ProviderError.failed("One.example is of no use.")
         }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         #expect(login.server == "one.example")
         let board = fixture.world.board
         let number = try await board.showing("One.example is of no use.")
@@ -62,8 +42,8 @@ struct FederationTests {
     }
 
     @Test func `a login asks the server first, then says where to go`() async throws {
-        let fixture = try fixture()
-        let login = try start(fixture, "One.Example")
+        let fixture = try federation.fixture()
+        let login = try federation.start(fixture, at: "One.Example")
         #expect(login.authorizationURL.isEmpty)
         #expect(throws: EngineError.self) { try login.submit("code") }
         await login.prepared()
@@ -82,9 +62,9 @@ struct FederationTests {
     }
 
     @Test func `the application makes itself known to each server once`() async throws {
-        let fixture = try fixture()
-        let first = try start(fixture, "one.example")
-        let second = try start(fixture, "one.example")
+        let fixture = try federation.fixture()
+        let first = try federation.start(fixture, at: "one.example")
+        let second = try federation.start(fixture, at: "one.example")
         await first.prepared()
         await second.prepared()
         #expect(federation.state.value.registrations == 1)
@@ -99,22 +79,22 @@ struct FederationTests {
 
     @Test func `a server that has forgotten it, or wants other things, is told anew`() async throws
     {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         _ = try await logIn(fixture, "ada", "one.example")
         federation.state.update { $0.clients = [:] }
         _ = try await logIn(fixture, "ada", "one.example")
         #expect(federation.state.value.registrations == 2)
         federation.state.update { $0.scopes = ["read", "write"] }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         await login.prepared()
         #expect(federation.state.value.registrations == 3)
         #expect(login.authorizationURL.contains("scope=read%20write"))
     }
 
     @Test func `where no code is shown the browser's address is pasted`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.showsCode = false }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         await login.prepared()
         #expect(login.authorizationURL.contains("redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback"))
         let request = try #require(fixture.world.http.requests.value.first)
@@ -125,19 +105,21 @@ struct FederationTests {
     }
 
     @Test func `a server has to be named, and be the account's`() async throws {
-        let fixture = try fixture()
-        #expect(throws: EngineError.self) { try start(fixture, nil) }
-        #expect(throws: ProviderError.self) { try start(fixture, "nonsense") }
+        let fixture = try federation.fixture()
+        #expect(throws: EngineError.self) { try federation.start(fixture, at: nil) }
+        #expect(throws: ProviderError.self) { try federation.start(fixture, at: "nonsense") }
         let ada = try await logIn(fixture, "ada", "one.example")
-        #expect(throws: EngineError.self) { try start(fixture, "two.example", for: ada) }
+        #expect(throws: EngineError.self) {
+            try federation.start(fixture, at: "two.example", for: ada)
+        }
         #expect(fixture.engine.isConfigured(federation))
     }
 
     @Test func `a server that is something else fails the login`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let error = ProviderError.notSupported("one.example is something else.")
         federation.state.update { $0.discoveryError = error }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         await #expect(throws: error) { _ = try await login.wait() }
         await login.prepared()
         #expect(login.authorizationURL.isEmpty)
@@ -145,9 +127,9 @@ struct FederationTests {
     }
 
     @Test func `without a keyring no server is told anything`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         fixture.world.secrets.state.update { $0.error = .unavailable("No keyring.") }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
             _ = try await login.wait()
         }
@@ -155,8 +137,8 @@ struct FederationTests {
     }
 
     @Test func `a login that is cancelled while the server is asked leaves nothing`() async throws {
-        let fixture = try fixture()
-        let login = try start(fixture, "one.example")
+        let fixture = try federation.fixture()
+        let login = try federation.start(fixture, at: "one.example")
         await login.cancelAndWait()
         #expect(login.state == .cancelled)
         await #expect(throws: EngineError.self) { _ = try await login.wait() }
@@ -165,9 +147,9 @@ struct FederationTests {
 
     @Test(arguments: [false, true])
     func `a discovery that took too long registers no client`(isCancelled: Bool) async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
-        let login = try start(fixture, "one.example")
+        let login = try federation.start(fixture, at: "one.example")
         _ = try await fixture.world.clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
         }
@@ -189,7 +171,7 @@ struct FederationTests {
     }
 
     @Test func `a token that an account has is not given back for another login`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
         let ada = try await logIn(fixture, "ada", "one.example")
         let bob = try await logIn(fixture, "bob", "two.example")
@@ -202,7 +184,7 @@ struct FederationTests {
     }
 
     @Test func `a token is given back at its server`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         try await fixture.engine.logOut(ada)
         try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
@@ -210,7 +192,7 @@ struct FederationTests {
     }
 
     @Test func `who logs in again from a notice gets the address that comes later`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         let opened = fixture.world.opened.value
@@ -220,7 +202,7 @@ struct FederationTests {
     }
 
     @Test func `a server that has gone by then is told of`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")

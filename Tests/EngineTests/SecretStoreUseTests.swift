@@ -10,39 +10,18 @@ import Testing
 struct SecretStoreUseTests {
     private let federation = FakeFederation()
 
-    private func fixture() throws -> EngineFixture {
-        let fixture = try EngineFixture(providers: [federation])
-        let federation = federation
-        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
-        return fixture
-    }
-
-    private func start(_ fixture: EngineFixture) throws -> Login {
-        var options = LoginOptions()
-        options.server = "one.example"
-        options.isManual = true
-        return try fixture.engine.logins.start("federation", options)
-    }
-
-    private func logIn(_ fixture: EngineFixture) async throws -> Account {
-        let login = try start(fixture)
-        await login.prepared()
-        try login.submit("code")
-        return try await login.wait()
-    }
-
     // MARK: Logins
 
     @Test func `the time in a prompt does not count as time of the server`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
-        let ada = try await logIn(fixture)
+        let ada = try await federation.logIn(fixture)
         try await fixture.engine.logOut(ada)
         secrets.update {
             $0.lockedKeys = [.server("one.example", of: "federation")]
             $0.holdsPrompts = true
         }
-        let login = try start(fixture)
+        let login = try federation.start(fixture)
         try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
         fixture.world.clock.advance(by: .seconds(100))
         secrets.update { $0.holdsPrompts = false }
@@ -53,9 +32,9 @@ struct SecretStoreUseTests {
     }
 
     @Test func `the rest of the discovery time is left for the registration`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
-        let login = try start(fixture)
+        let login = try federation.start(fixture)
         let clock = fixture.world.clock
         _ = try await clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
@@ -82,13 +61,13 @@ struct SecretStoreUseTests {
     }
 
     @Test func `cancelling a login ends its prompt, and does not wait for it`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
         secrets.update {
             $0.isLocked = true
             $0.holdsPrompts = true
         }
-        let login = try start(fixture)
+        let login = try federation.start(fixture)
         try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
         login.cancel()
         #expect(login.state == .cancelled)
@@ -98,9 +77,9 @@ struct SecretStoreUseTests {
     }
 
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
-        let login = try start(fixture)
+        let login = try federation.start(fixture)
         login.cancel()
         #expect(login.state == .cancelled)
         await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
@@ -113,11 +92,11 @@ struct SecretStoreUseTests {
     }
 
     @Test func `an account uses the token of its login without reading it`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
-        let ada = try await logIn(fixture)
+        let ada = try await federation.logIn(fixture)
         try await fixture.engine.logOut(ada)
-        #expect(try await logIn(fixture) === ada)
+        #expect(try await federation.logIn(fixture) === ada)
         // The login itself looks for a token to revoke.
         let lookUps = secrets.value.lookUps.count
         _ = try await ada.remote?.credentials.accessToken()
@@ -129,9 +108,9 @@ struct SecretStoreUseTests {
     @Test func `a renewed token that is not stored survives the restart of its session`()
         async throws
     {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
-        let ada = try await logIn(fixture)
+        let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
         let renewed = OAuthToken(
             accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
@@ -146,29 +125,29 @@ struct SecretStoreUseTests {
     }
 
     @Test func `a login replaces a token that was locked`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
-        let ada = try await logIn(fixture)
+        let ada = try await federation.logIn(fixture)
         secrets.update { $0.lockedKeys = [.account(ada.id.text)] }
-        #expect(try await logIn(fixture) === ada)
+        #expect(try await federation.logIn(fixture) === ada)
         #expect(secrets.value.prompts == 1)
     }
 
     @Test func `the connection is kept while a login or an account needs it`() async throws {
-        let fixture = try fixture()
+        let fixture = try federation.fixture()
         let secrets = fixture.world.secrets.state
         #expect(!secrets.value.isConnectionKept)
-        let login = try start(fixture)
+        let login = try federation.start(fixture)
         #expect(secrets.value.isConnectionKept)
         await login.cancelAndWait()
         #expect(!secrets.value.isConnectionKept)
-        let ada = try await logIn(fixture)
+        let ada = try await federation.logIn(fixture)
         #expect(secrets.value.isConnectionKept)
         fixture.engine.restartSessions(of: "federation")
         #expect(secrets.value.isConnectionKept)
         try await fixture.engine.logOut(ada)
         #expect(!secrets.value.isConnectionKept)
-        #expect(try await logIn(fixture) === ada)
+        #expect(try await federation.logIn(fixture) === ada)
         try await fixture.engine.remove(ada)
         #expect(!secrets.value.isConnectionKept)
     }

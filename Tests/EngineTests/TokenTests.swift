@@ -12,10 +12,7 @@ struct TokenTests {
     private let federation = FakeFederation()
 
     private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        let fixture = try EngineFixture(directory, providers: [federation])
-        let federation = federation
-        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
-        return fixture
+        try federation.fixture(directory)
     }
 
     private func start(
@@ -26,11 +23,7 @@ struct TokenTests {
             state.username = username
             state.userID = username
         }
-        var options = LoginOptions()
-        options.server = server
-        options.account = account
-        options.isManual = true
-        let login = try fixture.engine.logins.start("federation", options)
+        let login = try federation.start(fixture, at: server, for: account)
         await login.prepared()
         return login
     }

@@ -11,10 +11,7 @@ struct UserIDTests {
     private let federation = FakeFederation()
 
     private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        let fixture = try EngineFixture(directory, providers: [federation])
-        let federation = federation
-        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
-        return fixture
+        try federation.fixture(directory)
     }
 
     /// Logs a user in at a server.
@@ -26,14 +23,7 @@ struct UserIDTests {
             state.username = username
             state.userID = userID
         }
-        var options = LoginOptions()
-        options.server = server
-        options.account = account
-        options.isManual = true
-        let login = try fixture.engine.logins.start("federation", options)
-        await login.prepared()
-        try login.submit("code")
-        return try await login.wait()
+        return try await federation.logIn(fixture, at: server, for: account)
     }
 
     @Test(arguments: [false, true])
