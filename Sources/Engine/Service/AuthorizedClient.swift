@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// An HTTP client that carries an account's token to the service that gave it, and to nobody else.
+/// An HTTP client that sends the token of an account to the service that issued it, and to no other host.
 nonisolated struct AuthorizedClient: HTTPClient {
     let base: any HTTPClient
     let tokens: any AccessTokens
@@ -8,15 +8,15 @@ nonisolated struct AuthorizedClient: HTTPClient {
     let origins: Set<String>
     /// The answers that refuse a token.
     let refusals: [TokenRefusal]
-    /// Whether the service itself lies on loopback, and may name addresses there.
+    /// True if the service is on loopback, and may name addresses there.
     let allowsLoopback: Bool
-    /// Where the token stands in a request.
+    /// The header field that contains the token.
     private let tokenField: String
 
     /// - Parameters:
-    ///   - base: Asks.
-    ///   - tokens: Where tokens come from.
-    ///   - description: Of the service; nil where nobody is to be shown a token.
+    ///   - base: Sends the requests.
+    ///   - tokens: The source of tokens.
+    ///   - description: The description of the service; nil if no host gets a token.
     init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: OAuthDescription?) {
         self.base = base
         self.tokens = tokens
@@ -28,9 +28,9 @@ nonisolated struct AuthorizedClient: HTTPClient {
     }
 
     /// - Parameters:
-    ///   - base: Asks.
-    ///   - tokens: Where the key comes from.
-    ///   - description: Of the service that gave it.
+    ///   - base: Sends the requests.
+    ///   - tokens: The source of the key.
+    ///   - description: The description of the service that issued it.
     init(_ base: any HTTPClient, _ tokens: any AccessTokens, _ description: KeyDescription) {
         self.base = base
         self.tokens = tokens
@@ -46,7 +46,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
         try await authorized(request) { request in
             var response = try await base.send(request)
             response.sentSecret = request.token
-            // A refusal of the token, a rate limit or a missing photo there is none at the service.
+            // A refused token, a rate limit or a missing photo at another server says nothing about the service.
             if !response.isSuccess, Self.leftOrigin(response, request), request.token != nil {
                 let host = WebAddress(response.url)?.host ?? "another server"
                 throw HTTPError.failed(
@@ -65,7 +65,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
         }
     }
 
-    /// Asks with the token where it belongs; once more with a new one if it is refused.
+    /// Sends a request with the token if its origin may get the token, and once more with a renewed token if that is
+    /// refused.
     private func authorized(
         _ request: HTTPRequest, _ ask: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
@@ -114,25 +115,25 @@ nonisolated struct AuthorizedClient: HTTPClient {
         }
     }
 
-    /// How much of a body is looked at for what tells a refusal, in bytes.
+    /// The number of bytes of a body that are searched for the text of a refusal.
     private static let lookedAt = 4096
 }
 
-/// Where access tokens come from.
+/// A source of access tokens.
 nonisolated protocol AccessTokens: Sendable {
-    /// The token, renewed if it is about to expire.
+    /// Returns the token, which is renewed first if it is about to expire.
     @MainActor func accessToken() async throws -> Secret
 
-    /// A token in the place of one that the service has just refused.
+    /// Returns a token in place of one that the service has refused.
     ///
-    /// - Throws: ``ProviderError/unauthorized`` when there is none: somebody has to log in again.
+    /// - Throws: ``ProviderError/unauthorized`` if there is none: a new login is required.
     @MainActor func renew(insteadOf refused: Secret) async throws -> Secret
 
-    /// Takes note that the service refuses a token that it has just given.
+    /// Records that the service refused a token that it has just issued.
     @MainActor func refused(_ token: Secret)
 }
 
-/// The token of a login that has not become an account yet.
+/// The token of a login in progress.
 nonisolated struct FixedToken: AccessTokens {
     let token: Secret
 

@@ -2,15 +2,17 @@ internal import OAuth
 internal import ProviderKit
 internal import Quoting
 
-/// The token of an account: read from the secret store when it is first needed, renewed before it expires
-/// or when it is refused, by one at a time.
+/// The token of an account.
+///
+/// It is read from the secret store at its first use, and renewed before it expires or if it is refused. One renewal
+/// runs at a time.
 @MainActor
 final class Credentials: AccessTokens {
-    /// What stands in the way of using the token.
+    /// The reason why the token cannot be used.
     nonisolated enum Trouble: Hashable {
         /// The secret store is locked, is missing or does not work.
         case locked(SecretStoreError)
-        /// Somebody has to log in again.
+        /// A new login is required.
         case needsLogin(reason: String)
     }
 
@@ -19,7 +21,7 @@ final class Credentials: AccessTokens {
     }
 
     private let key: SecretKey
-    /// Whether there is a token at all; where there is none, nothing is asked of the secret store.
+    /// True if the account has a token. Otherwise the secret store is not used.
     private let isNeeded: Bool
     /// The keys of the secrets that ``endpoint`` may read.
     private let clientKeys: [SecretKey]
@@ -29,30 +31,29 @@ final class Credentials: AccessTokens {
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let currentClient: () async -> TokenClient?
     private let revoke: (OAuthToken, TokenEndpoint?) -> Void
-    /// Whether logging in again makes the application known that the service does not know.
+    /// True if a new login registers the client again that the service does not know any more.
     private let registersItself: Bool
     private let now: () -> Timestamp
-    /// Told when ``trouble`` changes.
+    /// Receives changes of ``trouble``.
     weak var owner: (any CredentialsOwner)?
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
     private var renewing: Task<OAuthToken, any Error>?
-    /// A renewed token that the secret store has not taken: the one that it has is no good any more.
+    /// A renewed token that could not be stored. The stored one is not valid any more.
     private var unsaved: OAuthToken?
     /// The reason why the stored token must not be used; nil if it may.
     private var loginReason: String?
-    /// Nobody is logged in any more, or is about to be: nothing is stored.
+    /// True after a logout: nothing is stored any more.
     private var isDiscarded = false
 
     /// - Parameters:
-    ///   - account: Whose token it is.
-    ///   - label: What a person calls it in a keyring manager.
-    ///   - secrets: Where it is kept.
+    ///   - account: The account.
+    ///   - label: The text that a keyring manager shows for the token.
+    ///   - secrets: The store of the token.
     ///   - clientKeys: The keys of the secrets that `endpoint` reads.
-    ///   - registersItself: Whether logging in again makes the application known that the service does not
-    ///     know (any more).
-    ///   - isNeeded: Whether the account has a token at all.
-    ///   - now: The time.
+    ///   - registersItself: True if a new login registers the client again that the service does not know any more.
+    ///   - isNeeded: True if the account has a token.
+    ///   - now: Returns the current time.
     ///   - currentClient: Returns the client to store with a token that was stored without one.
     ///   - revoke: Revokes a token in the background, at an endpoint if there is one already.
     ///   - endpoint: Makes the endpoint at which a token is renewed. Called when that is necessary: it may read the
@@ -97,7 +98,7 @@ final class Credentials: AccessTokens {
         try await load()
     }
 
-    /// Reads the token, if it was not read yet. Never prompts.
+    /// Reads the token unless it is in memory. Never prompts.
     @discardableResult
     func load() async throws -> OAuthToken {
         if let token { return token }
@@ -120,7 +121,7 @@ final class Credentials: AccessTokens {
         }
         do {
             let stored = try await secrets.lookUp(key, unlocking: false)
-            // A login may have brought a newer one meanwhile.
+            // A login may have stored a newer one meanwhile.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {
                 trouble = .needsLogin(reason: "The token is not in the keyring; log in again.")
@@ -151,7 +152,7 @@ final class Credentials: AccessTokens {
     /// The token in memory; nil if there is none.
     var held: HeldToken? { token.map { HeldToken(token: $0, isSaved: unsaved == nil) } }
 
-    /// Takes over the token of a login that has just stored it.
+    /// Uses the token that a login has stored.
     func adopt(_ token: OAuthToken) {
         self.token = token
         unsaved = nil
@@ -160,21 +161,21 @@ final class Credentials: AccessTokens {
         trouble = nil
     }
 
-    /// Takes over the token of the previous session, unless a login is required.
+    /// Uses the token of the previous session, unless a login is required.
     func resume(with held: HeldToken) {
         guard loginReason == nil else { return }
         token = held.token
         unsaved = held.isSaved ? nil : held.token
     }
 
-    /// Stores what could not be stored before. Never prompts.
+    /// Stores a token that could not be stored before. Never prompts.
     func saveAgain() async {
         if let unsaved { await save(unsaved) }
     }
 
-    /// Stores a token that was renewed; one that cannot be stored now is kept for another time.
+    /// Stores a renewed token. If that fails, the token stays in ``unsaved``.
     private func save(_ token: OAuthToken) async {
-        // It counts if logging out should fail.
+        // It is stored if the logout fails.
         guard !isDiscarded else { return unsaved = token }
         // One caller at a time tries.
         unsaved = nil
@@ -183,9 +184,9 @@ final class Credentials: AccessTokens {
             guard isDiscarded else { return }
             try? await secrets.delete(key)
         } catch {
-            // Kept in memory: the service knows no other now.
+            // The token stays in memory, because the service accepts no other one.
         }
-        // Unless a login has brought another meanwhile, or somebody has logged out.
+        // A login may have replaced the token meanwhile, or a logout removed it.
         if self.token?.accessToken.matches(token.accessToken) == true { unsaved = token }
     }
 
@@ -199,7 +200,7 @@ final class Credentials: AccessTokens {
         do {
             return try await renewed(token).accessToken
         } catch {
-            // It is early still: the old one does for now.
+            // The old token is still valid.
             let isValid = token.expires.map { now() < $0 } ?? true
             guard isValid, trouble == nil else { throw error }
             return token.accessToken
@@ -208,13 +209,13 @@ final class Credentials: AccessTokens {
 
     func renew(insteadOf refused: Secret) async throws -> Secret {
         let token = try await load()
-        // Somebody else was faster.
+        // Another caller has renewed it.
         guard token.accessToken.matches(refused) else { return token.accessToken }
         return try await renewed(token).accessToken
     }
 
     func refused(_ refused: Secret) {
-        // A login may have brought another one meanwhile.
+        // A login may have replaced it meanwhile.
         guard let token, token.accessToken.matches(refused) else { return }
         trouble = .needsLogin(
             reason: "The service does not accept the token any more; log in again.")
@@ -252,7 +253,7 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// What a login has brought while another token was being renewed.
+    /// Returns the token of a login during the renewal of another token; nil if there was none.
     private func newer(than token: OAuthToken) -> OAuthToken? {
         guard let current = self.token, !current.accessToken.matches(token.accessToken) else {
             return nil
@@ -260,7 +261,7 @@ final class Credentials: AccessTokens {
         return current
     }
 
-    /// What a refusal to renew a token means to those who wanted to use it.
+    /// Returns the error for callers if a token cannot be renewed.
     private func refusal(of token: OAuthToken, _ error: OAuthError) -> ProviderError {
         switch error {
         // Services name the refusal of a refresh token differently, some `invalid_request`. Only a new
@@ -282,11 +283,11 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// Whether this may be the token that is kept: some services give the same one to each login.
+    /// Returns true if the account has this token, or may have it: some services issue the same token to each login.
     func mayHold(_ token: OAuthToken) async -> Bool {
         guard !isDiscarded else { return false }
         guard let known = try? await load() else {
-            // What a locked keyring holds nobody can tell.
+            // The contents of a locked keyring are not known.
             if case .locked = trouble { return true }
             return false
         }
@@ -295,7 +296,7 @@ final class Credentials: AccessTokens {
 
     // MARK: Logging out
 
-    /// Unlocks what ``discard()`` needs, because of an action of the user. May prompt.
+    /// Unlocks the secrets that ``discard()`` needs, because of an action of the user. May prompt.
     ///
     /// Denied access is no obstacle: the token can be deleted without having been read.
     func unlockToDiscard() async throws {
@@ -307,15 +308,15 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// Deletes the token, and revokes it as far as possible. The keyring may want that confirmed.
+    /// Deletes the token, and revokes it as far as possible. The keyring may prompt for a confirmation.
     ///
-    /// - Throws: ``SecretStoreError`` when it cannot be deleted; it is then still there.
+    /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
     func discard() async throws {
         guard isNeeded else { return }
         _ = try? await load()
-        // First: afterwards the keyring may not give the client secret any more.
+        // Before the deletion: afterwards the keyring may deny the client secret.
         let endpoint = await tokenEndpoint()
-        // First: a renewal that is under way must not store its token afterwards.
+        // Before the deletion: a renewal in progress must not store its token afterwards.
         isDiscarded = true
         do {
             try await secrets.delete(key)
@@ -348,7 +349,7 @@ final class Credentials: AccessTokens {
     }
 }
 
-/// Whose token it is.
+/// The owner of credentials.
 protocol CredentialsOwner: AnyObject {
     func credentialsChanged()
 }

@@ -1,49 +1,49 @@
 internal import ProviderKit
 
-/// What an account that is logged in gets its photos from.
+/// The source of the photos of an account that is logged in.
 protocol PhotoService: AnyObject {
     /// The session that the provider made.
     var session: any Session { get }
-    /// How the account is doing.
+    /// The state of the account.
     var state: AccountState { get }
 
-    /// One page, as ``FeedSession/page(_:after:count:)`` describes it.
+    /// Returns a page; see ``FeedSession/page(_:after:count:)``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
     func photo(_ id: PhotoID) async throws -> Photo
     func sources() async throws -> [Source]
     func hasSource(_ id: SourceID) async throws -> Bool
     func refresh(_ source: SourceID) async throws -> Int
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
-    /// The caller closes the descriptor.
+    /// Opens an image. The caller closes the descriptor.
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
-    /// The best there is of a photo that exists; it is not fetched yet.
+    /// Returns the largest image of a photo that exists. The image is not fetched yet.
     func original(_ photo: PhotoID) async throws -> Original
-    /// nil where nobody says.
+    /// Returns the profile of the user; nil if the provider has no profiles.
     func profile() async throws -> Profile?
 
-    /// Takes note of what the session tells about itself.
+    /// Records the status that the session reports.
     func note(_ status: SessionStatus)
     func note(_ limit: RateLimit)
 
-    /// Begins what goes on in the background.
+    /// Starts the background work.
     func start()
-    /// Ends everything. What is under way still gets its answer.
+    /// Ends the background work. Calls in progress are completed.
     func close()
 }
 
-/// A provider that has its photos at hand and keeps their order itself.
+/// The service of a provider that stores its photos and their order itself.
 final class DirectService: PhotoService {
     let session: any Session
     private(set) var state = AccountState.loading(reason: "The account is being opened.")
-    /// How many photos the user likes, where the session keeps likes.
+    /// The number of photos that the user likes, if the session stores likes.
     var likeCount = 0
     private let name: String
-    /// One like at a time.
+    /// Runs one like at a time.
     private let changes = ChangeQueue()
 
     /// - Parameters:
-    ///   - session: What the provider made.
-    ///   - name: What a person calls the provider.
+    ///   - session: The session that the provider made.
+    ///   - name: The name of the provider, as shown to the user.
     init(_ session: any Session, name: String) {
         self.session = session
         self.name = name
@@ -78,16 +78,16 @@ final class DirectService: PhotoService {
         try await (session as? any ProfileSession)?.profile()
     }
 
-    /// The session, if it keeps likes.
+    /// The session, if it stores likes.
     var likes: (any LikeSession)? { session as? any LikeSession }
 
-    /// Likes what is not liked, or the other way round.
+    /// Likes or unlikes a photo.
     ///
     /// - Parameters:
     ///   - id: The photo.
-    ///   - wanted: What is wanted, of what is so.
-    /// - Returns: Whether the photo is liked now, and what that has changed.
-    /// - Throws: What the session throws; ``EngineError/notSupported(_:)`` if it keeps no likes.
+    ///   - wanted: Returns the new liked state for the current one.
+    /// - Returns: The liked state, and the changes.
+    /// - Throws: The error of the session; ``EngineError/notSupported(_:)`` if it stores no likes.
     func setLiked(
         _ id: PhotoID, _ wanted: @escaping (Bool) -> Bool
     ) async throws -> (isLiked: Bool, change: LikeChange?) {

@@ -18,7 +18,7 @@ extension RemoteService {
         return try await patiently { [self] in
             let cached = try await feed.photo(photo)
             let key = try await located(cached, .full)
-            // Through the cache, which looks at an image before anybody gets it.
+            // The image cache checks an image before a client gets it.
             return Original(
                 open: { [self] in try await open(key, progress: $0) },
                 count: { try await feed.countDownload(cached) })
@@ -34,7 +34,7 @@ extension RemoteService {
         let feed = try photos()
         let start = ContinuousClock.now
         let known = try await feed.knownPhoto(photo)
-        // The usual case, without a timer.
+        // The frequent case needs no timer.
         if let known, !known.remote.images.isEmpty {
             return (try key(known, size), ImageStore.timeLimit)
         }
@@ -46,7 +46,8 @@ extension RemoteService {
         return (key, max(rest, .seconds(1)))
     }
 
-    /// Where an image is: as the service told along with the photo, or as it says when it is asked for it.
+    /// Returns the address of an image: the one that came with the photo, or the one that the service returns on
+    /// request.
     private func located(
         _ cached: CachedPhoto, _ size: ImageSize
     ) async throws -> ImageStore.Key {
@@ -56,11 +57,11 @@ extension RemoteService {
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }
 
-    /// Who fetches images; nil where they lie open on the web.
+    /// The HTTP client that fetches images; nil if they are public.
     private var imageClient: (any HTTPClient)? { (session as? any RemoteImages)?.imageClient }
 
     private func key(_ cached: CachedPhoto, _ size: ImageSize) throws -> ImageStore.Key {
-        // What is missing is served by the next larger one, and the largest by what there is.
+        // A missing size is replaced by the next larger one, or else by the largest one.
         let sizes = ImageSize.allCases
         let index = sizes.firstIndex(of: size) ?? 0
         let choices = sizes[index...] + sizes[..<index].reversed()

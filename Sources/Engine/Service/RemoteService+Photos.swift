@@ -1,11 +1,11 @@
 internal import ProviderKit
 
-// The photos of an account, and what is on its way about them.
+// The photos of an account, with its pending likes.
 extension RemoteService {
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let feed = try photos()
         return try await patiently { [self] in
-            // What is on its way shows from the first page on.
+            // Pending likes are shown from the first page on.
             try? await likes?.load()
             let page = try await settled {
                 try await feed.page(source, after: cursor, count: count)
@@ -22,8 +22,8 @@ extension RemoteService {
         }
     }
 
-    /// Reads something anew of which a like was settled while it was read: it may not say so, and what is on its
-    /// way does not any more.
+    /// Repeats a read during which a like was confirmed or refused: the result may be from before, and the like is not
+    /// pending any more.
     private func settled<Value>(_ read: () async throws -> Value) async throws -> Value {
         while true {
             let before = likes?.settled
@@ -51,7 +51,7 @@ extension RemoteService {
         return feed
     }
 
-    /// A photo as the user is to see it.
+    /// Returns the photo with its pending like.
     func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
 
     func patiently<Value: Sendable>(

@@ -2,10 +2,10 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 
-// Who the user of an account is.
+// The profile of the user of an account.
 extension RemoteService {
-    /// Shows the profile as it was, and asks for it again: that tells as well whether the service is there and
-    /// takes the token.
+    /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
+    /// the token.
     func bringProfile() async {
         let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.profile(account)
@@ -13,7 +13,7 @@ extension RemoteService {
         if let (profile, _) = kept ?? nil {
             await count(profile)
             var profile = profile
-            // The file may have been deleted with the rest of the images.
+            // The image cache may have been deleted.
             if await !stores.images.unreadable([profile.avatar]).isEmpty { profile.avatar = "" }
             owner?.profileKnown(profile)
         }
@@ -21,7 +21,7 @@ extension RemoteService {
         await probe()
     }
 
-    /// Whether it was asked for so lately that it is not asked for again.
+    /// True if the profile was fetched less than ``profileFreshness`` ago.
     var isProfileYoung: Bool {
         profileFetched.map { $0 <= now && now < $0 + Self.profileFreshness } ?? false
     }
@@ -48,7 +48,7 @@ extension RemoteService {
         return profile
     }
 
-    /// Stores the profile. Without room on the disk it can still be shown.
+    /// Stores the profile. Best effort: on a full disk, it is shown without being stored.
     private func store(_ profile: Profile) async {
         let now = now
         try? await stores.feeds.run { [account] (tables) throws(StorageError) in
@@ -78,8 +78,8 @@ extension RemoteService {
         }
     }
 
-    /// The path of the picture of a person, fetched if need be; empty where there is none. Without its picture
-    /// it is a profile still.
+    /// Returns the path of the avatar, and fetches it if necessary. The path is empty if there is no avatar or the
+    /// fetch fails.
     func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
         let key = ImageStore.Key(
@@ -87,7 +87,7 @@ extension RemoteService {
         return (try? await image(key)) ?? ""
     }
 
-    /// Asks the service how many photos the user likes, and takes its word for it.
+    /// Fetches the number of likes, which then replaces the number that was counted here.
     func countAgain() async {
         try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.trustLikeCount(account)

@@ -2,11 +2,11 @@ internal import OAuth
 internal import ProviderKit
 internal import Storage
 
-/// An account at a service of the network: its credentials, how the service is doing, its photos and likes.
+/// The remote service of an account: its credentials, service health, photos and likes.
 final class RemoteService: PhotoService {
-    /// How young a profile is that is not asked for again, unless somebody has logged in.
+    /// The age up to which a profile is not fetched again, unless the user has logged in.
     static let profileFreshness = Duration.seconds(180)
-    /// How long a client waits for something that has to be asked for.
+    /// The time limit of a call that sends requests.
     static let patience = Duration.seconds(18)
     /// The time limit after which a profile is shown without its avatar.
     static let avatarTimeout = Duration.seconds(3)
@@ -17,7 +17,7 @@ final class RemoteService: PhotoService {
     private(set) var rateLimit: RateLimit?
     /// The time at which ``rateLimit`` was received.
     private var rateLimitReceived = Timestamp(secondsSince1970: 0)
-    /// When the next try by itself will be.
+    /// The time of the next retry; nil if none is planned.
     private(set) var retryAt: Timestamp?
     let account: AccountID
     /// The host of its requests. Accounts of one provider at one host share probes.
@@ -29,23 +29,23 @@ final class RemoteService: PhotoService {
     let allowsLoopback: Bool
     private var health = ServiceHealth()
     private var isLoading = true
-    /// Why the session says that it cannot work.
+    /// The reason and the remedy that the session reported for its failure.
     private var brokenSession: (reason: String, remedy: Remedy?)?
     private var retry: Task<Void, Never>?
     var isClosed = false
-    /// Whether what still comes in is not to be kept.
+    /// True after a logout: later responses are not stored.
     var isForgotten = false
-    /// Whether the service is to be asked who the user is.
+    /// True if the profile has to be fetched.
     var isProfileDue = true
-    /// Whether its word counts for how many photos the user likes, once all that is left to send is sent.
+    /// True if the number of likes has to be fetched once no like is pending.
     private var isCountDue = false
-    /// When it was asked last, and has answered.
+    /// The time of the last profile that the service sent.
     var profileFetched: Timestamp?
     /// The number of profiles that the service sent.
     var profileAnswers = 0
     /// The requests for the profile in progress. They continue after the time limit of a call.
     let profileRequests = SingleFlight<AccountID, Profile>()
-    /// Waits for the day on which a service without likes is asked again.
+    /// The timer of the next request that checks if a service without likes offers them again.
     private var daily: (due: Timestamp, task: Task<Void, Never>)?
     /// The calls in progress. A logout ends them.
     let calls = CallGroup()
@@ -53,14 +53,14 @@ final class RemoteService: PhotoService {
     private(set) var likes: Likes?
 
     /// - Parameters:
-    ///   - account: Whose it is.
-    ///   - session: What the provider made.
-    ///   - credentials: What the session's requests carry.
-    ///   - ports: The world.
-    ///   - stores: Where things are kept.
+    ///   - account: The account.
+    ///   - session: The session that the provider made.
+    ///   - credentials: The credentials of the requests of the session.
+    ///   - ports: The external dependencies.
+    ///   - stores: The stores of remote accounts.
     ///   - probeTarget: The host of its requests. Accounts of one provider at one host share probes.
-    ///   - allowsLoopback: Whether the service may name addresses on loopback.
-    ///   - owner: Told what happens.
+    ///   - allowsLoopback: True if the service may name addresses on loopback.
+    ///   - owner: Receives changes.
     init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
         _ ports: EnginePorts, _ stores: RemoteStores, probeTarget: HostProbes.Target,
@@ -81,7 +81,7 @@ final class RemoteService: PhotoService {
         likes = Likes(remote, feed, stores.likes(of: account), owner: self)
     }
 
-    // MARK: How it is doing
+    // MARK: State
 
     var state: AccountState {
         if let brokenSession {
@@ -102,12 +102,13 @@ final class RemoteService: PhotoService {
         return isLoading ? .loading(reason: "The account is being opened.") : .ready
     }
 
-    /// How many photos the user likes: what the service says and what was settled since, else what is known.
+    /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
+    /// else the number of cached photos that are liked.
     var likeCount = 0
 
     func start() {
         Task {
-            // What goes wrong with them, the state tells.
+            // The state shows their errors.
             try? await likes?.load()
             _ = try? await credentials.load()
             isLoading = false
@@ -125,15 +126,15 @@ final class RemoteService: PhotoService {
         daily?.task.cancel()
         likes?.close()
         session.close()
-        // They hold us as long as something of theirs is under way.
+        // Breaks the retain cycle, which lasts as long as they have tasks in progress.
         likes = nil
         feed = nil
     }
 
-    /// Has the keyring unlocked, because of something the user did.
+    /// Unlocks the keyring because of an action of the user.
     func unlock() async throws { try await credentials.unlock() }
 
-    /// Whether this may be the token that the account has already.
+    /// Returns true if the account has this token, or may have it.
     func mayHold(_ token: OAuthToken) async -> Bool { await credentials.mayHold(token) }
 
     /// Returns the token of the account.
@@ -141,14 +142,14 @@ final class RemoteService: PhotoService {
     /// - Throws: ``ProviderError/unauthorized`` if there is none; ``SecretStoreError``.
     func storedToken() async throws -> OAuthToken { try await credentials.load() }
 
-    /// Takes over the token of a login that has just stored it.
+    /// Uses the token that a login has stored.
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
         isProfileDue = true
         Task { await goOn() }
     }
 
-    /// Tries again what failed for a reason that may be over: the network is back, the keyring unlocked.
+    /// Repeats failed requests after their cause may have ended: the network is back, or the keyring is unlocked.
     func tryAgain() {
         guard !isClosed else { return }
         Task { await credentials.saveAgain() }
@@ -165,7 +166,7 @@ final class RemoteService: PhotoService {
         }
     }
 
-    /// Goes on after the machine has slept, and the pauses with it.
+    /// Continues after a suspend of the machine, which also suspended the timers.
     func resumed() {
         guard retry != nil else { return tryAgain() }
         cancelRetry()
@@ -174,11 +175,11 @@ final class RemoteService: PhotoService {
         tryAgain()
     }
 
-    /// Does what is left to do, when the service may be asked again.
+    /// Sends the requests that are left once the service may be used again.
     private func goOn() async {
         if health.wantsRetry || isProfileDue {
             await probe()
-            // Nothing else would go through either; there will be another try.
+            // Other requests would fail, too; a retry is planned.
             guard !health.wantsRetry else { return }
         }
         feed?.tryAgain()
@@ -186,19 +187,19 @@ final class RemoteService: PhotoService {
         likes?.send()
     }
 
-    /// Asks who the user is, to see whether the service is there and takes the token.
+    /// Fetches the profile, to check if the service is available and accepts the token.
     func probe() async {
         let verdict = await stores.probes.probe(probeTarget) { [weak self] in
-            // By the time it is our turn, we may have asked.
+            // Another request may have had a result meanwhile.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
             do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
             return .fine
         }
-        // Another account may have found out.
+        // The result may be that of another account.
         if case .unreachable = verdict { note(verdict) }
     }
 
-    /// Nothing may be asked before `until`.
+    /// Sends no request before `until`.
     func limit(until: Timestamp?) {
         health.note(.rateLimited(until: until), now: now)
         scheduleRetry()
@@ -240,24 +241,24 @@ final class RemoteService: PhotoService {
         scheduleRetry()
         let trouble = health.trouble(now: now)
         if trouble != before || retryAt != retryBefore { owner?.serviceChanged() }
-        // What was queued goes out with the first answer.
+        // Pending requests are sent after the first response.
         if before != nil, trouble == nil {
             feed?.tryAgain()
             likes?.send()
         }
     }
 
-    /// Sets out for the next try by itself, if one makes sense.
+    /// Sets the timer of the next retry, if one is necessary.
     private func scheduleRetry() {
         let halts = likes?.halts ?? 0
         let pause: Duration
-        // Without a token there is nothing to try: whoever brings it back says so.
+        // Without a token, a retry is useless. A new token starts the requests again.
         if isClosed || credentials.trouble != nil {
             return cancelRetry()
         } else if case .rateLimited(let until) = health.trouble(now: now) {
             pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
         } else if health.wantsRetry || halts > 0 {
-            // Whoever asks meanwhile does not put it off.
+            // Requests of callers do not delay it.
             guard retry == nil else { return }
             pause = health.pause(afterAtLeast: halts, jitter: Double.random(in: 0...1))
         } else {
@@ -271,7 +272,7 @@ final class RemoteService: PhotoService {
         }
     }
 
-    /// Sets out for the next time that a service without likes is asked whether it has some.
+    /// Sets the timer of the next request that checks if a service without likes offers them again.
     private func scheduleQuestion() {
         let due = isClosed ? nil : likes?.nextQuestion
         guard due != daily?.due else { return }
@@ -297,12 +298,12 @@ final class RemoteService: PhotoService {
     }
 
     private func tryByItself() async {
-        // Not to be cancelled by what it finds out.
+        // The result must not cancel this task.
         retry = nil
         retryAt = nil
         health.noteTry()
         likes?.noteTry()
-        // Whatever the clock on the wall says.
+        // The system clock may have been set meanwhile.
         health.rateLimitEnded()
         owner?.serviceChanged()
         await goOn()
@@ -310,23 +311,23 @@ final class RemoteService: PhotoService {
 
     // MARK: Logging out
 
-    /// Unlocks the token, so that it can be revoked and deleted. May prompt.
+    /// Unlocks the token for its revocation and deletion. May prompt.
     func unlockToForget() async throws { try await credentials.unlockToDiscard() }
 
-    /// Forgets the token without the keyring.
+    /// Forgets the token without using the keyring.
     func abandonToken() async { await credentials.abandon() }
 
     /// Deletes the token.
     ///
-    /// - Throws: ``SecretStoreError`` when it cannot be deleted. Then nothing has changed.
+    /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
     func discardToken() async throws { try await credentials.discard() }
 
     /// The error of the calls that a logout ends.
     static let loggedOutError = EngineError.needsLogin("The account was logged out meanwhile.")
 
-    /// Deletes all else that is kept; the service is of no use afterwards.
+    /// Deletes all other data of the account. The service cannot be used afterwards.
     func forget() async throws {
-        // What still comes in must not be kept after what there is was deleted.
+        // Responses that arrive later must not be stored after the deletion.
         isForgotten = true
         calls.end(Self.loggedOutError)
         feed?.cancelRequests()
@@ -337,7 +338,7 @@ final class RemoteService: PhotoService {
     }
 }
 
-// MARK: - What its parts tell
+// MARK: - Events
 
 extension RemoteService: LikesOwner, CredentialsOwner {
     var now: Timestamp { ports.now() }
@@ -356,7 +357,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             do {
                 value = try await body()
             } catch HTTPError.tooLarge {
-                // Nobody asked for that much.
+                // A response of the API is never that large.
                 throw ProviderError.failed("The service answered without an end; try again later.")
             }
             note(.fine)

@@ -1,13 +1,13 @@
 internal import ProviderKit
 
-/// Whose service it is: the account.
+/// The account of a remote service.
 protocol RemoteServiceOwner: AnyObject {
-    /// Whether nothing is to be fetched that nobody asks for.
+    /// True if only requests of clients may use the network.
     var savesData: Bool { get }
 
-    /// State, reason, rate limit or the time of the next try may have changed.
+    /// The state, its reason, the rate limit or the time of the next retry may have changed.
     func serviceChanged()
-    /// The service asks this application to leave it alone.
+    /// The service limits requests until a time.
     func rateLimited(until: Timestamp?)
     func profileKnown(_ profile: Profile)
     /// The service reported the user of the token.

@@ -1,19 +1,19 @@
 internal import ProviderKit
 
-/// How a service has been answering lately, and when it may be asked again.
+/// The recent results of requests to a service, and the time of the next retry.
 ///
-/// A value that decides: the clock, the timers and the requests are its owner's.
+/// This type only decides; its owner has the clock, the timers and the requests.
 nonisolated struct ServiceHealth {
-    /// How many failures in a row make an account `failed`.
+    /// The number of consecutive failures after which an account is `failed`.
     static let failureLimit = 3
-    /// The pauses between tries while the service cannot be reached: the first, and the longest.
+    /// The first and the longest pause between retries.
     static let pauses: ClosedRange<Duration> = .seconds(5) ... .seconds(900)
-    /// How long a service is left alone that does not say how long it wants to be.
+    /// The pause after a rate limit without a time.
     static let defaultRateLimitPause = Duration.seconds(900)
-    /// How long a service is left alone at most; what lies further off was a mistake, or the clock was set.
+    /// The longest pause after a rate limit. A later time is an error, or the clock was set.
     static let longestRateLimitPause = Duration.seconds(86_400)
 
-    /// What stands in the way of asking.
+    /// The reason why the service is not available.
     enum Trouble: Hashable {
         case offline(reason: String)
         case failing(reason: String)
@@ -23,16 +23,16 @@ nonisolated struct ServiceHealth {
     private var unreachable: String?
     private var failures: (count: Int, reason: String)?
     private var rateLimitedUntil: Timestamp?
-    /// How often it was tried to get through again, the failure at the beginning included.
+    /// The number of attempts since the last success: the first failure and the retries.
     private var tries = 0
 
-    /// What an answer, or the lack of one, says about the service.
+    /// The result of a request, as far as it concerns the service.
     enum Verdict: Hashable {
         case fine
         case unreachable(String)
         case failed(String)
         case rateLimited(until: Timestamp?)
-        /// Nothing: the request never got there, or was taken back.
+        /// No result: the request was not sent, or was cancelled.
         case none
 
         init(_ error: any Error) {
@@ -44,14 +44,14 @@ nonisolated struct ServiceHealth {
                 case ProviderError.failed(let reason): .failed(reason)
                 case ProviderError.rateLimited(let until): .rateLimited(until: until)
                 case ProviderError.unauthorized, is EngineError, is CancellationError: .none
-                // A refusal is an answer, too.
+                // A refusal is a response.
                 case is ProviderError: .fine
                 default: .none
                 }
         }
     }
 
-    /// Takes note of how a request went.
+    /// Records the result of a request.
     mutating func note(_ verdict: Verdict, now: Timestamp) {
         switch verdict {
         case .fine:
@@ -74,16 +74,15 @@ nonisolated struct ServiceHealth {
         }
     }
 
-    /// Takes note of a try by itself: if it fails, too, the next one is further away. What callers ask for
-    /// meanwhile does not count.
+    /// Records a retry, which makes the next pause longer. Requests of callers do not count.
     mutating func noteTry() {
         if tries > 0 { tries += 1 }
     }
 
-    /// Takes note that the pause a rate limit asked for is over, by a clock that nobody sets.
+    /// Records that the pause of a rate limit ended, by a monotonic clock.
     mutating func rateLimitEnded() { rateLimitedUntil = nil }
 
-    /// What keeps the service from being of use at the moment; nil if nothing does.
+    /// Returns the reason why the service is not available; nil if it is.
     func trouble(now: Timestamp) -> Trouble? {
         if let rateLimitedUntil, now < rateLimitedUntil,
             rateLimitedUntil <= now + Self.longestRateLimitPause
@@ -97,20 +96,20 @@ nonisolated struct ServiceHealth {
         return nil
     }
 
-    /// How long to wait before the next try by itself, after the last one failed.
+    /// Returns the pause before the next retry.
     ///
-    /// Doubles with each try, and differs by a fifth, so that not everybody comes back at once.
+    /// The pause doubles with each attempt. A random fifth prevents that all accounts retry at the same time.
     ///
     /// - Parameters:
-    ///   - count: How often something else has failed in a row, if that is more often.
-    ///   - jitter: 0 to 1.
-    /// - Returns: 5 seconds to 15 minutes, and a fifth more or less.
+    ///   - count: A minimum for the number of attempts.
+    ///   - jitter: A random number from 0 to 1.
+    /// - Returns: 5 seconds to 15 minutes, plus or minus a fifth.
     func pause(afterAtLeast count: Int = 0, jitter: Double) -> Duration {
         let doublings = min(max(tries - 1, count - 1, 0), 16)
         let pause = min(Self.pauses.lowerBound * (1 << doublings), Self.pauses.upperBound)
         return pause * (0.8 + 0.4 * jitter)
     }
 
-    /// Whether a try by itself makes sense: the last one found nobody, or trouble.
+    /// True if a retry is necessary, because the last request failed.
     var wantsRetry: Bool { tries > 0 }
 }
