@@ -35,7 +35,8 @@ nonisolated struct PreparedPageCache {
     /// The maximum size of the replies of all accounts, in bytes.
     static let maximumTotalBytes = 16 << 20
 
-    /// Chooses the accounts whose replies are discarded to bring the total below its limit: those with the largest sizes.
+    /// Chooses the accounts whose replies are discarded to bring the total below its limit: those with the largest
+    /// sizes.
     ///
     /// - Parameters:
     ///   - sizes: The sizes of the replies.

@@ -7,7 +7,8 @@ nonisolated extension FeedTables {
     struct Bounds: Sendable {
         /// The number of entries that a source keeps.
         var source = 10_000
-        /// The number of entries to which a walk that goes on below may extend a source, until its top is fetched again.
+        /// The number of entries to which a walk that goes on below may extend a source, until its top is fetched
+        /// again.
         var walk = 50_000
         /// The number of versions that a source keeps of entries that ended.
         var dead = 2_000
@@ -170,8 +171,8 @@ nonisolated extension FeedTables {
 
     /// Brings the size of an account below its limit, if it is over it.
     ///
-    /// Forgets photos that no source shows, then the lower part of one source, then the other sources, and at last liked
-    /// photos that no source shows. Likes that this program sent stay: their number is bounded by the user.
+    /// Forgets photos that no source shows, then the lower part of one source, then the other sources, and at last
+    /// liked photos that no source shows. Likes that this program sent stay: their number is bounded by the user.
     ///
     /// - Parameters:
     ///   - account: The account.
@@ -215,8 +216,8 @@ nonisolated extension FeedTables {
         ) { Int($0.integer(0)) } ?? 0
     }
 
-    /// Returns the key of the entry with which the entries of a source, counted from the top, exceed a number of bytes; nil
-    /// if they do not.
+    /// Returns the key of the entry with which the entries of a source, counted from the top, exceed a number of bytes;
+    /// nil if they do not.
     private func key(
         of source: Int64, _ account: AccountID, after bytes: Int
     ) throws(StorageError) -> String? {
@@ -266,8 +267,8 @@ nonisolated extension FeedTables {
             SELECT key FROM source WHERE account = ?1))
         """
 
-    /// True for a photo that is not liked, and was not unliked a moment ago: lists that contain the photo may still show
-    /// it as liked. Liked photos stay for the number of likes; ``limitBytes(of:preferring:now:)`` bounds them.
+    /// True for a photo that is not liked, and was not unliked a moment ago: lists that contain the photo may still
+    /// show it as liked. Liked photos stay for the number of likes; ``limitBytes(of:preferring:now:)`` bounds them.
     private static let isOfNoUse =
         "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 }
