@@ -128,8 +128,10 @@ struct NetworkTests {
         fixture.engine.start()
         let accounts = fixture.engine.accounts
         try #require(accounts.map(\.provider.info.id) == services.map(\.info.id))
-        for (service, account) in zip(services, accounts) {
+        for service in services {
             try await service.state.wait { $0.requests.contains("profile") ? true : nil }
+        }
+        for (service, account) in zip(services, accounts) {
             service.state.update { $0.error = HTTPError.unreachable("no network") }
             _ = try? await account.refreshFeed("")
             #expect(account.state != .ready)
