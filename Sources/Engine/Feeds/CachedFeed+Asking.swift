@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-// What is asked of the service, and what becomes of its answers.
+// The requests to the service, and the merge of their responses.
 extension CachedFeed {
     func fetchTop(_ source: SourceID) async throws -> FeedTables.Merge {
         if !tops.isRunning(source) { activity.recordAttempt(source, now: owner.now) }
@@ -28,7 +28,7 @@ extension CachedFeed {
         gap.placeLasts = session.hasStablePageTokens
         gap.isDoubtful = isOld(gap.told) && !session.hasStablePageTokens
         if gap.isDoubtful, isOld(state.fetched) {
-            // What has arrived since then would be taken for what is down there.
+            // Photos that arrived above since then would be taken for photos of the gap.
             _ = try await fetchTop(source)
         }
         let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
@@ -43,7 +43,7 @@ extension CachedFeed {
     ) async throws {
         var part = part
         part.placeLasts = session.hasStablePageTokens
-        // What has arrived or left above since the token was told has moved the rest.
+        // Photos that arrived or left above since the token was given have moved the rest.
         part.isDoubtful =
             !session.hasStablePageTokens && (isOld(part.told) || part.told < state.fetched)
         _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
@@ -72,7 +72,7 @@ extension CachedFeed {
         return merge
     }
 
-    /// A page of the service, and those after it as long as there is nothing to show on them.
+    /// Fetches a page of the service, and the following ones while they have no photos.
     private func pageWithPhotos(
         _ source: SourceID, from place: String?
     ) async throws -> RemotePage {
@@ -89,7 +89,7 @@ extension CachedFeed {
         return try await owner.ask { [session] in
             let page = try await session.fetchPage(source, from: place)
             let count = page.photos.count
-            // All that is known further down would be dropped for it. What cannot be shown is counted, too.
+            // The merge would drop all photos below. Photos that cannot be shown are counted, too.
             if place == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
                 throw ProviderError.failed(
                     "The service gave \(count) photos of \(total) and no more; try again later.")
@@ -98,7 +98,7 @@ extension CachedFeed {
         }
     }
 
-    /// The photos that the user likes: at the service, and here alone where it offers no likes (any more).
+    /// Fetches a page of the photos that the user likes, with the local likes if the service offers no likes.
     private func fetchLikes(from place: String?) async throws -> RemotePage {
         guard let likesSource else { return RemotePage([]) }
         var page: RemotePage
@@ -114,7 +114,7 @@ extension CachedFeed {
         guard place == nil else { return page }
         var photos: [RemotePhoto] = []
         for wish in local where wish.isWanted {
-            // One that cannot be had now is left out for now.
+            // A photo that cannot be fetched is left out.
             if let photo = try? await photo(wish.photo) { photos.append(photo.remote) }
         }
         page.photos = photos + page.photos
@@ -134,9 +134,9 @@ extension CachedFeed {
         if !merge.likeChanges.isEmpty { await tellRelikes(merge.likeChanges, in: source) }
     }
 
-    /// Brings the liked photos into step with what the service says of photos elsewhere.
+    /// Updates the likes source after the service reported other likes in another source.
     func tellRelikes(_ photos: [Photo], in source: SourceID? = nil) async {
-        // Of what counts here alone, it knows nothing.
+        // The service does not know local likes.
         let local = Set((owner.localLikes ?? []).map(\.photo))
         let photos = photos.filter { !local.contains($0.id) }
         guard !photos.isEmpty else { return }

@@ -2,26 +2,26 @@ internal import ProviderKit
 internal import Quoting
 internal import Storage
 
-/// The photos of an account at a remote service: what is known is served at once, what is not is asked for,
-/// and what is old is asked for again behind the answer.
+/// The photos of a remote account. Cached photos are served at once and refreshed in the background if they are old;
+/// other photos are fetched.
 final class CachedFeed {
     /// The age from which the top of a source is refreshed when it is read.
     static let freshness = SourceActivity.freshness
-    /// How many pages of a service one page of ours is put together from at most.
+    /// The maximum number of pages of the service for one page of a client.
     static let fillLimit = 8
     /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
     static let retryPause = SourceActivity.retryPause
-    /// How old the list of sources may be before it is asked for again.
+    /// The age from which the list of sources is refreshed.
     static let sourcesFreshness = Duration.seconds(3600)
 
     let account: AccountID
     let session: any RemoteFeed
     let store: FeedStore
     let owner: any CachedFeedOwner
-    /// How old the place of a gap may be before it is doubted.
+    /// The age from which the position of a page token is not certain.
     static let placeFreshness = Duration.seconds(600)
 
-    /// Counts the tops that were asked for.
+    /// The number of fetched tops.
     var answers = 0
     let tops = SingleFlight<SourceID, FeedTables.Merge>()
     let fills = SingleFlight<Fill, FeedTables.Merge>()
@@ -29,12 +29,12 @@ final class CachedFeed {
     private let listings = SingleFlight<AccountID, [Source]>()
     /// The recent reads and refreshes.
     var activity = SourceActivity()
-    /// When the sources were asked for last since the start.
+    /// The time of the last request for the sources since the start.
     private var listed: Timestamp?
-    /// Whether the account is logged out: what is still under way leaves nothing behind.
+    /// True after a logout: requests in progress store nothing.
     private var isForgotten = false
 
-    /// When a part below the top of a source could not be refreshed.
+    /// The times of the last failed refreshes of a part below the top of a source.
     private var partFailures: [SourceID: Timestamp] = [:]
     /// The sources of which a part is refreshed in the background.
     private var partRefreshes: Set<SourceID> = []
@@ -63,13 +63,13 @@ final class CachedFeed {
         listings.cancelAll()
     }
 
-    /// Deletes what is kept for the account, and keeps nothing from now on.
+    /// Deletes the cache of the account, and stores nothing from now on.
     func forget() async throws {
         isForgotten = true
         try await store.forget(account)
     }
 
-    /// Fails once the account is logged out; asked right before something is written.
+    /// Throws if the account is logged out. Called before each write.
     func checkWanted() throws {
         if isForgotten { throw RemoteService.loggedOutError }
     }
@@ -82,7 +82,7 @@ final class CachedFeed {
         case slice(FeedTables.SourceState, FeedTables.Slice)
     }
 
-    /// One page, as ``FeedSession/page(_:after:count:)`` describes it.
+    /// Returns a page; see ``FeedSession/page(_:after:count:)``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         try check(source)
         let place = try cursor.map { try FeedPosition(parsing: $0) }
@@ -141,7 +141,7 @@ final class CachedFeed {
         }
     }
 
-    /// What a source is kept as: what other settings have let through is another one.
+    /// Returns the ID under which a source is stored. It contains the cache variant.
     func stored(_ source: SourceID) -> SourceID {
         session.view.isEmpty
             ? source : SourceID("\(source)\(FeedTables.viewSeparator)\(session.view)")
@@ -189,9 +189,9 @@ final class CachedFeed {
         }
     }
 
-    /// Asks for what is new in a source.
+    /// Refreshes a source.
     ///
-    /// - Returns: How many photos it did not have before.
+    /// - Returns: The number of new photos.
     func refresh(_ source: SourceID) async throws -> Int {
         try check(source)
         activity.recordRead(source)
@@ -200,20 +200,20 @@ final class CachedFeed {
 
     // MARK: Single photos
 
-    /// One photo: as it is known, else as the service tells.
+    /// Returns a photo from the cache, or else from the service.
     func photo(_ id: PhotoID) async throws -> CachedPhoto {
         if let known = try await knownPhoto(id) { return known }
         return try await fetchPhoto(id)
     }
 
-    /// One photo as it is known; asks nobody.
+    /// Returns a photo from the cache; nil if it is not cached.
     func knownPhoto(_ id: PhotoID) async throws -> CachedPhoto? {
         try await store.read { [account] (tables) throws(StorageError) in
             try tables.photo(account, id)
         }
     }
 
-    /// Asks the service for a photo. One that is gone there leaves every source.
+    /// Fetches a photo. A photo that the service does not find leaves every source.
     func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
         try await photos.run(id) { [self] in
             do {
@@ -273,7 +273,7 @@ final class CachedFeed {
 
     // MARK: Likes
 
-    /// Where the user's liked photos are; nil if the service has no such source.
+    /// The source of the photos that the user likes; nil if the service has no such source.
     var likesSource: SourceID? { (session as? any RemoteLikes)?.likesSource }
 
     /// Writes the liked state of a like group.
@@ -329,7 +329,7 @@ final class CachedFeed {
     ///
     /// - Parameter id: A photo of the like group.
     /// - Returns: The given photo first, then the others that are cached.
-    /// - Throws: ``StorageError``; what the service says of a photo that is not cached.
+    /// - Throws: ``StorageError``; the error of ``fetchPhoto(_:)`` for a photo that is not cached.
     func likeGroup(of id: PhotoID) async throws -> [Photo] {
         let photos = try await companions(of: id)
         guard photos.first?.id != id else { return photos }
@@ -379,7 +379,7 @@ final class CachedFeed {
 
     // MARK: Sources
 
-    /// The sources that the account can show.
+    /// Returns the sources of the account.
     func sources() async throws -> [Source] {
         let listed = try await store.run { [account] (tables) throws(StorageError) in
             try tables.listedSources(account)
@@ -390,7 +390,7 @@ final class CachedFeed {
         return listed
     }
 
-    /// Asks the service for its sources.
+    /// Fetches the sources. Callers at the same time share one request.
     private func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
         return try await listings.run(account) { [self] in try await askForSources() }
@@ -415,25 +415,24 @@ final class CachedFeed {
 
     // MARK: Downloads
 
-    /// Tells the service that a photo is downloaded, where it counts that.
+    /// Reports a download to the service, if the service counts downloads.
     func countDownload(_ photo: CachedPhoto) async throws {
         try await owner.ask { [session] in try await session.countDownload(photo.remote) }
     }
 }
 
-/// Whose photos they are.
+/// The account of a cached feed.
 protocol CachedFeedOwner: AnyObject {
     var now: Timestamp { get }
-    /// Whether nothing is to be fetched that nobody asks for.
+    /// True if only requests of clients may use the network.
     var savesData: Bool { get }
 
-    /// Asks the service, if it may be asked now, and takes note of how it went.
+    /// Sends requests unless the service limits them, and records the result.
     func ask<Value: Sendable>(
         _ body: @escaping () async throws -> Value
     ) async throws -> Value
 
-    /// What the user likes, or does not any more, here alone, the latest first; nil as long as the service
-    /// offers likes.
+    /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { get }
 
     /// Returns true if at least one client or component watches the source.
@@ -445,6 +444,6 @@ protocol CachedFeedOwner: AnyObject {
     func feedGrew()
     func photosChanged(_ photos: [Photo])
     func photosRemoved(_ photos: [PhotoID])
-    /// The service says that the user likes photos, or does not, of which it has said the opposite before.
+    /// The service reported other liked states of photos than before.
     func likesObserved(_ photos: [Photo])
 }

@@ -3,9 +3,10 @@ internal import Logging
 internal import Storage
 internal import Synchronization
 
-/// The file of ``FeedStore``, and what is done when it is gone, damaged or out of reach.
+/// The file of ``FeedStore``. It is replaced if it is deleted or damaged, and by a database in memory if it cannot be
+/// written.
 nonisolated final class FeedFile: Sendable {
-    /// How long what cannot be written is left alone.
+    /// The pause before a file that could not be written is tried again.
     private static let pause = Duration.seconds(60)
 
     private let folder: String
@@ -15,12 +16,12 @@ nonisolated final class FeedFile: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// Of the file that is open; nil for none.
+        /// The identity of the open file; nil if none is open.
         var identity: Identity?
-        /// When there could be no file; nil as long as there can.
+        /// The time of the last failure to open or write the file; nil if there was none.
         var failed: SuspendingClock.Instant?
         var wasToldOfFailure = false
-        /// Counts what was opened.
+        /// The number of databases that were opened.
         var generation = 0
     }
 
@@ -36,15 +37,15 @@ nonisolated final class FeedFile: Sendable {
         self.logger = logger
     }
 
-    /// Whether it is the file that is used, and not memory in its place.
+    /// True if the file is used, and not a database in memory.
     var isOpen: Bool { state.withLock { $0.identity != nil } }
 
-    /// Whether what is open is no longer what should be: the file was deleted, or there may be one again.
+    /// True if another database must be opened: the file was deleted, or it may be writable again.
     var isOutdated: Bool {
         state.withLock { state in
             if let failed = state.failed {
                 guard SuspendingClock.now >= failed + Self.pause else { return false }
-                // What memory has is not given up before there can be a file.
+                // The database in memory stays until a file can be written.
                 let isWritable = access(folder, W_OK) == 0
                 if !isWritable { state.failed = .now }
                 return isWritable
@@ -53,7 +54,7 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    /// Tells what is open now from what was open before.
+    /// Distinguishes the open database from earlier ones.
     var generation: Int { state.withLock { $0.generation } }
 
     private var identity: Identity? {
@@ -62,7 +63,7 @@ nonisolated final class FeedFile: Sendable {
         return Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))
     }
 
-    /// Opens the file; a database in memory where there can be none.
+    /// Opens the file, or a database in memory if that fails.
     ///
     /// - Throws: ``StorageError``.
     func open() throws -> Database {
@@ -101,7 +102,7 @@ nonisolated final class FeedFile: Sendable {
         return database
     }
 
-    /// A database with what can still be read of the file.
+    /// Opens a database in memory with the contents of the file, if they can be read.
     private func openInMemory() throws(StorageError) -> Database {
         let database = try Database(path: ":memory:", durability: .process)
         do throws(StorageError) {
@@ -113,7 +114,7 @@ nonisolated final class FeedFile: Sendable {
         }
     }
 
-    /// Takes note that the file cannot be written, for a while.
+    /// Records that the file cannot be written. It is tried again after a pause.
     func giveUp(_ reason: String) {
         let isNews = state.withLock { state in
             defer {
@@ -129,8 +130,8 @@ nonisolated final class FeedFile: Sendable {
             metadata: ["path": "\(path)", "reason": "\(reason)"])
     }
 
-    /// Gives the file another name, if what failed was this one and not an earlier one; what was set aside
-    /// before it goes.
+    /// Renames the file if the error is that of the open database and not of an earlier one. A file that was renamed
+    /// before is replaced.
     func setAside(_ error: StorageError, _ generation: Int) {
         guard generation == self.generation else { return }
         logger.warning(
@@ -143,8 +144,7 @@ nonisolated final class FeedFile: Sendable {
 }
 
 nonisolated extension StorageError {
-    /// Whether the file itself is at fault, so that another one helps. Tables that are not there are a fault
-    /// of the file, too.
+    /// True if the contents of the file cause the error, so that a new file helps. Missing tables count, too.
     var isAboutContents: Bool {
         switch self {
         case .damaged, .newerVersion: true

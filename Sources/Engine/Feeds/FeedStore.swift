@@ -2,20 +2,20 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-/// The photos of remote accounts as they were heard of last, on the disk: the order of each source, and
-/// one row per photo, however many sources show it.
+/// The feed cache on disk: the order of each source, and one row for each photo, regardless of the number of its
+/// sources.
 ///
-/// It may be deleted at any time: what it holds can be asked for again. Where there can be no file, or no
-/// longer one that is written, what is heard is kept in memory until there can.
+/// The file may be deleted at any time, because its contents can be fetched again. If it cannot be written, a database
+/// in memory replaces it.
 nonisolated struct FeedStore: Sendable {
     let queue: DatabaseQueue
     private let file: FeedFile
     private let disk: DiskWatch
 
     /// - Parameters:
-    ///   - folder: The cache folder. Made when it is needed.
-    ///   - disk: Told when it is full.
-    ///   - logger: Told of a file that had to be set aside.
+    ///   - folder: The cache folder. It is created if necessary.
+    ///   - disk: Gets errors of a full disk.
+    ///   - logger: Logs a damaged file.
     init(folder: String, disk: DiskWatch, logger: Logger) {
         self.disk = disk
         let file = FeedFile(folder: folder, migrations: Self.migrations, logger: logger)
@@ -25,7 +25,7 @@ nonisolated struct FeedStore: Sendable {
 
     /// Runs `body` on the database, in a transaction.
     ///
-    /// A file that was deleted, or turns out to be damaged, is begun anew.
+    /// A deleted or damaged file is replaced by an empty one.
     func run<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
@@ -42,7 +42,7 @@ nonisolated struct FeedStore: Sendable {
         case let error where error.isAboutContents:
             await queue.close { [file] in file.setAside(error, generation) }
         case .cannotOpen, .readOnly:
-            // The disk has become read-only, or the folder another's.
+            // The disk is read-only, or the folder belongs to another user.
             await queue.close { [file] in file.giveUp("\(error)") }
         default: throw error
         }
@@ -51,7 +51,7 @@ nonisolated struct FeedStore: Sendable {
 
     /// Runs `body`, which only reads, on one state of the database.
     ///
-    /// It needs no lock for writing, and costs less than ``run(_:)``.
+    /// It takes no write lock, and costs less than ``run(_:)``.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> Value {
@@ -68,11 +68,13 @@ nonisolated struct FeedStore: Sendable {
                 return value
             }
         }
-        // A file that is at fault is replaced there.
+        // That replaces a damaged file.
         return try await run(body)
     }
 
-    /// What came of it, and with which file.
+    /// Runs `body` once.
+    ///
+    /// - Returns: The result, and the generation of the database.
     private func attempt<Value: Sendable>(
         _ body: @escaping @Sendable (FeedTables) throws(StorageError) -> Value
     ) async throws -> (Result<Value, StorageError>, generation: Int) {
@@ -86,23 +88,23 @@ nonisolated struct FeedStore: Sendable {
         }
     }
 
-    /// Forgets all of an account, and leaves nothing of it in the file.
+    /// Deletes the data of an account, and overwrites it in the file.
     func forget(_ account: AccountID) async throws {
         try await run { (tables) throws(StorageError) in try tables.forget(account) }
-        // It takes as much room again as the rest needs: a disk that is full keeps nobody from logging out.
+        // Best effort: VACUUM may fail on a full disk; the rows are gone.
         try? await queue.run { try $0.scrub() }
     }
 
-    /// Closes the file, which is opened again when it is needed: until then it takes no memory.
+    /// Closes the file to free memory. The next use opens it again.
     func rest() async {
-        // What is in memory alone stays there.
+        // A database in memory stays open.
         if file.isOpen { await queue.close() }
     }
 
-    /// Closes the file. Blocks; only for the end of a program.
+    /// Closes the file. Blocks; for the exit of the program only.
     func close() { queue.close() }
 
-    /// What brings a file up to what is needed here.
+    /// The steps that upgrade a file to the current format.
     static let migrations = [
         """
         CREATE TABLE photo (

@@ -10,7 +10,7 @@ internal import Storage
 ///   certain that a page reaches what is cached below it, a gap is left there, at the cost of one more request.
 /// - A part that is fetched again shows afterwards what the service shows there.
 nonisolated extension FeedTables {
-    /// What a merge has changed.
+    /// The changes of a merge.
     struct Merge: Sendable {
         /// The number of photos that the source did not have.
         var new = 0
@@ -176,7 +176,7 @@ nonisolated extension FeedTables {
         let source: SourceState
         /// The generation that begins with this merge.
         let generation: Int64
-        /// When the part was fetched before.
+        /// The time of the previous fetch of the part.
         let fetched: Timestamp
         var merge: Merge
         /// True if the new generation differs from the one before.

@@ -4,13 +4,13 @@ internal import Storage
 /// A photo of the cache.
 nonisolated struct CachedPhoto: Hashable, Sendable {
     var remote: RemotePhoto
-    /// When the service confirmed a like or unlike of ours; long ago if it never did.
+    /// The time of the last confirmed like or unlike; 0 if there was none.
     var likeConfirmed = Timestamp(secondsSince1970: 0)
 
     var photo: Photo { remote.photo }
 
-    /// Whether what the user thinks of it was confirmed so lately that lists may not have heard of it. A moment
-    /// in the future was before the clock was set back.
+    /// Returns true if a like or unlike was confirmed within the grace period, in which lists may not show it yet. A
+    /// time in the future is from before the clock was set back.
     func isLikeFresh(now: Timestamp) -> Bool {
         likeConfirmed <= now && now < likeConfirmed + FeedTables.likeGracePeriod
     }
@@ -18,7 +18,7 @@ nonisolated struct CachedPhoto: Hashable, Sendable {
 
 /// One row per photo.
 nonisolated extension FeedTables {
-    /// How long a like that the service confirmed is believed against its lists, which come from caches.
+    /// The time after a confirmed like in which lists of the service are ignored, because they may come from caches.
     static let likeGracePeriod = Duration.seconds(600)
 
     static let photoColumns = """
@@ -71,10 +71,9 @@ nonisolated extension FeedTables {
             [.text(account.text), .text(id.text)], Self.photo)
     }
 
-    /// Takes over what a service tells of a photo.
+    /// Stores a photo that the service sent.
     ///
-    /// - Returns: The photo as it is now, if it was known and something about it has changed; and whether that
-    ///   is what the user thinks of it.
+    /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
     func heard(
         of remote: RemotePhoto, _ account: AccountID, now: Timestamp
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
@@ -95,15 +94,15 @@ nonisolated extension FeedTables {
         return (new.photo, known.photo.isLiked != new.photo.isLiked)
     }
 
-    /// Notes what the user thinks of a photo.
+    /// Stores the liked state of a photo.
     ///
     /// - Parameters:
-    ///   - account: Whose it is.
-    ///   - id: A photo that is known; another is passed over.
-    ///   - isLiked: Whether it is liked now.
-    ///   - likes: How many like it now; nil where that is not known, then it is counted up or down.
-    ///   - confirmed: When the service confirmed it.
-    /// - Returns: The photo as it is now; nil if it is not known.
+    ///   - account: The account.
+    ///   - id: The photo. A photo that is not cached is ignored.
+    ///   - isLiked: The liked state.
+    ///   - likes: The number of likes of the photo; nil if it is not known. Then it is counted up or down.
+    ///   - confirmed: The time of the confirmation by the service.
+    /// - Returns: The changed photo; nil if it is not cached.
     /// - Throws: ``StorageError``.
     func setLiked(
         _ account: AccountID, _ id: PhotoID, _ isLiked: Bool, likes: Int?, confirmed: Timestamp
@@ -121,13 +120,13 @@ nonisolated extension FeedTables {
         return photo.photo
     }
 
-    /// A photo, and the others that are liked as one with it.
+    /// Returns the like group of a photo.
     ///
     /// - Parameters:
-    ///   - account: Whose they are.
-    ///   - id: The photo: the first of the result.
-    ///   - beginning: What the ids of all of them begin with; nil where it is liked by itself.
-    /// - Returns: The ids, the others in their order.
+    ///   - account: The account.
+    ///   - id: The photo, which is the first of the result.
+    ///   - beginning: The common prefix of the IDs of the group; nil if the photo is liked alone.
+    /// - Returns: The IDs, the others in their order.
     /// - Throws: ``StorageError``.
     func photos(
         _ account: AccountID, like id: PhotoID, _ beginning: String?
@@ -143,7 +142,7 @@ nonisolated extension FeedTables {
         return ids
     }
 
-    /// Forgets a photo that is gone. It leaves every source.
+    /// Removes a photo that the service does not find any more from every source.
     func removePhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) {
         try database.query(
             "DELETE FROM photo WHERE account = ? AND id = ?", [.text(account.text), .text(id.text)])

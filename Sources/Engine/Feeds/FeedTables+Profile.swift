@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// Who the user of an account is, as the service told last.
+/// The profile of an account, as the service sent it last.
 nonisolated extension FeedTables {
     func profile(_ account: AccountID) throws(StorageError) -> (Profile, fetched: Timestamp)? {
         try database.first(
@@ -21,8 +21,8 @@ nonisolated extension FeedTables {
         }
     }
 
-    /// Stores a profile. How many photos the user likes stays as it was counted here, if a like was confirmed
-    /// so lately that the service may not have counted it.
+    /// Stores a profile. The number of likes that was counted here stays within ``likeGracePeriod`` after a confirmed
+    /// like, because the service may not have counted it.
     func setProfile(
         _ account: AccountID, _ profile: Profile, fetched: Timestamp
     ) throws(StorageError) {
@@ -44,7 +44,7 @@ nonisolated extension FeedTables {
             ])
     }
 
-    /// Counts a like, or the end of one, that was confirmed.
+    /// Counts a like or unlike that was confirmed.
     func countLike(_ account: AccountID, _ isLiked: Bool, now: Timestamp) throws(StorageError) {
         try database.query(
             """
@@ -54,13 +54,13 @@ nonisolated extension FeedTables {
             [.text(account.text), .integer(isLiked ? 1 : -1), .integer(now.secondsSince1970)])
     }
 
-    /// Has the next number that the service tells count, whatever was counted here.
+    /// Lets the next number of the service replace the number that was counted here.
     func trustLikeCount(_ account: AccountID) throws(StorageError) {
         try database.query(
             "UPDATE profile SET likes_changed = 0 WHERE account = ?", [.text(account.text)])
     }
 
-    /// How many photos the user likes: as the service counts, else those that are known to be liked.
+    /// Returns the number of likes: that of the service, or else the number of cached photos that are liked.
     func likeCount(_ account: AccountID) throws(StorageError) -> Int {
         if let likes = try profile(account)?.0.likes { return likes }
         return try database.first(

@@ -13,7 +13,7 @@ nonisolated extension FeedTables {
         var photos: [CachedPhoto] = []
         /// The order key of the last one.
         var last: String?
-        /// What comes after it.
+        /// The kind of position after the last photo.
         var following = Following.end
         /// The part that should be fetched again first, among those from the position to ``following``. The top is not
         /// among them.
@@ -33,13 +33,13 @@ nonisolated extension FeedTables {
         let key: String
         /// The page token.
         let token: String
-        /// When the service gave the token.
+        /// The time at which the service gave the token.
         let told: Timestamp
         /// True if the page was not fetched yet.
         let isGap: Bool
         /// The generation in which the gap was left.
         let born: Int64
-        /// When the photos were fetched; for a gap, those below it.
+        /// The time at which the photos were fetched; for a gap, those below it.
         let fetched: Timestamp
         /// True if the page token leads to the same position for good.
         var placeLasts = false
@@ -129,8 +129,8 @@ nonisolated extension FeedTables {
             """, [.integer(source), .text(key ?? Self.top), .integer(generation)], Self.part)
     }
 
-    /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest, because
-    /// a page tells the page token of the next part.
+    /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest,
+    /// because a page tells the page token of the next part.
     private func outdated(
         of source: Int64, from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {

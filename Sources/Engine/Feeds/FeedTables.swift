@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// What can be done with the cache of feeds, within one transaction.
+/// The operations on the feed cache within one transaction.
 nonisolated struct FeedTables {
     let database: Database
     let bounds: Bounds
@@ -18,7 +18,7 @@ nonisolated struct FeedTables {
     struct SourceState: Sendable {
         let key: Int64
         let epoch: Int64
-        /// When its top was fetched last.
+        /// The time of the last fetch of its top.
         let fetched: Timestamp
         let total: Int?
         /// Counts the changes.
@@ -57,10 +57,10 @@ nonisolated struct FeedTables {
         }
     }
 
-    /// Separates a source from the settings with which it was fetched. No source has it.
+    /// Separates the ID of a source from the cache variant. No ID of a source contains it.
     static let viewSeparator = "\n"
 
-    /// The source as it was fetched last, with whatever settings; nil if it was never fetched.
+    /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.
     func latestView(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
         let prefix = id.text + Self.viewSeparator
         let latest = try database.first(
@@ -116,7 +116,7 @@ nonisolated struct FeedTables {
 
     private static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }
 
-    /// Forgets all of an account.
+    /// Deletes all data of an account.
     func forget(_ account: AccountID) throws(StorageError) {
         for table in ["photo", "source", "listed_source", "profile", "account_bytes"] {
             try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
