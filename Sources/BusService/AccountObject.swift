@@ -89,7 +89,7 @@ final class AccountObject {
     private static let profileInterface = BusInterface<AccountObject>(
         .profile,
         [
-            .asyncMethod("Refresh") { try await $0.account.bringProfile() },
+            .asyncMethod("Refresh") { try await $0.account.refreshProfileIfStale() },
             .asyncMethod("SetAvatar", in: ["photo"]) { (object: AccountObject, photo: String) in
                 try await object.account.setAvatar(photo)
             },

@@ -291,7 +291,7 @@ package final class Account {
     /// say.
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
-    package func bringProfile() async throws {
+    package func refreshProfileIfStale() async throws {
         guard remote?.isProfileYoung != true else { return }
         // Who keeps its users itself knows them also while they are logged out.
         if !(provider is any ProfileKeeper) { _ = try photos() }

@@ -53,12 +53,12 @@ struct CallLimitTests {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile"] }
         fixture.world.time.update { $0 = $0 + .seconds(600) }
-        let call = Task { await failure { try await fixture.account.bringProfile() } }
+        let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
         try await pass(.seconds(18), "profile", 2, fixture)
         #expect(await call.value == .failed)
         #expect(fixture.account.profileState == .failed)
         // A second call waits for the request in progress.
-        let second = Task { await failure { try await fixture.account.bringProfile() } }
+        let second = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
         fixture.base.told.update { $0 = [] }
         fixture.service.state.update { $0.held = [] }
         try await fixture.told("profile Ada")

@@ -81,7 +81,7 @@ struct CredentialsTests {
             default: false
             }
         }
-        #expect(credentials.trouble == nil)
+        #expect(credentials.problem == nil)
         answer(200, renewal)
         #expect(try await credentials.accessToken().matches(Secret("new")))
     }
@@ -99,8 +99,8 @@ struct CredentialsTests {
         await #expect(throws: ProviderError.unauthorized) {
             try await credentials.renew(insteadOf: Secret("old"))
         }
-        guard case .needsLogin = credentials.trouble else {
-            Issue.record("\(String(describing: credentials.trouble))")
+        guard case .needsLogin = credentials.problem else {
+            Issue.record("\(String(describing: credentials.problem))")
             return
         }
         // It is not sent again.
@@ -132,7 +132,7 @@ struct CredentialsTests {
         await adoption.value
         #expect(try await renewal.value.matches(Secret("login")))
         credentials.refused(Secret("old"))
-        #expect(credentials.trouble == nil)
+        #expect(credentials.problem == nil)
     }
 
     @Test func `a token whose renewal ends after a login is revoked`() async throws {

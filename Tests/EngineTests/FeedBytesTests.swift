@@ -116,7 +116,7 @@ import Testing
     @Test func `photos that no source shows are forgotten first`() throws {
         _ = try store(page(0..<20, isKeyed: true, isLast: true))
         for photo in page(100..<200, isKeyed: false).photos {
-            _ = try tables.heard(of: photo, account, now: now)
+            _ = try tables.upsert(photo, account, now: now)
             try tables.limitBytes(of: account, now: now)
             #expect(try tables.bytes(of: account) <= 1 << 20)
         }
@@ -126,7 +126,7 @@ import Testing
     @Test func `likes that the service reports are bounded, and likes of the user stay`() throws {
         let own = page(1000..<1010, isKeyed: false)
         for photo in own.photos {
-            _ = try tables.heard(of: photo, account, now: now)
+            _ = try tables.upsert(photo, account, now: now)
             _ = try tables.setLiked(account, photo.photo.id, true, likes: nil, confirmed: now)
         }
         let later = now + .seconds(86_400)
@@ -146,7 +146,7 @@ import Testing
         for length in [10, 1000, 1] {
             var photo = Photo(id: PhotoID("p"))
             photo.title = String(repeating: "ü", count: length)
-            _ = try tables.heard(of: RemotePhoto(photo), account, now: now)
+            _ = try tables.upsert(RemotePhoto(photo), account, now: now)
             #expect(try tables.bytes(of: account) == 256 + 1 + 2 * length)
         }
         try tables.removePhoto(account, PhotoID("p"))

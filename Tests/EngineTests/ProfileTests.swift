@@ -27,10 +27,10 @@ struct ProfileTests {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.told("profile Ada")
         #expect(fixture.count("profile") == 1)
-        for _ in 0..<3 { try await fixture.account.bringProfile() }
+        for _ in 0..<3 { try await fixture.account.refreshProfileIfStale() }
         #expect(fixture.count("profile") == 1)
         fixture.world.time.update { $0 = $0 + .seconds(181) }
-        try await fixture.account.bringProfile()
+        try await fixture.account.refreshProfileIfStale()
         #expect(fixture.count("profile") == 2)
         // Whoever wants all of it now gets it.
         try await fixture.account.refresh()
@@ -42,7 +42,7 @@ struct ProfileTests {
         try await fixture.told("profile Ada")
         try await fixture.engine.logOut(fixture.account)
         await #expect(throws: EngineError.needsLogin("ada is logged out; log in first.")) {
-            try await fixture.account.bringProfile()
+            try await fixture.account.refreshProfileIfStale()
         }
     }
 

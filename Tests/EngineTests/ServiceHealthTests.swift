@@ -9,10 +9,10 @@ import Testing
     @Test func `a rate limit ends, whatever was said and whatever the clock does`() {
         var health = ServiceHealth()
         health.note(.rateLimited(until: Timestamp(secondsSince1970: .max)), now: now)
-        #expect(health.trouble(now: now) == .rateLimited(until: now + .seconds(86_400)))
-        #expect(health.trouble(now: now + .seconds(86_400)) == nil)
+        #expect(health.problem(now: now) == .rateLimited(until: now + .seconds(86_400)))
+        #expect(health.problem(now: now + .seconds(86_400)) == nil)
         // The clock was a month ahead.
-        #expect(health.trouble(now: now + .seconds(-30 * 86_400)) == nil)
+        #expect(health.problem(now: now + .seconds(-30 * 86_400)) == nil)
     }
 
     @Test func `a disk that is full is not the service's fault`() {

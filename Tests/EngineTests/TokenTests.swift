@@ -64,7 +64,7 @@ struct TokenTests {
         #expect(renewed.matches(Secret("token-3")))
         #expect(federation.state.value.live == ["token-3": "client-1", "token-2": "client-2"])
         #expect(storedToken(fixture, ada)?.client?.client.id == "client-1")
-        #expect(ada.remote?.credentials.trouble == nil)
+        #expect(ada.remote?.credentials.problem == nil)
         try await fixture.engine.logOut(ada)
         try await waitForLiveTokens(["token-2"])
     }

@@ -246,7 +246,7 @@ final class CachedFeed {
         try checkWanted()
         let now = owner.now
         let (news, kept) = try await store.run { [account] (tables) throws(StorageError) in
-            let news = try tables.heard(of: remote, account, now: now)
+            let news = try tables.upsert(remote, account, now: now)
             let kept = try tables.photo(account, remote.photo.id)
             try tables.limitBytes(of: account, now: now)
             return (news, kept)

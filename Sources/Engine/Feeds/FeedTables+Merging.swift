@@ -97,7 +97,7 @@ nonisolated extension FeedTables {
         var merge = Merge()
         var seen: Set<PhotoID> = []
         for photo in page.photos where seen.insert(photo.photo.id).inserted {
-            if let news = try heard(of: photo, account, now: arrival.now) {
+            if let news = try upsert(photo, account, now: arrival.now) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.likeChanges.append(news.photo) }
             }

@@ -74,8 +74,8 @@ nonisolated extension FeedTables {
     /// Stores a photo that the service sent.
     ///
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
-    func heard(
-        of remote: RemotePhoto, _ account: AccountID, now: Timestamp
+    func upsert(
+        _ remote: RemotePhoto, _ account: AccountID, now: Timestamp
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(account, remote.photo.id)
         var new = CachedPhoto(remote: remote)

@@ -8,16 +8,8 @@ internal import Quoting
 /// runs at a time.
 @MainActor
 final class Credentials: AccessTokens {
-    /// The reason why the token cannot be used.
-    nonisolated enum Trouble: Hashable {
-        /// The secret store is locked, is missing or does not work.
-        case locked(SecretStoreError)
-        /// A new login is required.
-        case needsLogin(reason: String)
-    }
-
-    private(set) var trouble: Trouble? {
-        didSet { if trouble != oldValue { owner?.credentialsChanged() } }
+    private(set) var problem: CredentialsProblem? {
+        didSet { if problem != oldValue { owner?.credentialsChanged() } }
     }
 
     private let key: SecretKey
@@ -34,7 +26,7 @@ final class Credentials: AccessTokens {
     /// True if a new login registers the client again that the service does not know any more.
     private let registersItself: Bool
     private let now: () -> Timestamp
-    /// Receives changes of ``trouble``.
+    /// Receives changes of ``problem``.
     weak var owner: (any CredentialsOwner)?
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
@@ -91,7 +83,7 @@ final class Credentials: AccessTokens {
                 (token == nil ? [key] : []) + clientKeys, isForStoring: unsaved != nil)
         } catch let error as SecretStoreError {
             guard token == nil else { return }
-            trouble = .locked(error)
+            problem = .locked(error)
             throw error
         }
         await saveAgain()
@@ -116,7 +108,7 @@ final class Credentials: AccessTokens {
 
     private func read() async throws -> OAuthToken {
         if let loginReason {
-            trouble = .needsLogin(reason: loginReason)
+            problem = .needsLogin(reason: loginReason)
             throw ProviderError.unauthorized
         }
         do {
@@ -124,7 +116,7 @@ final class Credentials: AccessTokens {
             // A login may have stored a newer one meanwhile.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {
-                trouble = .needsLogin(reason: "The token is not in the keyring; log in again.")
+                problem = .needsLogin(reason: "The token is not in the keyring; log in again.")
                 throw ProviderError.unauthorized
             }
             if token.client == nil, let client = await currentClient() {
@@ -134,11 +126,11 @@ final class Credentials: AccessTokens {
                 unsaved = token
             }
             self.token = token
-            trouble = nil
+            problem = nil
             return token
         } catch let error as SecretStoreError {
             if let token { return token }
-            trouble = .locked(error)
+            problem = .locked(error)
             throw error
         }
     }
@@ -158,7 +150,7 @@ final class Credentials: AccessTokens {
         unsaved = nil
         isDiscarded = false
         loginReason = nil
-        trouble = nil
+        problem = nil
     }
 
     /// Uses the token of the previous session, unless a login is required.
@@ -195,14 +187,14 @@ final class Credentials: AccessTokens {
     func accessToken() async throws -> Secret {
         await saveAgain()
         let token = try await load()
-        if case .needsLogin = trouble { throw ProviderError.unauthorized }
+        if case .needsLogin = problem { throw ProviderError.unauthorized }
         guard token.needsRefresh(now: now()) else { return token.accessToken }
         do {
             return try await renewed(token).accessToken
         } catch {
             // The old token is still valid.
             let isValid = token.expires.map { now() < $0 } ?? true
-            guard isValid, trouble == nil else { throw error }
+            guard isValid, problem == nil else { throw error }
             return token.accessToken
         }
     }
@@ -217,7 +209,7 @@ final class Credentials: AccessTokens {
     func refused(_ refused: Secret) {
         // A login may have replaced it meanwhile.
         guard let token, token.accessToken.matches(refused) else { return }
-        trouble = .needsLogin(
+        problem = .needsLogin(
             reason: "The service does not accept the token any more; log in again.")
     }
 
@@ -288,7 +280,7 @@ final class Credentials: AccessTokens {
         guard !isDiscarded else { return false }
         guard let known = try? await load() else {
             // The contents of a locked keyring are not known.
-            if case .locked = trouble { return true }
+            if case .locked = problem { return true }
             return false
         }
         return known.sharesSecret(with: token)
@@ -347,6 +339,14 @@ final class Credentials: AccessTokens {
         unsaved = nil
         if let token { revoke(token, endpoint) }
     }
+}
+
+/// The reason why a token cannot be used.
+nonisolated enum CredentialsProblem: Hashable {
+    /// The secret store is locked or not available. It may become available again.
+    case locked(SecretStoreError)
+    /// A new login is required.
+    case needsLogin(reason: String)
 }
 
 /// The owner of credentials.

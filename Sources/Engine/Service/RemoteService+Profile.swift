@@ -6,7 +6,7 @@ internal import Storage
 extension RemoteService {
     /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
     /// the token.
-    func bringProfile() async {
+    func restoreProfile() async {
         let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.profile(account)
         }
@@ -17,7 +17,7 @@ extension RemoteService {
             if await !stores.images.unreadable([profile.avatar]).isEmpty { profile.avatar = "" }
             owner?.profileKnown(profile)
         }
-        guard credentials.trouble == nil, !isClosed else { return }
+        guard credentials.problem == nil, !isClosed else { return }
         await probe()
     }
 

@@ -87,13 +87,13 @@ final class RemoteService: PhotoService {
         if let brokenSession {
             return .failed(reason: brokenSession.reason, remedy: brokenSession.remedy)
         }
-        switch credentials.trouble {
+        switch credentials.problem {
         case .needsLogin(let reason): return .needsLogin(reason: reason)
         case .locked(let error):
             return .locked(reason: error.message, remedy: error.remedy)
         case nil: break
         }
-        switch health.trouble(now: now) {
+        switch health.problem(now: now) {
         case .rateLimited(let until): return .rateLimited(until: until)
         case .offline(let reason): return .offline(reason: reason)
         case .failing(let reason): return .failed(reason: reason, remedy: .retry)
@@ -113,7 +113,7 @@ final class RemoteService: PhotoService {
             _ = try? await credentials.load()
             isLoading = false
             owner?.serviceChanged()
-            await bringProfile()
+            await restoreProfile()
             likes?.askAgain()
             scheduleQuestion()
             likes?.send()
@@ -155,7 +155,7 @@ final class RemoteService: PhotoService {
         Task { await credentials.saveAgain() }
         let hasLikes = likes?.pending.isEmpty == false || likes?.mayOfferLikesAgain == true
         guard state != .ready || health.wantsRetry || hasLikes else { return }
-        if case .rateLimited = health.trouble(now: now) { return }
+        if case .rateLimited = health.problem(now: now) { return }
         Task {
             do {
                 try await credentials.load()
@@ -170,7 +170,7 @@ final class RemoteService: PhotoService {
     func resumed() {
         guard retry != nil else { return tryAgain() }
         cancelRetry()
-        if case .rateLimited = health.trouble(now: now) { scheduleRetry() }
+        if case .rateLimited = health.problem(now: now) { scheduleRetry() }
         owner?.serviceChanged()
         tryAgain()
     }
@@ -235,14 +235,14 @@ final class RemoteService: PhotoService {
 
     func note(_ verdict: ServiceHealth.Verdict) {
         guard verdict != .none else { return }
-        let (before, retryBefore) = (health.trouble(now: now), retryAt)
+        let (before, retryBefore) = (health.problem(now: now), retryAt)
         health.note(verdict, now: now)
         if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
         scheduleRetry()
-        let trouble = health.trouble(now: now)
-        if trouble != before || retryAt != retryBefore { owner?.serviceChanged() }
+        let problem = health.problem(now: now)
+        if problem != before || retryAt != retryBefore { owner?.serviceChanged() }
         // Pending requests are sent after the first response.
-        if before != nil, trouble == nil {
+        if before != nil, problem == nil {
             feed?.tryAgain()
             likes?.send()
         }
@@ -253,9 +253,9 @@ final class RemoteService: PhotoService {
         let halts = likes?.halts ?? 0
         let pause: Duration
         // Without a token, a retry is useless. A new token starts the requests again.
-        if isClosed || credentials.trouble != nil {
+        if isClosed || credentials.problem != nil {
             return cancelRetry()
-        } else if case .rateLimited(let until) = health.trouble(now: now) {
+        } else if case .rateLimited(let until) = health.problem(now: now) {
             pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
         } else if health.wantsRetry || halts > 0 {
             // Requests of callers do not delay it.
@@ -349,7 +349,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func ask<Value: Sendable>(
         _ body: @escaping () async throws -> Value
     ) async throws -> Value {
-        if case .rateLimited(let until) = health.trouble(now: now) {
+        if case .rateLimited(let until) = health.problem(now: now) {
             throw ProviderError.rateLimited(until: until)
         }
         do {
@@ -371,7 +371,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func credentialsChanged() {
         scheduleRetry()
         owner?.serviceChanged()
-        if credentials.trouble == nil { likes?.send() }
+        if credentials.problem == nil { likes?.send() }
     }
 
     func isWatched(_ source: SourceID) -> Bool { owner?.isWatched(source) ?? false }

@@ -13,13 +13,6 @@ nonisolated struct ServiceHealth {
     /// The longest pause after a rate limit. A later time is an error, or the clock was set.
     static let longestRateLimitPause = Duration.seconds(86_400)
 
-    /// The reason why the service is not available.
-    enum Trouble: Hashable {
-        case offline(reason: String)
-        case failing(reason: String)
-        case rateLimited(until: Timestamp)
-    }
-
     private var unreachable: String?
     private var failures: (count: Int, reason: String)?
     private var rateLimitedUntil: Timestamp?
@@ -83,7 +76,7 @@ nonisolated struct ServiceHealth {
     mutating func rateLimitEnded() { rateLimitedUntil = nil }
 
     /// Returns the reason why the service is not available; nil if it is.
-    func trouble(now: Timestamp) -> Trouble? {
+    func problem(now: Timestamp) -> ServiceProblem? {
         if let rateLimitedUntil, now < rateLimitedUntil,
             rateLimitedUntil <= now + Self.longestRateLimitPause
         {
@@ -112,4 +105,11 @@ nonisolated struct ServiceHealth {
 
     /// True if a retry is necessary, because the last request failed.
     var wantsRetry: Bool { tries > 0 }
+}
+
+/// The reason why a service is not available.
+nonisolated enum ServiceProblem: Hashable {
+    case offline(reason: String)
+    case failing(reason: String)
+    case rateLimited(until: Timestamp)
 }
