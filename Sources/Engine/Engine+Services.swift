@@ -48,7 +48,8 @@ extension Engine {
             account.identity,
             SessionPorts(http: client, settings: settings, logger: ports.logger))
         let service = RemoteService(
-            account.id, session, credentials, ports, stores, probeTarget: HostProbes.Target(provider: account.provider.info.id, host: host),
+            account.id, session, credentials, ports, stores,
+            probeTarget: HostProbes.Target(provider: account.provider.info.id, host: host),
             allowsLoopback: client.allowsLoopback, owner: account)
         credentials.owner = service
         rememberDefaultSource(of: account.provider.info)
