@@ -114,6 +114,10 @@ let package = Package(
         .executableTarget(
             name: "unsplash-simulator", dependencies: ["UnsplashSimulator"],
             path: "Sources/Development/unsplash-simulator"),
+        // The event loop in a process of its own, for tests.
+        .executableTarget(
+            name: "event-loop-scenarios", dependencies: ["LoopbackHTTP", "System"],
+            path: "Sources/Development/event-loop-scenarios"),
         // The built-in providers as plugins, for tests.
         .executableTarget(
             name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"],
@@ -295,7 +299,8 @@ let package = Package(
         // MARK: System
 
         .target(name: "System", dependencies: ["CLinux", "CProcesses", "CSwiftRuntime"]),
-        .testTarget(name: "SystemTests", dependencies: ["System", "TestSupport"]),
+        .testTarget(
+            name: "SystemTests", dependencies: ["System", "TestSupport", "event-loop-scenarios"]),
 
         // MARK: imagefeedctl
 

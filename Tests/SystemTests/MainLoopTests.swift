@@ -1,0 +1,102 @@
+import TestSupport
+import Testing
+
+/// Tests of the event loop in a process of its own, and of the same types on libdispatch's main queue.
+@Suite(.timeLimit(.minutes(1)))
+struct MainLoopTests {
+    enum Driver: String, CaseIterable {
+        case loop, dispatch
+    }
+
+    /// Runs a scenario of `event-loop-scenarios`.
+    ///
+    /// - Returns: The lines that it printed.
+    private func lines(_ driver: Driver, _ scenario: String) async throws -> [String] {
+        let folder = try TemporaryDirectory()
+        let program = try ChildProcess(
+            BuiltProducts.path("event-loop-scenarios"), [driver.rawValue, scenario],
+            environment: folder.environment)
+        let result = try await program.result()
+        #expect(result.exit == .code(0), "\(result.error)")
+        return result.output.split(separator: "\n").map(String.init)
+    }
+
+    // MARK: Descriptors
+
+    @Test(arguments: Driver.allCases)
+    func `the loop reports each ready descriptor once`(_ driver: Driver) async throws {
+        let subsets = (1..<16).map { subset in
+            (0..<4).filter { subset & 1 << $0 != 0 }.map { "\($0)" }.joined(separator: " ")
+        }
+        #expect(try await lines(driver, "subsets") == subsets + ["end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a source that an earlier handler suspends is reported after it resumes`(
+        _ driver: Driver
+    ) async throws {
+        #expect(try await lines(driver, "suspend") == ["first", "resumed", "second", "end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a source that an earlier handler cancels is not reported`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "cancel") == ["first", "end"])
+    }
+
+    @Test func `a new descriptor does not inherit the readiness of a cancelled one`() async throws {
+        #expect(try await lines(.loop, "reuse") == ["first", "same number", "end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a source that cancels itself is not reported again`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "cancel-self") == ["once", "end"])
+    }
+
+    // libdispatch does not report this for pipes.
+    @Test func `the end of a file is reported`() async throws {
+        #expect(try await lines(.loop, "end-of-file") == ["read 1", "read 0", "end"])
+    }
+
+    // libdispatch does not report this for pipes.
+    @Test func `a full pipe that loses its reader is reported`() async throws {
+        #expect(try await lines(.loop, "lost-reader") == ["EPIPE"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `signals do not end the wait`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "interrupt") == ["interrupted", "read 1"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a thousand descriptors are reported once each`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "many") == ["1000 handlers"])
+    }
+
+    @Test func `an idle process has one thread that does not wake up`() async throws {
+        #expect(try await lines(.loop, "idle") == ["task", "1 threads, 0 wakeups"])
+    }
+
+    // MARK: The main queue
+
+    @Test func `the main queue runs in order, before and after the handlers`() async throws {
+        #expect(try await lines(.loop, "queue") == ["1", "2", "3", "handler", "end"])
+    }
+
+    @Test func `tasks run on the main thread`() async throws {
+        #expect(try await lines(.loop, "tasks") == ["main actor", "main thread", "5050", "end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `work from other threads runs`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "threads") == ["4000"])
+    }
+
+    @Test(arguments: ["busy-queue", "busy-tasks"])
+    func `a busy main queue does not starve descriptors`(_ scenario: String) async throws {
+        #expect(try await lines(.loop, scenario) == ["reported"])
+    }
+
+    @Test func `a busy descriptor does not starve the main queue`() async throws {
+        #expect(try await lines(.loop, "busy-descriptor") == ["main queue"])
+    }
+}
