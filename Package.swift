@@ -135,7 +135,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "CLinux", "OAuth", "ProviderKit", "Quoting", "Storage",
+                "CLinux", "OAuth", "ProviderKit", "Quoting", "Storage", "System",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
@@ -186,7 +186,7 @@ let package = Package(
 
         // MARK: OAuth
 
-        .target(name: "OAuth", dependencies: ["CGLib", "CLinux", "ProviderKit"]),
+        .target(name: "OAuth", dependencies: ["CGLib", "CLinux", "ProviderKit", "System"]),
         .testTarget(name: "OAuthTests", dependencies: ["OAuth", "ProviderKit", "TestSupport"]),
 
         // MARK: Plugins

@@ -17,7 +17,7 @@ final class SecretReader {
     private var clients: [BusName?: Int] = [:]
 
     /// - Parameter clock: The clock for the timeout.
-    init(clock: any Clock<Duration> = MainQueueClock()) { self.clock = clock }
+    init(clock: any Clock<Duration> = MainLoopClock()) { self.clock = clock }
 
     /// Starts to read a secret. One line feed at its end is removed.
     ///

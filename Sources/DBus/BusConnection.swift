@@ -1,6 +1,7 @@
 internal import CDBus
 internal import Dispatch
 internal import Glibc
+internal import System
 
 /// A connection to a message bus, driven by the main dispatch queue.
 ///
@@ -231,27 +232,24 @@ package final class BusConnection {
     // MARK: Receiving
 
     private func receiveMessages() {
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        let context = CallbackContext.pointer(to: self)
         dbus_connection_add_filter(
             raw,
             { _, message, context in
-                guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
-                nonisolated(unsafe) let arguments = (message, context)
-                return MainActor.assumeIsolated {
-                    Unmanaged<BusConnection>.fromOpaque(arguments.1).takeUnretainedValue()
-                        .receive(BusMessage(receiving: dbus_message_ref(arguments.0)))
+                let result = CallbackContext.enter(context, message) {
+                    (connection: BusConnection, message) in
+                    message.map { connection.receive(BusMessage(receiving: dbus_message_ref($0))) }
                 }
+                return (result ?? nil) ?? DBUS_HANDLER_RESULT_NOT_YET_HANDLED
             },
             context, nil)
         // libdbus may have read ahead during a send; no watch becomes ready for those messages.
         dbus_connection_set_dispatch_status_function(
             raw,
             { _, status, context in
-                guard status == DBUS_DISPATCH_DATA_REMAINS, let context else { return }
-                nonisolated(unsafe) let argument = context
-                MainActor.assumeIsolated {
-                    Unmanaged<BusConnection>.fromOpaque(argument).takeUnretainedValue()
-                        .scheduleDrain()
+                guard status == DBUS_DISPATCH_DATA_REMAINS else { return }
+                CallbackContext.enter(context, ()) { (connection: BusConnection, _) in
+                    connection.scheduleDrain()
                 }
             },
             context, nil)

@@ -17,14 +17,24 @@ final class EventSources {
     /// outlive them. False when descriptors ran out.
     func attach(to connection: OpaquePointer, afterEvent: @escaping () -> Void) -> Bool {
         self.afterEvent = afterEvent
-        let context = Unmanaged.passUnretained(self).toOpaque()
+        let context = CallbackContext.pointer(to: self)
         let isWatched = dbus_connection_set_watch_functions(
             connection,
             { watch, context in
-                EventSources.with(watch, context) { $0.addWatch($1) } == true ? 1 : 0
+                CallbackContext.enter(context, watch) { (sources: EventSources, watch) in
+                    watch.map(sources.addWatch)
+                } == true ? 1 : 0
             },
-            { watch, context in _ = EventSources.with(watch, context) { $0.removeWatch($1) } },
-            { watch, context in _ = EventSources.with(watch, context) { $0.updateWatch($1) } },
+            { watch, context in
+                CallbackContext.enter(context, watch) { (sources: EventSources, watch) in
+                    if let watch { sources.removeWatch(watch) }
+                }
+            },
+            { watch, context in
+                CallbackContext.enter(context, watch) { (sources: EventSources, watch) in
+                    if let watch { sources.updateWatch(watch) }
+                }
+            },
             context, nil)
         return isWatched != 0
     }
@@ -63,19 +73,5 @@ final class EventSources {
 
     private func removeWatch(_ watch: OpaquePointer) {
         watches.removeValue(forKey: Int(bitPattern: watch))?.cancel()
-    }
-
-    /// Enters the main actor from a callback of libdbus, which calls back on the thread that called
-    /// it.
-    nonisolated private static func with<Result: Sendable>(
-        _ handle: OpaquePointer?, _ context: UnsafeMutableRawPointer?,
-        _ body: @MainActor (EventSources, OpaquePointer) -> Result
-    ) -> Result? {
-        nonisolated(unsafe) let arguments = (handle, context, body)
-        return MainActor.assumeIsolated {
-            guard let handle = arguments.0, let context = arguments.1 else { return nil }
-            return arguments.2(
-                Unmanaged<EventSources>.fromOpaque(context).takeUnretainedValue(), handle)
-        }
     }
 }

@@ -1,4 +1,4 @@
-internal import Dispatch
+internal import System
 
 /// A call that is waiting for its reply. It is resumed by the reply, the timeout, the end of the connection or
 /// cancellation, whichever comes first.
@@ -10,7 +10,7 @@ final class ReplyWaiter {
     private let destination: BusName?
     private let onArrival: (BusMessage) -> Void
     private var continuation: CheckedContinuation<BusMessage, any Error>?
-    private var deadline: (any DispatchSourceTimer)?
+    private var deadline: MainLoopTimer?
     /// The result that arrived before the continuation.
     private var earlyResult: Result<BusMessage, any Error>?
     private var hasEnded = false
@@ -25,13 +25,9 @@ final class ReplyWaiter {
         if let earlyResult { return continuation.resume(with: earlyResult) }
         self.continuation = continuation
         guard let timeout else { return }
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.schedule(deadline: .now() + .nanoseconds(timeout.clampedNanoseconds))
-        timer.setEventHandler { [weak self] in
+        deadline = MainLoopTimer(after: timeout) { [weak self] in
             self?.fail(BusError.reply(ErrorReply(.noReply, "No reply arrived within the timeout.")))
         }
-        timer.activate()
-        deadline = timer
     }
 
     /// Completes the call with `reply` unless the reply has another sender than the destination.
@@ -60,17 +56,5 @@ final class ReplyWaiter {
         deadline = nil
         if let continuation { continuation.resume(with: result) } else { earlyResult = result }
         continuation = nil
-    }
-}
-
-nonisolated extension Duration {
-    /// The duration in nanoseconds, clamped to 0 to 3 billion seconds (about a century).
-    fileprivate var clampedNanoseconds: Int {
-        let limits: ClosedRange<Int64> = 0...3_000_000_000
-        guard limits.contains(components.seconds) else {
-            return components.seconds < 0 ? 0 : Int(limits.upperBound) * 1_000_000_000
-        }
-        return Int(components.seconds) * 1_000_000_000
-            + Int(components.attoseconds / 1_000_000_000)
     }
 }

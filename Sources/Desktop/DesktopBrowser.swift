@@ -1,5 +1,4 @@
 package import DBus
-internal import Dispatch
 internal import Engine
 internal import Glibc
 internal import System
@@ -10,7 +9,7 @@ internal import System
 /// starts one, or nobody.
 package final class DesktopBrowser {
     /// How long xdg-open may take until it counts as having shown something: some wait for the browser.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     private let portal: BusProxy
     private let manager: ServiceManager
@@ -51,7 +50,7 @@ package final class DesktopBrowser {
     private func openWithManager(_ command: [String]) async throws {
         do {
             let isDone = try await manager.run(
-                command[0], Array(command.dropFirst()), patience: Self.patience)
+                command[0], Array(command.dropFirst()), timeout: Self.timeout)
             guard isDone else { throw Self.noBrowser }
         } catch is BusError {
             throw Self.noBrowser
@@ -69,37 +68,13 @@ package final class DesktopBrowser {
         } catch {
             throw Self.noBrowser
         }
-        let outcome = Outcome()
-        // A queue of its own: it blocks until the end, and Dispatch's pool would wake us for ever.
-        DispatchQueue(label: "xdg-open").async {
-            let exit = process.waitForExit()
-            DispatchQueue.main.async { MainActor.assumeIsolated { outcome.end(exit == .code(0)) } }
-        }
-        Task {
-            try await MainQueueClock().sleep(for: Self.patience)
-            outcome.end(true)
-        }
-        guard await outcome.wait() else { throw Self.noBrowser }
+        let isShown = OneShotResult<Bool, Never>()
+        process.onExit { isShown.complete(.success($0 == .code(0))) }
+        let timer = MainLoopTimer(after: Self.timeout) { isShown.complete(.success(true)) }
+        defer { timer.cancel() }
+        guard await isShown.value() else { throw Self.noBrowser }
     }
 
     private static let noBrowser = EngineError.notSupported(
         "No browser could be started; open the address of the login yourself.")
-
-    /// Whether it worked: told once, waited for once.
-    private final class Outcome {
-        private var result: Bool?
-        private var waiter: CheckedContinuation<Bool, Never>?
-
-        func end(_ isGood: Bool) {
-            guard result == nil else { return }
-            result = isGood
-            waiter?.resume(returning: isGood)
-            waiter = nil
-        }
-
-        func wait() async -> Bool {
-            if let result { return result }
-            return await withCheckedContinuation { waiter = $0 }
-        }
-    }
 }

@@ -1,6 +1,6 @@
 internal import CLinux
-internal import Dispatch
 internal import Glibc
+internal import System
 
 /// Tells whether this machine has an address on some network, and when that changes.
 ///
@@ -13,12 +13,13 @@ package final class NetworkMonitor {
     private let onNetworkChange: (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void
     /// True if an address was removed since the last evaluation.
     private var isRemoved = false
-    private var source: (any DispatchSourceRead)?
-    private var isEvaluationScheduled = false
+    private var source: DescriptorSource?
+    /// Runs until the next evaluation.
+    private var timer: MainLoopTimer?
     private var isOnline: Bool
 
     /// Interfaces come up in steps; one answer for all of them.
-    private static let settling = DispatchTimeInterval.milliseconds(300)
+    private static let delay = Duration.milliseconds(300)
 
     /// - Parameters:
     ///   - onNetworkChange: Called with the addresses when they may have changed, and with true if an address was
@@ -37,7 +38,7 @@ package final class NetworkMonitor {
 
     isolated deinit { source?.cancel() }
 
-    private func makeSource() -> (any DispatchSourceRead)? {
+    private func makeSource() -> DescriptorSource? {
         let descriptor = socket(
             AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
             NETLINK_ROUTE)
@@ -54,8 +55,7 @@ package final class NetworkMonitor {
             close(descriptor)
             return nil
         }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [weak self] in
+        let source = DescriptorSource(descriptor, .reading) { [weak self] in
             // The addresses are read anew. Only an address that returns on another network shows in the messages alone.
             let isRemoved = withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) {
                 buffer in
@@ -73,22 +73,18 @@ package final class NetworkMonitor {
             }
             self?.scheduleEvaluation(isRemoved: isRemoved)
         }
-        source.setCancelHandler { close(descriptor) }
-        source.activate()
+        source.resume()
         return source
     }
 
     private func scheduleEvaluation(isRemoved: Bool) {
         self.isRemoved = self.isRemoved || isRemoved
-        guard !isEvaluationScheduled else { return }
-        isEvaluationScheduled = true
-        DispatchQueue.main.asyncAfter(deadline: .now() + Self.settling) { [weak self] in
-            self?.evaluate()
-        }
+        guard timer == nil else { return }
+        timer = MainLoopTimer(after: Self.delay) { [weak self] in self?.evaluate() }
     }
 
     private func evaluate() {
-        isEvaluationScheduled = false
+        timer = nil
         let addresses = Self.addresses
         if let addresses { onNetworkChange(addresses, isRemoved) }
         isRemoved = false

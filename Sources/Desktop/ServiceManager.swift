@@ -1,6 +1,6 @@
 internal import DBus
-internal import Engine
 internal import Glibc
+internal import System
 
 /// The user's service manager, which starts programs without the limits that our own unit has.
 ///
@@ -23,11 +23,11 @@ final class ServiceManager {
     /// - Parameters:
     ///   - program: A name to look for in the manager's path.
     ///   - arguments: What follows the name of the program.
-    ///   - patience: How long it may take until it counts as successful. It goes on.
+    ///   - timeout: How long it may take until it counts as successful. It goes on.
     /// - Returns: Whether it succeeded.
     /// - Throws: `BusError` without a manager, or when that cannot start anything.
     func run(
-        _ program: String, _ arguments: [String], patience: Duration
+        _ program: String, _ arguments: [String], timeout: Duration
     ) async throws -> Bool {
         let results = JobResults()
         let removals = try await connection.subscribe(
@@ -36,15 +36,14 @@ final class ServiceManager {
             // Arguments of other types are a signal of another contract.
             guard let (_, job, _, result): (UInt32, ObjectPath, String, String) = try? signal.read()
             else { return }
-            results.note(job, result)
+            results[job].complete(.success(result))
         }
         defer { withExtendedLifetime(removals) {} }
         let job = try await start(program, arguments)
-        Task {
-            try await MainQueueClock().sleep(for: patience)
-            results.note(job, "done")
-        }
-        return await results.result(of: job) == "done"
+        let result = results[job]
+        let timer = MainLoopTimer(after: timeout) { result.complete(.success("done")) }
+        defer { timer.cancel() }
+        return await result.value() == "done"
     }
 
     private func start(_ program: String, _ arguments: [String]) async throws -> ObjectPath {
@@ -71,21 +70,16 @@ final class ServiceManager {
             "fail", properties, others)
     }
 
-    /// How jobs ended; the signal may overtake the reply that names the job.
+    /// The results of jobs. The signal with a result may precede the reply with the path of the job.
     private final class JobResults {
-        private var results: [ObjectPath: String] = [:]
-        private var waiter: (job: ObjectPath, continuation: CheckedContinuation<String, Never>)?
+        private var results: [ObjectPath: OneShotResult<String, Never>] = [:]
 
-        func note(_ job: ObjectPath, _ result: String) {
-            if results[job] == nil { results[job] = result }
-            guard let waiter, let result = results[waiter.job] else { return }
-            self.waiter = nil
-            waiter.continuation.resume(returning: result)
-        }
-
-        func result(of job: ObjectPath) async -> String {
+        /// The result of a job.
+        subscript(job: ObjectPath) -> OneShotResult<String, Never> {
             if let result = results[job] { return result }
-            return await withCheckedContinuation { waiter = (job, $0) }
+            let result = OneShotResult<String, Never>()
+            results[job] = result
+            return result
         }
     }
 }

@@ -1,5 +1,6 @@
 package import Logging
 package import ProviderKit
+internal import System
 
 /// The world as the engine is handed it.
 package struct EnginePorts {
@@ -21,7 +22,7 @@ package struct EnginePorts {
     package init(
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
         cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
-        clock: any Clock<Duration> = MainQueueClock(), now: @escaping () -> Timestamp = { .now },
+        clock: any Clock<Duration> = MainLoopClock(), now: @escaping () -> Timestamp = { .now },
         noticeBoard: (any NotificationPresenter)? = nil,
         openURL: @escaping (String, String) async throws -> Void = { _, _ in
             throw EngineError.notSupported("There is no browser here.")

@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import Glibc
+internal import System
 
 /// One connection of a browser: it may send one request, is answered, and goes.
 ///
@@ -28,7 +28,7 @@ final class RedirectConnection {
     private let descriptor: Int32
     private let clock: any Clock<Duration>
     private var phase = Phase.reading
-    private var source: (any DispatchSourceRead)?
+    private var source: DescriptorSource?
     private var deadline: Task<Void, Never>?
     private var head: [UInt8] = []
     private var discarded = 0
@@ -58,12 +58,9 @@ final class RedirectConnection {
 
     /// Reads from now on.
     func begin() {
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        // Kept alive by its source, which `close` lets go of.
-        source.setEventHandler { self.receive() }
-        source.setCancelHandler { [descriptor] in Glibc.close(descriptor) }
-        source.activate()
-        self.source = source
+        // The source keeps this object until `close`.
+        source = DescriptorSource(descriptor, .reading) { self.receive() }
+        source?.resume()
         setDeadline(Self.requestTime) { $0.close() }
     }
 

@@ -1,7 +1,7 @@
 internal import CLinux
-internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import System
 
 /// Listens on one port of 127.0.0.1 for browsers that come back from a service, and hands each to the
 /// login whose state it brings.
@@ -20,8 +20,7 @@ final class RedirectListener {
     let port: UInt16
     private let clock: any Clock<Duration>
     private let descriptor: Int32
-    private let source: any DispatchSourceRead
-    private var isPaused = false
+    private var source: DescriptorSource?
     private var registrations: [Weak] = []
     private var connections: [RedirectConnection] = []
 
@@ -36,18 +35,14 @@ final class RedirectListener {
     init(port: UInt16, clock: any Clock<Duration>) throws(OAuthError) {
         (descriptor, self.port) = try Self.listen(on: port)
         self.clock = clock
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setCancelHandler { [descriptor] in close(descriptor) }
-        source.setEventHandler { [weak self] in self?.acceptAll() }
-        source.activate()
+        source = DescriptorSource(descriptor, .reading) { [weak self] in self?.acceptAll() }
+        source?.resume()
     }
 
     isolated deinit {
         // The port is free at once, not when the source has let go of it.
         shutdown(descriptor, Int32(SHUT_RDWR))
-        source.cancel()
-        // A source that is suspended cannot be let go of.
-        if isPaused { source.resume() }
+        source?.cancel()
     }
 
     func add(_ registration: RedirectRegistration) {
@@ -144,13 +139,10 @@ final class RedirectListener {
     }
 
     private func pauseAccepting() {
-        isPaused = true
-        source.suspend()
+        source?.suspend()
         Task { [weak self, clock] in
             try? await clock.sleep(for: Self.pause)
-            guard let self else { return }
-            isPaused = false
-            source.resume()
+            self?.source?.resume()
         }
     }
 }

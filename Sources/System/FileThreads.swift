@@ -10,7 +10,7 @@ internal import Synchronization
 package final class FileThreads: Sendable {
     /// The limits of the threads.
     package struct Limits: Sendable {
-        /// How long a job may take without progress.
+        /// The time that a job may take without progress.
         package var timeout = Duration.seconds(10)
         /// The number of jobs that run at the same time, without the blocked ones.
         package var running = 8

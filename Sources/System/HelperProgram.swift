@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Where the programs are that only ours start.
+/// The programs that only this package starts.
 package enum HelperProgram {
-    /// Looks beside the running program, where a build has it, then where an installation has it:
-    /// `bin/imagefeedd` belongs to `libexec/imagefeed/NAME`.
+    /// Returns the path of a program: in the folder of the running program, as in a build folder, or as installed. The
+    /// programs of `bin/imagefeedd` are `libexec/imagefeed/NAME`.
     ///
-    /// - Returns: The path; of the installation where there is none.
+    /// - Returns: The installed path if there is no program in either place.
     package static func path(_ name: String) -> String {
         let own = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { buffer in
@@ -19,7 +19,7 @@ package enum HelperProgram {
         return "\(parent(of: folder))/libexec/imagefeed/\(name)"
     }
 
-    /// The path without its last element, and without the slash before it.
+    /// Returns the path without its last element and the slash before it.
     private static func parent(of path: String) -> String {
         String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }

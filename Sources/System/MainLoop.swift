@@ -1,51 +1,74 @@
 internal import CSwiftRuntime
 internal import Glibc
 
-/// The event loop of a program: its main thread waits for descriptors and for the main queue.
+/// The event loop of a program: the main thread waits for descriptors, timers and the main queue.
 ///
-/// With `dispatchMain()` a message changes threads three times: one waits for the socket, wakes the one that
-/// runs the main queue, and is woken by that to wait again. That takes longer than most answers do.
+/// With `dispatchMain()`, a message changes threads three times: one thread waits for the socket, wakes the main
+/// thread, and is woken again to wait for the next message. That takes longer than most calls.
 @MainActor
 package enum MainLoop {
-    /// Whether the program will call ``run()``.
+    /// A Boolean value that indicates whether the program calls ``run()``.
     private(set) static var isUsed = false
     private static var sources: [DescriptorSource] = []
+    /// True if the running sources are not those of the last round.
+    private static var isChanged = true
 
-    /// Says, before the first task and the first ``DescriptorSource``, that ``run()`` will be called.
+    /// Announces, before the first task, ``DescriptorSource`` and ``MainLoopTimer``, that ``run()`` will be called.
     ///
-    /// Tasks that belong to no actor run on the main queue, too, from now on.
+    /// From now on, tasks that belong to no actor run on the main queue as well.
     package static func use() {
         shim_run_every_task_on_main()
-        // Its thread that waits for timers asks for a priority that only root gets, and would say so in the
-        // system's journal each time a program of ours starts.
+        // libdispatch's timer thread requests a priority that only root gets, and would report the failure in the
+        // journal at each start.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         isUsed = true
     }
 
-    /// Runs the main queue and what waits for descriptors, for ever.
+    /// Runs the main queue and the handlers of descriptors and timers until the process ends.
+    ///
+    /// In each round, the main queue comes first, then the ready descriptors in the order in which their sources were
+    /// created, then the timers. A handler may suspend or cancel sources and timers of the same round.
     package static func run() -> Never {
         let queue = dispatch_main_queue_descriptor()
-        // What was queued before.
+        // The work that was queued before.
         dispatch_main_queue_run(nil)
+        var active: [DescriptorSource] = []
+        var descriptors: [pollfd] = []
         while true {
-            let active = sources.filter(\.isRunning)
-            var descriptors =
-                [pollfd(fd: queue, events: Int16(POLLIN), revents: 0)]
-                + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
-            guard poll(&descriptors, nfds_t(descriptors.count), -1) > 0 else { continue }
-            if descriptors[0].revents != 0 {
-                var count: UInt64 = 0
-                _ = read(queue, &count, 8)
-                dispatch_main_queue_run(nil)
+            if isChanged {
+                isChanged = false
+                active = sources.filter(\.isRunning)
+                descriptors =
+                    [pollfd(fd: queue, events: Int16(POLLIN), revents: 0)]
+                    + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
             }
-            // An earlier one may have suspended a later one.
-            for (source, state) in zip(active, descriptors.dropFirst())
-            where state.revents != 0 && source.isRunning {
-                source.handler()
+            let count = poll(
+                &descriptors, nfds_t(descriptors.count), MainLoopTimers.timeoutMilliseconds)
+            // Interrupted by a signal.
+            guard count >= 0 else { continue }
+            if count > 0 {
+                if descriptors[0].revents != 0 {
+                    var count: UInt64 = 0
+                    _ = read(queue, &count, 8)
+                    dispatch_main_queue_run(nil)
+                }
+                // An earlier handler may have suspended a later source.
+                for (source, state) in zip(active, descriptors.dropFirst())
+                where state.revents != 0 && source.isRunning {
+                    source.handler?()
+                }
             }
+            MainLoopTimers.fire()
         }
     }
 
     static func add(_ source: DescriptorSource) { sources.append(source) }
-    static func remove(_ source: DescriptorSource) { sources.removeAll { $0 === source } }
+
+    static func remove(_ source: DescriptorSource) {
+        sources.removeAll { $0 === source }
+        isChanged = true
+    }
+
+    /// Records that a source was suspended or resumed.
+    static func sourceChanged() { isChanged = true }
 }

@@ -1,15 +1,17 @@
 internal import CProcesses
 internal import Glibc
 
-/// The ends of a new pipe, which no program inherits by accident. Closed with the last reference, but for those
-/// that somebody has taken.
+/// The two ends of a new pipe, with `FD_CLOEXEC`.
+///
+/// The ends are closed with the last reference, except those that were taken.
 package final class PipeEnds {
     package private(set) var reading: Int32
     package private(set) var writing: Int32
 
-    /// - Parameter takesDescriptors: Whether descriptors can be sent through it, with messages: it is made of
-    ///   sockets then.
-    /// - Throws: ``SpawnError`` when there are no descriptors left.
+    /// Creates a pipe.
+    ///
+    /// - Parameter takesDescriptors: True for a pair of sockets that transfers messages and descriptors.
+    /// - Throws: ``SpawnError`` if there are no descriptors left.
     package init(takesDescriptors: Bool = false) throws(SpawnError) {
         var ends: [Int32] = [-1, -1]
         let result = takesDescriptors ? shim_message_pipe(&ends) : shim_pipe(&ends)
@@ -17,21 +19,21 @@ package final class PipeEnds {
         (reading, writing) = (ends[0], ends[1])
     }
 
-    /// Makes room for what is larger than most messages, so that it is written and read at once. No more than a
-    /// wish: there is a limit for each user.
+    /// Enlarges the buffer to 1 MiB, so that most messages are written at once. Best effort: there is a limit for each
+    /// user.
     ///
     /// Source: fcntl(2), `F_SETPIPE_SZ`.
     package func widen() { _ = fcntl(writing, 1031, Int32(1 << 20)) }
 
     deinit { for end in [reading, writing] where end >= 0 { close(end) } }
 
-    /// The end to read from, which the caller closes.
+    /// Returns the reading end. The caller closes it.
     package func takeReading() -> Int32 {
         defer { reading = -1 }
         return reading
     }
 
-    /// The end to write to, which the caller closes.
+    /// Returns the writing end. The caller closes it.
     package func takeWriting() -> Int32 {
         defer { writing = -1 }
         return writing

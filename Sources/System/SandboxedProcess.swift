@@ -1,47 +1,48 @@
 internal import CProcesses
 internal import Glibc
 
-/// A program that is started with less than we have: limits, rules about files, none of our descriptors, no
-/// terminal, no new privileges.
+/// A child process with fewer rights than its parent: resource limits, file rules, only the given descriptors, no
+/// terminal and no new privileges.
 ///
-/// It dies with the thread that starts it: start it from the main thread, and it dies with us.
+/// The kernel kills the process when the thread that started it ends. Start it from the main thread, so that it ends
+/// with this process.
 package struct SandboxedProcess: Sendable {
-    /// Stays taken until ``waitForExit()`` has returned.
+    /// The process id. It is valid until the exit of the process was awaited.
     package let id: Int32
 
-    /// What a program is started with.
+    /// The properties of a new process.
     package struct Setup {
-        /// Its path: no folder is searched.
+        /// The path of the program. No folder is searched.
         package var program: String
-        /// What follows the name of the program.
+        /// The arguments after the name of the program.
         package var arguments: [String] = []
-        /// All of its environment.
+        /// The complete environment.
         package var environment: [String: String] = [:]
-        /// Its descriptors, from 0 on. It has no others.
+        /// Our descriptors that become 0, 1, 2 and so on. The child has no others.
         package var descriptors: [Int32] = []
         package var limits: [(resource: Resource, value: Int)] = []
-        /// How much it stands back for others: 0 to 19.
+        /// The nice value: 0 to 19.
         package var niceness = 0
-        /// A ruleset of Landlock; nil for none.
+        /// The descriptor of a Landlock ruleset; nil for none.
         package var fileRules: Int32?
 
         package init(program: String) { self.program = program }
     }
 
-    /// What a process can be given less of.
+    /// A limited resource.
     package enum Resource: Sendable {
-        /// Bytes of memory, all mappings counted.
+        /// The bytes of all mappings.
         case addressSpace
-        /// Bytes of memory that is its own and can be written.
+        /// The bytes of private writable memory.
         case data
-        /// Bytes of the stack of the main thread, and by default of other threads.
+        /// The bytes of the stack of the main thread, and by default of other threads.
         case stack
         case processorSeconds
         case descriptors
-        /// Bytes of a file that it writes.
+        /// The bytes of a file that the process writes.
         case fileBytes
         case coreBytes
-        /// Signals that wait, and timers, of all processes of the user.
+        /// The pending signals and timers of all processes of the user.
         case pendingSignals
 
         fileprivate var number: Int32 {
@@ -53,7 +54,7 @@ package struct SandboxedProcess: Sendable {
             case .descriptors: Int32(RLIMIT_NOFILE.rawValue)
             case .fileBytes: Int32(RLIMIT_FSIZE.rawValue)
             case .coreBytes: Int32(RLIMIT_CORE.rawValue)
-            // RLIMIT_SIGPENDING, which Glibc's module lacks.
+            // RLIMIT_SIGPENDING, which the module Glibc lacks.
             case .pendingSignals: 11
             }
         }
@@ -61,8 +62,8 @@ package struct SandboxedProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// - Throws: ``SpawnError``, also where a restriction cannot be put in force. A program that starts and
-    ///   fails at once is no error.
+    /// - Throws: ``SpawnError``, also if a restriction cannot be applied. A program that starts and fails at once is no
+    ///   error.
     package init(_ setup: Setup) throws(SpawnError) {
         var arguments = ([setup.program] + setup.arguments).map { strdup($0) } + [nil]
         var variables = setup.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -71,7 +72,7 @@ package struct SandboxedProcess: Sendable {
             for text in arguments + variables { free(text) }
             free(path)
         }
-        // Above the numbers that they get.
+        // Above their numbers in the child.
         let lowest = Int32(setup.descriptors.count) + 1
         let descriptors = setup.descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, lowest) }
         defer { for descriptor in descriptors where descriptor >= 0 { close(descriptor) } }
@@ -104,14 +105,21 @@ package struct SandboxedProcess: Sendable {
         self.id = id
     }
 
-    /// A descriptor that can be read from once it has ended; -1 where the kernel has none. The caller closes it.
+    /// Returns a descriptor that can be read after the exit; -1 if there is none. The caller closes it.
     ///
     /// The corresponding C function is `pidfd_open`.
     package func endDescriptor() -> Int32 { shim_pidfd_open(id) }
 
-    /// Ends it at once. Not to be called after ``waitForExit()``.
+    /// Kills the process. Not to be called after its exit was awaited.
     package func kill() { _ = Glibc.kill(id, SIGKILL) }
 
-    /// Blocks until its end. To be called once.
-    package func waitForExit() -> SpawnedProcess.Exit { SpawnedProcess.waitForExit(id) }
+    /// Calls a handler after the exit. Await the exit once, with one method: the id may be reused then.
+    ///
+    /// - Parameter handler: Called once; never within this call.
+    @MainActor package func onExit(_ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void) {
+        ProcessExit.watch(id, handler)
+    }
+
+    /// Blocks until the exit. See ``onExit(_:)``.
+    package func waitForExit() -> SpawnedProcess.Exit { ProcessExit.block(id) }
 }

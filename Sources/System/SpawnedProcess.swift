@@ -1,28 +1,26 @@
-internal import Dispatch
 internal import Glibc
 
-/// A program that we have started: with no signal blocked or ignored, whatever we do with ours.
+/// A child process that starts with default signal handling: no signal is blocked or ignored.
 ///
-/// Foundation's `Process` passes on the signal mask of Dispatch's threads, and the child then ignores
-/// SIGTERM.
+/// Foundation's `Process` passes on the signal mask of libdispatch's threads, and the child then ignores SIGTERM.
 package struct SpawnedProcess: Sendable {
-    /// How a program has ended.
+    /// The exit status of a process.
     package enum Exit: Hashable, Sendable {
         case code(Int32)
         case signal(Int32)
     }
 
-    /// Stays taken until the end of the process has been waited for.
+    /// The process id. It is valid until the exit of the process was awaited.
     package let id: Int32
 
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - program: The path of the program, or a name to look for in our `PATH`.
-    ///   - arguments: What follows the name of the program.
-    ///   - environment: All of its environment; nil for ours.
-    ///   - descriptors: Its descriptors by their numbers there. The first three are ours unless they
-    ///     are given; of others it has none but those that lack `FD_CLOEXEC`.
+    ///   - arguments: The arguments after the name of the program.
+    ///   - environment: The complete environment; nil for ours.
+    ///   - descriptors: Our descriptors, by their numbers in the child. The first three are inherited unless they are
+    ///     given; of others, the child has only those without `FD_CLOEXEC`.
     /// - Throws: ``SpawnError``. A program that starts and fails at once is no error.
     ///
     /// The corresponding C function is `posix_spawnp`.
@@ -59,33 +57,26 @@ package struct SpawnedProcess: Sendable {
         self.id = id
     }
 
-    /// Waits for its end, on a thread of Dispatch's.
+    /// Waits for the exit without blocking the thread. Await the exit once, with one method: the id may be reused then.
+    @MainActor package func exit() async -> Exit { await ProcessExit.wait(id) }
+
+    /// Calls a handler after the exit. See ``exit()``.
     ///
-    /// Its end is to be waited for once, here or with ``waitForExit()``: its id may be another's then.
-    package func exit() async -> Exit {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: waitForExit()) }
-        }
+    /// - Parameter handler: Called once; never within this call.
+    @MainActor package func onExit(_ handler: @escaping @MainActor (Exit) -> Void) {
+        ProcessExit.watch(id, handler)
     }
 
-    /// Blocks until its end.
+    /// Blocks until the exit. See ``exit()``.
     ///
     /// The corresponding C function is `waitpid`.
-    package func waitForExit() -> Exit { Self.waitForExit(id) }
-
-    static func waitForExit(_ id: Int32) -> Exit {
-        var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-        // WIFSIGNALED and its like are macros.
-        let signal = status & 0x7f
-        return signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
-    }
+    package func waitForExit() -> Exit { ProcessExit.block(id) }
 }
 
-/// A program that could not be started.
+/// An error of a program that could not be started.
 package struct SpawnError: Error, Hashable, CustomStringConvertible {
     package let program: String
-    /// The `errno`; `ENOENT` where there is no such program.
+    /// The `errno`; `ENOENT` if there is no such program.
     package let code: Int32
 
     package init(program: String, code: Int32) {

@@ -84,7 +84,7 @@ final class Daemon {
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
-            files: files, logger: logger, clock: MainQueueClock(), version: programVersion)
+            files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
         // The one list of providers.
         let known: [any Provider] = [local, MastodonProvider(), UnsplashProvider()]
         providers = known.filter { provider in

@@ -99,4 +99,55 @@ struct MainLoopTests {
     @Test func `a busy descriptor does not starve the main queue`() async throws {
         #expect(try await lines(.loop, "busy-descriptor") == ["main queue"])
     }
+
+    // MARK: Timers and child processes
+
+    @Test(arguments: Driver.allCases)
+    func `timers fire in the order of their deadlines`(_ driver: Driver) async throws {
+        let zero = (1...3).map { "zero \($0)" }
+        #expect(
+            try await lines(driver, "timer-order")
+                == ["started"] + zero + ["10", "20", "30", "40", "50", "end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a cancelled timer and a dropped timer do not fire`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "timer-cancel") == ["first false", "last"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a timer that is started again has the last deadline`(_ driver: Driver) async throws {
+        let fired = (1...3).map { "fired \($0)" }
+        #expect(try await lines(driver, "timer-restart") == fired + ["end"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `no timer fires early`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "timer-deadline") == ["0 early"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a timer without delay does not starve the loop`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "timer-zero") == ["main queue"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a busy descriptor does not starve timers`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "timer-busy") == ["fired"])
+    }
+
+    @Test func `timers need no thread and no wakeup before their deadline`() async throws {
+        #expect(try await lines(.loop, "timer-idle") == ["1 threads, 0 wakeups"])
+    }
+
+    @Test(arguments: Driver.allCases)
+    func `a sleep ends at its deadline and on cancellation`(_ driver: Driver) async throws {
+        #expect(
+            try await lines(driver, "clock")
+                == ["slept", "CancellationError()", "CancellationError()", "end"])
+    }
+
+    @Test func `waiting for a child process needs no thread`() async throws {
+        #expect(try await lines(.loop, "process") == ["code(3)", "1 threads, 0 wakeups"])
+    }
 }

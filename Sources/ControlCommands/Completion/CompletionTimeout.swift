@@ -1,17 +1,14 @@
-internal import Dispatch
 internal import Glibc
+internal import System
 
 /// A timer that ends the program without a message after a time limit.
 @MainActor
 final class CompletionTimeout {
-    private let timer: any DispatchSourceTimer
+    private let timer: MainLoopTimer
 
     init(milliseconds: Int) {
-        timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.schedule(deadline: .now() + .milliseconds(milliseconds))
-        timer.setEventHandler { exit(ProgramStatus.done.rawValue) }
-        timer.activate()
+        timer = MainLoopTimer(after: .milliseconds(milliseconds)) {
+            exit(ProgramStatus.done.rawValue)
+        }
     }
-
-    isolated deinit { timer.cancel() }
 }

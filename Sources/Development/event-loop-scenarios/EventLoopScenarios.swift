@@ -13,6 +13,7 @@ enum EventLoopScenarios {
 
     @MainActor private static let scenarios =
         descriptorScenarios.merging(mainQueueScenarios) { first, _ in first }
+        .merging(timerScenarios) { first, _ in first }
 
     @MainActor static func main() {
         let arguments = CommandLine.arguments

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import ProviderKit
+internal import System
 
 /// Copies of image files in memory that no process can modify, for clients.
 ///
@@ -73,10 +74,10 @@ final class SealedImages {
         pending[client, default: 0] += 1
         let index = lanes.indices.min { lanes[$0].count < lanes[$1].count } ?? 0
         lanes[index].count += 1
-        let outcome = Outcome()
+        let outcome = OneShotResult<Int32, any Error>()
         let limit = Task { [clock] in
             do { try await clock.sleep(for: Self.timeout) } catch { return }
-            outcome.end(
+            outcome.complete(
                 .failure(ProviderError.failed("The file cannot be read in time; try again.")))
         }
         lanes[index].queue.async { [copies] in
@@ -86,7 +87,7 @@ final class SealedImages {
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {
                     self.ended(in: index, of: client)
-                    if !outcome.end(result), case .success(let late) = result { close(late) }
+                    if !outcome.complete(result), case .success(let late) = result { close(late) }
                 }
             }
         }
@@ -94,7 +95,7 @@ final class SealedImages {
             limit.cancel()
             scheduleSweep(after: Self.shortestPause)
         }
-        return try await outcome.wait()
+        return try await outcome.value()
     }
 
     private func ended(in lane: Int, of client: String) {
@@ -116,26 +117,5 @@ final class SealedImages {
             if copies.sweep() > 0 { scheduleSweep(after: min(pause * 2, Self.longestPause)) }
         }
         sweep = (task, pause)
-    }
-
-    /// A result that arrives once and is waited for once.
-    private final class Outcome {
-        private var result: Result<Int32, any Error>?
-        private var waiter: CheckedContinuation<Int32, any Error>?
-
-        /// - Returns: False if there was a result already.
-        @discardableResult
-        func end(_ result: Result<Int32, any Error>) -> Bool {
-            guard self.result == nil else { return false }
-            self.result = result
-            waiter?.resume(with: result)
-            waiter = nil
-            return true
-        }
-
-        func wait() async throws -> Int32 {
-            if let result { return try result.get() }
-            return try await withCheckedThrowingContinuation { waiter = $0 }
-        }
     }
 }

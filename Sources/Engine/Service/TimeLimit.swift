@@ -1,3 +1,5 @@
+internal import System
+
 /// Runs `body` with a time limit.
 ///
 /// The task of `body` is cancelled at the end of the limit, and with the task of the caller. Work that must
@@ -16,22 +18,26 @@ func withTimeLimit<Value: Sendable>(
     _ body: @escaping @MainActor () async throws -> Value,
     onTimeout: @escaping @MainActor () throws -> Value
 ) async throws -> Value {
-    let race = Race<Value>()
+    let result = OneShotResult<Value, any Error>()
     let work = Task {
-        do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
+        do {
+            result.complete(.success(try await body()))
+        } catch {
+            result.complete(.failure(error))
+        }
     }
     let timer = Task {
         do { try await clock.sleep(for: limit) } catch { return }
-        race.end(Result { try onTimeout() })
+        result.complete(Result { try onTimeout() })
     }
-    let call = calls?.add { race.end(.failure($0)) }
+    let call = calls?.add { result.complete(.failure($0)) }
     defer {
         if let call { calls?.remove(call) }
         timer.cancel()
         work.cancel()
     }
     return try await withTaskCancellationHandler {
-        try await race.winner()
+        try await result.value()
     } onCancel: {
         work.cancel()
     }
@@ -50,24 +56,6 @@ struct ContinuousTimer {
 
     /// The time since the creation of the timer.
     var elapsed: Duration { read() }
-}
-
-/// The first result of two tasks.
-private final class Race<Value: Sendable> {
-    private var result: Result<Value, any Error>?
-    private var waiter: CheckedContinuation<Value, any Error>?
-
-    func end(_ result: Result<Value, any Error>) {
-        guard self.result == nil else { return }
-        self.result = result
-        waiter?.resume(with: result)
-        waiter = nil
-    }
-
-    func winner() async throws -> Value {
-        if let result { return try result.get() }
-        return try await withCheckedThrowingContinuation { waiter = $0 }
-    }
 }
 
 /// The calls in progress that end together.

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 internal import ImageProtocol
 internal import ProviderKit
@@ -25,10 +24,11 @@ final class HelperProcess {
     let role: HelperRole
     private let process: SpawnedProcess
     private let socket: MessageSocket
-    private let source: any DispatchSourceRead
+    private var source: DescriptorSource?
     private let onEnd: (HelperProcess) -> Void
     private var waiter: CheckedContinuation<Outcome, Never>?
-    private var timer: (any DispatchSourceTimer)?
+    /// Checks the time limits once a second during a job.
+    private var timer: MainLoopTimer?
     /// The time at which the current job must have ended.
     private var deadline = ContinuousClock.now
     /// The time at which the process was last seen working on the current job, and its processor time then.
@@ -79,10 +79,8 @@ final class HelperProcess {
         self.onEnd = onEnd
         socket = localEnd
         _ = fcntl(localEnd.descriptor, F_SETFL, O_NONBLOCK)
-        source = DispatchSource.makeReadSource(fileDescriptor: localEnd.descriptor, queue: .main)
-        source.setCancelHandler { close(localEnd.descriptor) }
-        source.setEventHandler { [self] in receiveMessages() }
-        source.activate()
+        source = DescriptorSource(localEnd.descriptor, .reading) { [self] in receiveMessages() }
+        source?.resume()
     }
 
     /// The process ID. It stays valid until the exit status was read.
@@ -107,11 +105,8 @@ final class HelperProcess {
             waiter = continuation
             deadline = .now + timeout
             lastProgress = (.now, 0)
-            let timer = DispatchSource.makeTimerSource(queue: .main)
-            timer.schedule(deadline: .now() + .seconds(1), repeating: .seconds(1))
-            timer.setEventHandler { [self] in checkTime(stallTimeout) }
-            timer.activate()
-            self.timer = timer
+            timer = MainLoopTimer { [self] in checkTime(stallTimeout) }
+            timer?.start(after: .seconds(1))
         }
     }
 
@@ -122,7 +117,10 @@ final class HelperProcess {
         let now = ContinuousClock.now
         if !isWaiting || ticks != lastProgress.ticks { lastProgress = (now, ticks) }
         let isStalled = now - lastProgress.time >= stallTimeout
-        guard isStalled || now >= deadline else { return }
+        guard isStalled || now >= deadline else {
+            timer?.start(after: .seconds(1))
+            return
+        }
         // A process that waits for a disk may end only when the disk responds, so do not wait for its end.
         kill(process.id, SIGKILL)
         awaitExit()
@@ -179,12 +177,9 @@ final class HelperProcess {
     /// Waits in the background for the process to end. It has closed its socket, or was killed.
     private func awaitExit() {
         hasEnded = true
-        source.cancel()
+        source?.cancel()
         onEnd(self)
-        DispatchQueue(label: "image-helper-end").async { [process] in
-            let exit = process.waitForExit()
-            DispatchQueue.main.async { MainActor.assumeIsolated { self.didExit(exit) } }
-        }
+        process.onExit { self.didExit($0) }
     }
 
     private func didExit(_ exit: SpawnedProcess.Exit) {

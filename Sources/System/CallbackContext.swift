@@ -1,0 +1,34 @@
+/// The context pointer of C callbacks that run on the main thread.
+package enum CallbackContext {
+    /// Returns the context pointer of an owner, which must outlive the callbacks.
+    package static func pointer(to owner: AnyObject) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(owner).toOpaque()
+    }
+
+    /// Enters the main actor from a callback of a C library that calls back on the thread that called it.
+    ///
+    /// - Parameters:
+    ///   - context: The result of ``pointer(to:)`` for an `Owner`.
+    ///   - argument: The arguments of the callback.
+    ///   - body: Called with the owner.
+    /// - Returns: The result of `body`; nil if `context` is nil.
+    @discardableResult
+    package static func enter<Owner: AnyObject, Argument, Result: Sendable>(
+        _ context: UnsafeMutableRawPointer?, _ argument: Argument,
+        _ body: @escaping @MainActor (Owner, Argument) -> Result
+    ) -> Result? {
+        guard let context else { return nil }
+        let call = Call(context: context, argument: argument, body: body)
+        return MainActor.assumeIsolated {
+            call.body(
+                Unmanaged<Owner>.fromOpaque(call.context).takeUnretainedValue(), call.argument)
+        }
+    }
+
+    /// A call that runs at once, on the same thread, so nothing is shared.
+    private struct Call<Owner, Argument, Result>: @unchecked Sendable {
+        let context: UnsafeMutableRawPointer
+        let argument: Argument
+        let body: @MainActor (Owner, Argument) -> Result
+    }
+}

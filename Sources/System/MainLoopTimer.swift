@@ -1,0 +1,124 @@
+internal import Dispatch
+
+/// A timer that calls a handler once, on the main thread.
+///
+/// It fires at its deadline or later, never earlier, and after timers with earlier deadlines. The time in which the
+/// machine is suspended does not count. It does not fire after ``cancel()``, nor after its last reference is gone.
+@MainActor
+package final class MainLoopTimer {
+    private let handler: @MainActor () -> Void
+    private var key: TimerQueue<TimerReference>.Key?
+
+    /// Creates a timer that does not run.
+    ///
+    /// - Parameter handler: Called at the deadline. It may start the timer again.
+    package init(_ handler: @escaping @MainActor () -> Void) { self.handler = handler }
+
+    /// Creates a timer and starts it.
+    ///
+    /// - Parameters:
+    ///   - delay: The time until the deadline. Negative delays count as zero.
+    ///   - handler: Called at the deadline; never within this call.
+    package convenience init(after delay: Duration, _ handler: @escaping @MainActor () -> Void) {
+        self.init(handler)
+        start(after: delay)
+    }
+
+    isolated deinit { if let key { MainLoopTimers.remove(key) } }
+
+    /// A Boolean value that indicates whether the handler will be called.
+    package var isRunning: Bool { key != nil }
+
+    /// Starts the timer, or moves its deadline if it runs.
+    ///
+    /// - Parameter delay: The time until the deadline. Negative delays count as zero.
+    package func start(after delay: Duration) {
+        cancel()
+        key = MainLoopTimers.add(self, deadline: .now + max(.zero, delay))
+    }
+
+    /// Stops the timer.
+    package func cancel() {
+        guard let key else { return }
+        self.key = nil
+        MainLoopTimers.remove(key)
+    }
+
+    fileprivate func fire() {
+        key = nil
+        handler()
+    }
+}
+
+/// A reference that does not keep the timer.
+struct TimerReference {
+    weak let timer: MainLoopTimer?
+}
+
+/// The timers of the process that run.
+@MainActor
+enum MainLoopTimers {
+    private static var queue = TimerQueue<TimerReference>()
+    /// The timer of libdispatch and its deadline; nil in a program with a ``MainLoop``.
+    private static var dispatched:
+        (source: any DispatchSourceTimer, deadline: SuspendingClock.Instant?)?
+
+    fileprivate static func add(
+        _ timer: MainLoopTimer, deadline: SuspendingClock.Instant
+    ) -> TimerQueue<TimerReference>.Key {
+        defer { schedule() }
+        return queue.add(TimerReference(timer: timer), deadline: deadline)
+    }
+
+    fileprivate static func remove(_ key: TimerQueue<TimerReference>.Key) {
+        queue.remove(key)
+        schedule()
+    }
+
+    /// Returns the time until the first deadline in milliseconds for poll(2), rounded up; -1 without timers.
+    static var timeoutMilliseconds: Int32 {
+        guard let deadline = queue.firstDeadline else { return -1 }
+        let rest = max(.zero, deadline - .now)
+        return Int32(min((rest / .milliseconds(1)).rounded(.up), 1e9))
+    }
+
+    /// Calls the handlers of the timers whose deadline has come.
+    static func fire() {
+        guard let deadline = queue.firstDeadline else { return }
+        let now = SuspendingClock.now
+        guard deadline <= now else { return }
+        let limit = queue.lastNumber
+        while let reference = queue.popDue(at: now, addedUntil: limit) { reference.timer?.fire() }
+        schedule()
+    }
+
+    /// Lets libdispatch wait for the first deadline, in a program without a ``MainLoop``.
+    private static func schedule() {
+        guard !MainLoop.isUsed, dispatched?.deadline != queue.firstDeadline else { return }
+        let source = dispatched?.source ?? makeSource()
+        if let deadline = queue.firstDeadline {
+            // A century is a number that fits.
+            let rest = min(max(.zero, deadline - .now), .seconds(3_000_000_000))
+            let (seconds, attoseconds) = rest.components
+            source.schedule(
+                deadline: .now() + .seconds(Int(seconds))
+                    + .nanoseconds(Int(attoseconds / 1_000_000_000) + 1))
+        } else {
+            source.schedule(deadline: .distantFuture)
+        }
+        dispatched = (source, queue.firstDeadline)
+    }
+
+    private static func makeSource() -> any DispatchSourceTimer {
+        let source = DispatchSource.makeTimerSource(queue: .main)
+        source.setEventHandler {
+            dispatched?.deadline = nil
+            fire()
+            schedule()
+        }
+        // A timer without a deadline would fire at once.
+        source.schedule(deadline: .distantFuture)
+        source.activate()
+        return source
+    }
+}

@@ -1,0 +1,32 @@
+/// A result that arrives once, before or after a task begins to wait for it.
+///
+/// The first result counts. Cancellation of the waiting task does not end the wait; its owner completes the result
+/// instead.
+@MainActor
+package final class OneShotResult<Value: Sendable, Failure: Error> {
+    private var result: Result<Value, Failure>?
+    private var waiter: CheckedContinuation<Result<Value, Failure>, Never>?
+
+    package init() {}
+
+    /// Sets the result and resumes the waiting task.
+    ///
+    /// - Returns: False if there was a result already. The new one is ignored.
+    @discardableResult
+    package func complete(_ result: Result<Value, Failure>) -> Bool {
+        guard self.result == nil else { return false }
+        self.result = result
+        waiter?.resume(returning: result)
+        waiter = nil
+        return true
+    }
+
+    /// Waits for the result. One task may wait at a time.
+    ///
+    /// - Throws: The failure.
+    package func value() async throws(Failure) -> Value {
+        if let result { return try result.get() }
+        precondition(waiter == nil, "a task waits for the result already")
+        return try await withCheckedContinuation { waiter = $0 }.get()
+    }
+}
