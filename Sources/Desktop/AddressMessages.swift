@@ -6,10 +6,10 @@ internal import Glibc
 nonisolated enum AddressMessages {
     private static let headerLength = 16
     private static let removal: UInt16 = 21  // RTM_DELADDR
-    /// Addresses of this scope and above lead no further than the link or this machine.
+    /// The lowest scope of addresses that are valid only on the link or on this machine.
     private static let linkScope: UInt8 = 253  // RT_SCOPE_LINK
 
-    /// Returns true if the messages report that an address was removed that leads beyond the link.
+    /// Returns true if the messages report the removal of an address that is valid beyond the link.
     ///
     /// - Parameter bytes: The messages of one datagram.
     /// - Returns: True if one of them reports the removal.

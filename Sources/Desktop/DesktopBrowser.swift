@@ -3,12 +3,12 @@ internal import Engine
 internal import Glibc
 internal import System
 
-/// The user's browser: through the desktop portal, or with `xdg-open` where there is none.
+/// The user's browser, opened through the desktop portal, or with `xdg-open` if there is no portal.
 ///
-/// What we start ourselves has our limits. Under systemd they are such that no browser would run, so it is systemd that
-/// starts one, or nobody.
+/// Child processes inherit the resource limits and the sandbox of the daemon. Under systemd, no browser can run with
+/// them, so the service manager starts it.
 package final class DesktopBrowser {
-    /// How long xdg-open may take until it counts as having shown something: some wait for the browser.
+    /// The time after which xdg-open counts as successful. Some versions wait for the browser.
     private static let timeout = Duration.seconds(5)
 
     private let portal: BusProxy
@@ -20,12 +20,12 @@ package final class DesktopBrowser {
             connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
     }
 
-    /// Shows an address.
+    /// Opens an address.
     ///
     /// - Parameters:
-    ///   - address: What the browser is to open.
-    ///   - activationToken: Lets its window come to the front; empty for none.
-    /// - Throws: ``EngineError/notSupported(_:)`` when nothing here can show it.
+    ///   - address: The address.
+    ///   - activationToken: The token with which the window comes to the front; empty for none.
+    /// - Throws: ``EngineError/notSupported(_:)`` if no browser can be started.
     ///
     /// Source: XDG Desktop Portal, `org.freedesktop.portal.OpenURI`.
     package func open(_ address: String, activationToken: String = "") async throws {
@@ -35,7 +35,7 @@ package final class DesktopBrowser {
             let _: ObjectPath = try await portal.call(
                 "org.freedesktop.portal.OpenURI", "OpenURI", "", address, options)
         } catch {
-            // Through env(1), since other threads may be reading our own environment.
+            // Through env(1), since other threads may read the environment of this process.
             let command =
                 (activationToken.isEmpty ? [] : ["env", "XDG_ACTIVATION_TOKEN=\(activationToken)"])
                 + ["xdg-open", address]

@@ -1,13 +1,13 @@
 internal import DBus
 internal import Engine
 
-/// What a notification service can do, of what matters to us.
-nonisolated struct DesktopAbilities: Hashable {
+/// The capabilities of a notification service that affect notifications.
+nonisolated struct NotificationCapabilities: Hashable {
     let showsBodies: Bool
     let readsMarkup: Bool
     let hasActions: Bool
 
-    /// - Parameter names: What `GetCapabilities` gave.
+    /// - Parameter names: The result of `GetCapabilities`.
     init(_ names: [String]) {
         showsBodies = names.contains("body")
         readsMarkup = names.contains("body-markup")
@@ -15,28 +15,28 @@ nonisolated struct DesktopAbilities: Hashable {
     }
 }
 
-/// A notice in the terms of the notification service that is there.
+/// A notification in the form that a notification service supports.
 ///
 /// Source: Desktop Notifications Specification 1.2, `Notify`.
 nonisolated struct DesktopNotification {
-    /// As many bytes are shown at most: a service may have put anything into its words.
-    private static let longestText = 600
+    /// The limit of the text in bytes. The text may come from a service.
+    private static let maximumTextBytes = 600
 
     let summary: String
     let body: String
-    /// Keys and labels in turn.
+    /// The keys and labels of the actions, alternating.
     let actions: [String]
     let hints: [String: Variant]
-    /// A name of the icon theme.
+    /// The icon name.
     let icon = "dialog-warning"
 
-    init(_ notice: NotificationContent, _ abilities: DesktopAbilities) {
-        actions = abilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
+    init(_ notice: NotificationContent, _ capabilities: NotificationCapabilities) {
+        actions = capabilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(notice.text)
-        if !abilities.hasActions, !notice.advice.isEmpty { text += " \(notice.advice)" }
-        if abilities.showsBodies {
+        if !capabilities.hasActions, !notice.advice.isEmpty { text += " \(notice.advice)" }
+        if capabilities.showsBodies {
             summary = notice.title
-            body = abilities.readsMarkup ? Self.escaped(text) : text
+            body = capabilities.readsMarkup ? Self.escaped(text) : text
         } else {
             summary = "\(notice.title): \(Self.onOneLine(text))"
             body = ""
@@ -48,7 +48,7 @@ nonisolated struct DesktopNotification {
         ]
     }
 
-    /// Text that stands for itself where markup is read.
+    /// Returns text with escaped markup characters.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text {
@@ -63,12 +63,12 @@ nonisolated struct DesktopNotification {
     }
 
     private static func shortened(_ text: String) -> String {
-        // Lines end where we end them; other control characters, and a NUL above all, are for nobody.
+        // Line breaks are kept. Other control characters are removed; libdbus rejects NUL.
         var scalars = String.UnicodeScalarView()
         var bytes = 0
         for scalar in text.unicodeScalars where scalar == "\n" || !isControl(scalar) {
             bytes += UTF8.width(scalar)
-            guard bytes <= longestText else { return String(scalars) + "…" }
+            guard bytes <= maximumTextBytes else { return String(scalars) + "…" }
             scalars.append(scalar)
         }
         return String(scalars)

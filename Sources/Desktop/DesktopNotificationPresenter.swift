@@ -1,15 +1,15 @@
 package import DBus
 package import Engine
 
-/// The notification service of the desktop, as a board for notices.
+/// A presenter that shows notifications with the notification service of the desktop.
 ///
-/// Nothing is started, asked or listened to before the first notice. A service that is missing, hangs or goes
-/// away costs the notice its place on the desktop and nothing else; one that comes is told of to the delegate.
+/// It does not access the service before the first notification. A missing or hanging service loses the notification
+/// and nothing else. The delegate is notified when a service appears.
 ///
 /// Source: Desktop Notifications Specification 1.2.
 package final class DesktopNotificationPresenter: NotificationPresenter {
     package weak var delegate: (any NoticeBoardDelegate)?
-    /// Whether the user wants to see notices at all.
+    /// True if the user enabled notifications.
     package var isWanted = true {
         didSet {
             guard isWanted != oldValue else { return }
@@ -23,29 +23,29 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     }
     private let connection: BusConnection
     private var watch: Task<[SignalSubscription], any Error>?
-    /// What the service that is there can do; nil if it was not asked.
-    private var abilities: DesktopAbilities?
-    /// The ids of the notices that are there, by number.
+    /// The capabilities of the running service; nil if they are unknown.
+    private var capabilities: NotificationCapabilities?
+    /// The ids of the shown notifications, by number.
     private var ids: [Int: UInt32] = [:]
-    /// The numbers behind all ids that the user may still act upon.
+    /// The numbers of the ids on which the user may still act.
     private var numbers: [UInt32: Int] = [:]
-    /// What lets the next thing come to the front, and the notification that it belongs to.
+    /// The last activation token, and the id of its notification.
     private var token: (id: UInt32, text: String)?
-    /// How often another service has come, or one has gone.
+    /// The number of changes of the owner of the service's name.
     private var ownerChanges = 0
 
     private static let service: BusName = "org.freedesktop.Notifications"
     private static let path: ObjectPath = "/org/freedesktop/Notifications"
     private static let interface: InterfaceName = "org.freedesktop.Notifications"
 
-    /// - Parameter connection: To the session bus.
+    /// - Parameter connection: The connection to the session bus.
     package init(_ connection: BusConnection) { self.connection = connection }
 
     // MARK: NoticeBoard
 
     package func show(_ notice: NotificationContent, as number: Int) async -> Bool {
-        // When another service has come meanwhile, it has not heard of the notice. One that ends whenever it is
-        // called is not called for ever.
+        // A service that appeared meanwhile does not have the notification. A second attempt is enough: a service may
+        // crash with each call.
         for _ in 0..<2 {
             guard isWanted else { return false }
             let before = ownerChanges
@@ -56,13 +56,13 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     }
 
     private func notify(_ notice: NotificationContent, _ number: Int) async throws {
-        try await listen()
-        let form = DesktopNotification(notice, try await askForAbilities())
+        try await subscribe()
+        let form = DesktopNotification(notice, try await fetchCapabilities())
         let call = try BusMessage(
             .methodCall(Self.service, Self.path, Self.interface, "Notify"),
             "Image Feed", ids[number] ?? 0, form.icon, form.summary, form.body, form.actions,
             form.hints, -1 as Int32)
-        // On arrival: the next message may already say that the user has acted on it.
+        // On arrival, because the next message may already contain an action of the user.
         _ = try await connection.call(
             call,
             onArrival: { [self] reply in
@@ -79,7 +79,7 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
     }
 
     private func close(_ id: UInt32) {
-        // Whether it was still there, nobody needs to know.
+        // The service may have closed the notification already; its reply does not matter.
         let call = try? BusMessage(
             .methodCall(Self.service, Self.path, Self.interface, "CloseNotification"), id)
         if let call { connection.send(call) }
@@ -87,8 +87,8 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
 
     // MARK: The service
 
-    private func askForAbilities() async throws -> DesktopAbilities {
-        if let abilities { return abilities }
+    private func fetchCapabilities() async throws -> NotificationCapabilities {
+        if let capabilities { return capabilities }
         let names: [String]
         do {
             names = try await connection.call(
@@ -96,12 +96,12 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
         } catch BusError.reply(let error) where error.name == .unknownMethod {
             names = []
         }
-        let abilities = DesktopAbilities(names)
-        self.abilities = abilities
-        return abilities
+        let capabilities = NotificationCapabilities(names)
+        self.capabilities = capabilities
+        return capabilities
     }
 
-    private func listen() async throws {
+    private func subscribe() async throws {
         if let watch {
             _ = try await watch.value
             return
@@ -126,9 +126,9 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
 
     private func ownerChanged(isThere: Bool) {
         ownerChanges += 1
-        abilities = nil
+        capabilities = nil
         let lost = Array(ids.keys)
-        // The ids mean nothing to another, and what another calls by them is not ours.
+        // Ids belong to one service. Another one uses the same ids for other notifications.
         ids = [:]
         numbers = [:]
         token = nil

@@ -1,22 +1,24 @@
 internal import DBus
 
-/// Tells what NetworkManager says, as long as it is there.
+/// An observer of the state of NetworkManager, while it runs.
 ///
 /// Source: NetworkManager D-Bus reference, `org.freedesktop.NetworkManager`.
 final class NetworkManagerWatch {
     private let bus: BusConnection
     private let onChange: (NetworkStatus.ManagerState?) -> Void
-    private var word: NetworkStatus.ManagerState?
+    private var state: NetworkStatus.ManagerState?
     private var subscriptions: [SignalSubscription] = []
 
     private static let name: BusName = "org.freedesktop.NetworkManager"
     private static let path: ObjectPath = "/org/freedesktop/NetworkManager"
     private static let interface: InterfaceName = "org.freedesktop.NetworkManager"
 
+    /// Subscribes to NetworkManager and fetches its state.
+    ///
     /// - Parameters:
     ///   - bus: The system bus.
-    ///   - onChange: Called with each new word; with nil when it has gone.
-    /// - Throws: What the bus says.
+    ///   - onChange: Called with each new state; with nil when NetworkManager ends.
+    /// - Throws: `BusError`.
     init(
         _ bus: BusConnection, onChange: @escaping (NetworkStatus.ManagerState?) -> Void
     ) async throws {
@@ -30,47 +32,47 @@ final class NetworkManagerWatch {
             guard let change: (String, [String: Variant], [String]) = try? signal.read() else {
                 return
             }
-            self?.hear(change.1)
+            self?.update(change.1)
         }
         let owner = try await bus.watchOwner(of: Self.name) { [weak self] owner in
             guard let self else { return }
             if let owner {
-                Task { await self.ask(owner) }
+                Task { await self.fetchState(owner) }
             } else {
-                forget()
+                removeState()
             }
         }
         subscriptions = [changes, owner]
-        if let owner = try await bus.owner(of: Self.name) { await ask(owner) }
+        if let owner = try await bus.owner(of: Self.name) { await fetchState(owner) }
     }
 
-    /// Asks the one who is there, and starts nobody who is not.
-    private func ask(_ owner: BusName) async {
+    /// Fetches the state from the running NetworkManager, without D-Bus activation.
+    private func fetchState(_ owner: BusName) async {
         let proxy = BusProxy(bus, owner, Self.path)
         guard let properties = try? await proxy.properties(Self.interface) else { return }
-        // It may have gone meanwhile.
+        // It may have ended meanwhile.
         guard (try? await bus.owner(of: Self.name)) == owner else { return }
-        hear(properties)
+        update(properties)
     }
 
-    private func hear(_ properties: [String: Variant]) {
-        var word = word ?? NetworkStatus.ManagerState()
-        if let state = properties["State"]?.uint32 { word.state = state }
+    private func update(_ properties: [String: Variant]) {
+        var new = state ?? NetworkStatus.ManagerState()
+        if let state = properties["State"]?.uint32 { new.state = state }
         if let connectivity = properties["Connectivity"]?.uint32 {
-            word.connectivity = connectivity
+            new.connectivity = connectivity
         }
-        if let metered = properties["Metered"]?.uint32 { word.metered = metered }
+        if let metered = properties["Metered"]?.uint32 { new.metered = metered }
         if case .objectPath(let path) = properties["PrimaryConnection"] {
-            word.primaryConnection = path.text
+            new.primaryConnection = path.text
         }
-        guard word != self.word else { return }
-        self.word = word
-        onChange(word)
+        guard new != state else { return }
+        state = new
+        onChange(new)
     }
 
-    private func forget() {
-        guard word != nil else { return }
-        word = nil
+    private func removeState() {
+        guard state != nil else { return }
+        state = nil
         onChange(nil)
     }
 }

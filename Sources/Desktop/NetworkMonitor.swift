@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import System
 
-/// Tells whether this machine has an address on some network, and when that changes.
+/// An observer of the addresses of this machine.
 ///
-/// The kernel says when; nothing is polled. Without netlink (a container may forbid it) the first answer
-/// stands.
+/// The kernel reports changes; nothing is polled. Without netlink, which a container may forbid, the first result
+/// remains.
 ///
 /// Source: rtnetlink(7).
 package final class NetworkMonitor {
@@ -18,13 +18,15 @@ package final class NetworkMonitor {
     private var timer: MainLoopTimer?
     private var isOnline: Bool
 
-    /// Interfaces come up in steps; one answer for all of them.
+    /// The time in which changes are collected. Interfaces start in several steps.
     private static let delay = Duration.milliseconds(300)
 
+    /// Begins to observe.
+    ///
     /// - Parameters:
     ///   - onNetworkChange: Called with the addresses when they may have changed, and with true if an address was
     ///     removed.
-    ///   - onChange: Called with each new answer, the first one included.
+    ///   - onChange: Called with true if there is an address, at first and after each change.
     init(
         onNetworkChange: @escaping (Set<NetworkIdentity.Address>, _ isRemoved: Bool) -> Void,
         onChange: @escaping (Bool) -> Void
@@ -56,13 +58,14 @@ package final class NetworkMonitor {
             return nil
         }
         let source = DescriptorSource(descriptor, .reading) { [weak self] in
-            // The addresses are read anew. Only an address that returns on another network shows in the messages alone.
+            // The addresses are read again later. Only the messages show an address that was removed and returned on
+            // another network.
             let isRemoved = withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) {
                 buffer in
                 var isRemoved = false
                 while true {
                     let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-                    // The kernel has dropped messages.
+                    // The kernel dropped messages.
                     if count < 0 && errno == ENOBUFS { isRemoved = true }
                     guard count > 0 || count < 0 && (errno == ENOBUFS || errno == EINTR) else {
                         return isRemoved
@@ -94,8 +97,8 @@ package final class NetworkMonitor {
         onChange(isOnline)
     }
 
-    /// The addresses of running interfaces, without the loopback and without link-local addresses, which exist
-    /// without a network; nil if they cannot be read.
+    /// The addresses of running interfaces; nil if they cannot be read. Loopback and link-local addresses are excluded,
+    /// because they exist without a network.
     static var addresses: Set<NetworkIdentity.Address>? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }

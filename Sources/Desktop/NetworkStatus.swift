@@ -1,11 +1,11 @@
-/// What is believed about the network, from what those say who know something about it.
+/// The network status, derived from the kernel and from NetworkManager.
 nonisolated package struct NetworkStatus: Hashable, Sendable {
-    /// Whether this machine has an address on some network: the kernel says.
+    /// True if this machine has an address on a network, according to the kernel.
     package var hasAddress = true
-    /// What NetworkManager says; nil where there is none.
+    /// The state of NetworkManager; nil if it does not run.
     package var manager: ManagerState?
 
-    /// What NetworkManager says of the network as a whole.
+    /// The properties of NetworkManager about the network as a whole.
     ///
     /// Source: NetworkManager D-Bus reference, `NMState`, `NMConnectivityState` and `NMMetered`.
     package struct ManagerState: Hashable, Sendable {
@@ -25,20 +25,20 @@ nonisolated package struct NetworkStatus: Hashable, Sendable {
             self.primaryConnection = primaryConnection
         }
 
-        /// nil where it does not know.
+        /// True if NetworkManager reports a connection; nil if it does not know.
         fileprivate var isOnline: Bool? {
             switch (state, connectivity) {
             // Asleep, disconnected, disconnecting, connecting; connected, but to nothing beyond this machine.
             case (10...50, _): false
-            // No way out; a page that wants something first, in the place of every other.
+            // No connectivity, or a captive portal.
             case (_, 1...2): false
-            // Connected to a site, or to the world. That not all of it is reached says little about services.
+            // Connected to a site or globally. Limited connectivity says little about services.
             case (60..., _): true
             default: nil
             }
         }
 
-        /// Yes, and a guess that it is.
+        /// True if the connection is metered, or NetworkManager guesses so.
         fileprivate var isMetered: Bool { metered == 1 || metered == 3 }
     }
 
@@ -47,9 +47,9 @@ nonisolated package struct NetworkStatus: Hashable, Sendable {
         self.manager = manager
     }
 
-    /// Whether services can be reached, as far as anybody here can tell.
+    /// True unless the kernel or NetworkManager reports that the network is unavailable.
     package var isOnline: Bool { hasAddress && manager?.isOnline ?? true }
 
-    /// Whether what goes over the network has to be paid for.
+    /// True if network traffic is metered.
     package var isMetered: Bool { manager?.isMetered ?? false }
 }

@@ -1,28 +1,30 @@
 internal import DBus
 package import Logging
 
-/// Tells what is believed about the network, and when the machine wakes up.
+/// An observer of the network status and of resumes of the machine.
 ///
-/// The kernel is heard from the beginning. Who is on the system bus, NetworkManager and logind, is heard from
-/// ``listenToSystem()`` on, where there are such; nothing is started for the asking, and nothing is polled.
+/// The kernel is observed from the beginning, NetworkManager and logind from ``listenToSystem()`` on, if they run. No
+/// service is activated, and nothing is polled.
 package final class NetworkWatch {
     private let onChange: (NetworkStatus) -> Void
     private let onResume: () -> Void
     private let onNetworkChange: () -> Void
     private var identity = NetworkIdentity(addresses: [])
     private let logger: Logger
-    private var belief = NetworkStatus()
+    private var status = NetworkStatus()
     private var kernel: NetworkMonitor?
     private var bus: BusConnection?
     private var networkManager: NetworkManagerWatch?
     private var sleep: SleepWatch?
     private var isListening = false
 
+    /// Begins to observe the kernel.
+    ///
     /// - Parameters:
-    ///   - logger: Told of what is not there.
-    ///   - onChange: Called with each new belief. The first is that the network is there.
-    ///   - onResume: Called when the machine has slept.
-    ///   - onNetworkChange: Called when the machine is on another network, or has another address there.
+    ///   - logger: Receives the reason if the system bus is not available.
+    ///   - onChange: Called with each new status. At first, the network counts as available.
+    ///   - onResume: Called after a resume of the machine.
+    ///   - onNetworkChange: Called when the network or the address of the machine changes.
     package init(
         logger: Logger, onChange: @escaping (NetworkStatus) -> Void,
         onResume: @escaping () -> Void, onNetworkChange: @escaping () -> Void
@@ -39,7 +41,7 @@ package final class NetworkWatch {
         }
     }
 
-    /// Connects to the system bus, once. For who has something to do with the network: it costs a connection.
+    /// Connects to the system bus, unless connected. Call it when there is network activity; it costs a connection.
     package func listenToSystem() {
         guard !isListening else { return }
         isListening = true
@@ -47,40 +49,40 @@ package final class NetworkWatch {
             do {
                 try await connect()
             } catch {
-                // A container, a machine without one: the kernel alone is heard.
-                logger.debug("The system bus is not heard", metadata: ["reason": "\(error)"])
+                // Containers may have no system bus. The kernel is observed in any case.
+                logger.debug("The system bus is not available", metadata: ["reason": "\(error)"])
             }
         }
     }
 
     private func connect() async throws {
         let bus = try await BusConnection.connect(address: try BusConnection.systemAddress())
-        bus.onDisconnect = { [weak self] in self?.busIsGone() }
+        bus.onDisconnect = { [weak self] in self?.busDisconnected() }
         self.bus = bus
         sleep = try await SleepWatch(bus) { [weak self] in self?.onResume() }
-        networkManager = try await NetworkManagerWatch(bus) { [weak self] word in
-            self?.update(word)
+        networkManager = try await NetworkManagerWatch(bus) { [weak self] state in
+            self?.update(state)
         }
     }
 
-    private func update(_ word: NetworkStatus.ManagerState?) {
-        // First: the connections are replaced before anything is requested again.
-        if let word, identity.update(connection: word.primaryConnection) { onNetworkChange() }
-        change { $0.manager = word }
+    private func update(_ state: NetworkStatus.ManagerState?) {
+        // First, so that connections are replaced before new requests.
+        if let state, identity.update(connection: state.primaryConnection) { onNetworkChange() }
+        change { $0.manager = state }
     }
 
-    private func busIsGone() {
+    private func busDisconnected() {
         networkManager = nil
         sleep = nil
         bus = nil
-        // Those who hear it again ask for it.
+        // The next call of ``listenToSystem()`` connects again.
         isListening = false
         change { $0.manager = nil }
     }
 
     private func change(_ body: (inout NetworkStatus) -> Void) {
-        let before = belief
-        body(&belief)
-        if belief != before { onChange(belief) }
+        let before = status
+        body(&status)
+        if status != before { onChange(status) }
     }
 }

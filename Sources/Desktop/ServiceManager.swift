@@ -2,7 +2,7 @@ internal import DBus
 internal import Glibc
 internal import System
 
-/// The user's service manager, which starts programs without the limits that our own unit has.
+/// The user's service manager, which starts programs without the restrictions of the daemon's unit.
 ///
 /// Source: org.freedesktop.systemd1(5).
 final class ServiceManager {
@@ -18,14 +18,14 @@ final class ServiceManager {
         manager = BusProxy(connection, Self.name, "/org/freedesktop/systemd1")
     }
 
-    /// Runs a program in a unit of its own, which outlives us.
+    /// Runs a program in a unit of its own, which may outlive this process.
     ///
     /// - Parameters:
     ///   - program: A name to look for in the manager's path.
-    ///   - arguments: What follows the name of the program.
-    ///   - timeout: How long it may take until it counts as successful. It goes on.
-    /// - Returns: Whether it succeeded.
-    /// - Throws: `BusError` without a manager, or when that cannot start anything.
+    ///   - arguments: The arguments after the name of the program.
+    ///   - timeout: The time after which the program counts as successful. It continues to run.
+    /// - Returns: True if the program succeeded.
+    /// - Throws: `BusError` if there is no manager, or if it cannot start the unit.
     func run(
         _ program: String, _ arguments: [String], timeout: Duration
     ) async throws -> Bool {
@@ -33,7 +33,7 @@ final class ServiceManager {
         let removals = try await connection.subscribe(
             MatchRule(sender: Self.name, interface: Self.interface, member: "JobRemoved")
         ) { signal in
-            // Arguments of other types are a signal of another contract.
+            // A signal with other types is not the documented one.
             guard let (_, job, _, result): (UInt32, ObjectPath, String, String) = try? signal.read()
             else { return }
             results[job].complete(.success(result))
@@ -54,11 +54,11 @@ final class ServiceManager {
         ])
         let properties: [BusStruct<String, Variant>] = [
             BusStruct("Description", Variant.string("\(program), for Image Feed")),
-            // Done when the program ends; what it leaves behind, a browser, stays.
+            // The job is done when the program exits; processes that it started, such as a browser, remain.
             BusStruct("Type", Variant.string("oneshot")),
             BusStruct("KillMode", Variant.string("process")),
             BusStruct("CollectMode", Variant.string("inactive-or-failed")),
-            // What it says may have the address in it, which is nobody's business.
+            // The output may contain the address, which is private.
             BusStruct("StandardOutput", Variant.string("null")),
             BusStruct("StandardError", Variant.string("null")),
             BusStruct("ExecStart", Variant.array([command], of: "(sasb)")),

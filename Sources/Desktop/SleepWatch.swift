@@ -1,15 +1,17 @@
 internal import DBus
 
-/// Tells when the machine has slept, where logind says so.
+/// An observer of the resume of the machine, as reported by logind.
 ///
 /// Source: org.freedesktop.login1(5), `PrepareForSleep`.
 final class SleepWatch {
     private var subscription: SignalSubscription?
 
+    /// Subscribes to the signal of logind.
+    ///
     /// - Parameters:
     ///   - bus: The system bus.
-    ///   - onResume: Called when it has woken up.
-    /// - Throws: What the bus says.
+    ///   - onResume: Called after a resume.
+    /// - Throws: `BusError`.
     init(_ bus: BusConnection, onResume: @escaping () -> Void) async throws {
         subscription = try await bus.subscribe(
             MatchRule(

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// Who started us, and who reads what we say.
+/// The relation of this process to systemd and the journal.
 ///
-/// Neither variable alone is proof: they are passed on to whatever a service starts, terminals too.
+/// The variables alone are no proof, because child processes of a service inherit them, also in terminals.
 package enum Supervision {
-    /// Whether systemd started this very process, and so limits what it, and whatever it starts, may do.
+    /// True if systemd started this process as a service, so that its restrictions apply to child processes.
     ///
     /// Source: systemd.exec(5), `$SYSTEMD_EXEC_PID`; since version 248.
     package static let isService = variable("SYSTEMD_EXEC_PID") == "\(getpid())"
 
-    /// Whether the journal reads our standard error.
+    /// True if standard error is connected to the journal.
     ///
     /// Source: systemd.exec(5), `$JOURNAL_STREAM`.
     package static let writesToJournal: Bool = {

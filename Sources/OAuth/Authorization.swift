@@ -1,7 +1,6 @@
 package import ProviderKit
 
-/// One login at a service with OAuth: from the address that the browser opens to the page that it shows at
-/// the end.
+/// One browser login at a service, from the address that the browser opens to the page that it shows at the end.
 ///
 ///     let redirects = RedirectListeners(clock: clock)              // one for all logins
 ///     let endpoint = TokenEndpoint(description, client, http)
@@ -10,25 +9,25 @@ package import ProviderKit
 ///         description, clientID: client.id, redirects: isManual ? nil : redirects)
 ///     open(authorization.url)
 ///     do {
-///         let code = try await authorization.code()                // as long as the caller lets it
+///         let code = try await authorization.code()                // no deadline
 ///         let token = try await endpoint.exchange(code, for: authorization.request)
-///         let identity = …                                         // asks who it is, stores the token
+///         let identity = …                                         // fetches the identity, stores the token
 ///         authorization.finish(.loggedIn)
 ///     } catch OAuthError.denied {
 ///         authorization.finish(.denied)
 ///     } catch {
 ///         authorization.finish(.failed("…"))
 ///     }
-///     // meanwhile: try authorization.submit(text), for what somebody pastes
+///     // meanwhile: try authorization.submit(text), for a pasted code
 ///
-/// The listener answers as long as this object lives, so that reloading the page shows it again; keep it
-/// for a minute after the end. A port that is taken is no error: see ``listenerError``.
+/// The listener responds as long as this object exists, so that reloading the page shows it again. Keep the object for
+/// a minute after the end. A port in use is no error: see ``listenerError``.
 @MainActor
 package final class Authorization {
-    /// What is asked of the service; the token endpoint wants it, too.
+    /// The authorization request. The token endpoint needs it as well.
     package private(set) var request: AuthorizationRequest
-    /// Why the code has to be pasted though a listener was wanted: ``OAuthError/portTaken(_:)`` or
-    /// ``OAuthError/cannotListen(_:)``. For the log.
+    /// The reason for which the code must be pasted although a listener was requested:
+    /// ``OAuthError/portTaken(_:)`` or ``OAuthError/cannotListen(_:)``. For the log.
     package private(set) var listenerError: OAuthError?
 
     private let issuer: String?
@@ -36,11 +35,13 @@ package final class Authorization {
     private var answer: RedirectAnswer?
     private var continuation: CheckedContinuation<Secret, any Error>?
 
+    /// Creates a login and begins to listen for its redirect.
+    ///
     /// - Parameters:
-    ///   - description: Of the service.
-    ///   - clientID: What the service knows the application by.
-    ///   - redirects: nil for a login whose code is pasted.
-    ///   - generator: Where state and verifier come from; must be fit for cryptography.
+    ///   - description: The OAuth description of the service.
+    ///   - clientID: The client ID of the application at the service.
+    ///   - redirects: The listeners; nil for a manual login.
+    ///   - generator: The source of state and verifier. It must be cryptographically secure.
     package init(
         _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?,
         using generator: inout some RandomNumberGenerator
@@ -62,7 +63,7 @@ package final class Authorization {
         }
     }
 
-    /// As the initializer with a generator, with random numbers of the system: getrandom(2).
+    /// Creates a login with random numbers of the system: getrandom(2).
     package convenience init(
         _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?
     ) {
@@ -73,12 +74,11 @@ package final class Authorization {
     /// The address that the browser opens.
     package var url: String { request.url }
 
-    /// Waits for the code: from the browser, or pasted. One caller at a time.
+    /// Waits for the code, from the browser or pasted. One task may wait at a time. There is no deadline.
     ///
-    /// - Throws: ``OAuthError/denied`` and the other errors that the service answers with;
-    ///   `CancellationError`. There is no deadline.
+    /// - Throws: ``OAuthError/denied`` and the other errors of the service; `CancellationError`.
     package func code() async throws -> Secret {
-        precondition(continuation == nil, "somebody waits for the code already")
+        precondition(continuation == nil, "a task waits for the code already")
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if Task.isCancelled {
@@ -97,19 +97,18 @@ package final class Authorization {
         }
     }
 
-    /// Takes what somebody pasted: a code, or the whole address that the browser ended on. Whatever comes
-    /// after the first answer counts for nothing.
+    /// Accepts pasted text: a code, or the complete address of the browser. Text after the first result is ignored.
     ///
     /// - Throws: ``OAuthError/invalidCode(_:)``. The login goes on.
     package func submit(_ text: String) throws(OAuthError) {
         end(try RedirectAnswer(pasted: text, state: request.state, issuer: issuer))
     }
 
-    /// Shows the browser, if one came back, what became of the login. The first verdict counts.
+    /// Shows the result of the login in the browser, if it was redirected. The first verdict counts.
     package func finish(_ verdict: LoginVerdict) { registration?.finish(verdict) }
 
     private func receive(_ parameters: RedirectParameters) -> Bool {
-        // A second hit, as by reloading, shows what became of the first.
+        // A second request, as after reloading, shows the result of the first one.
         guard answer == nil else { return true }
         guard let answer = RedirectAnswer(parameters, issuer: issuer) else { return false }
         end(answer)

@@ -1,25 +1,27 @@
 package import ProviderKit
 
-/// What the browser is sent with, for one login.
+/// The authorization request of one login, which the browser sends.
 ///
 /// Source: RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8252 §7.3.
 nonisolated package struct AuthorizationRequest: Sendable {
-    /// Where a service sends a browser that cannot reach us: it shows the code instead.
+    /// The redirect address with which a service shows the code instead of redirecting the browser.
     package static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
 
-    /// Comes back with the redirect that answers this request, and with no other: 128 random bits.
+    /// The state parameter, 128 random bits. Only the redirect of this request contains it.
     package let state: Secret
-    /// Where the browser is sent back to. ``outOfBand`` at first.
+    /// The redirect address. ``outOfBand`` at first.
     package internal(set) var redirectAddress = Self.outOfBand
-    /// Goes with the code; nil where the service has no PKCE.
+    /// The PKCE verifier, which is sent with the code; nil if the service does not support PKCE.
     let verifier: CodeVerifier?
     private let description: OAuthDescription
     private let clientID: String
 
+    /// Creates a request with a new state and a new verifier.
+    ///
     /// - Parameters:
-    ///   - description: Of the service.
-    ///   - clientID: What the service knows the application by.
-    ///   - generator: Where state and verifier come from; must be fit for cryptography.
+    ///   - description: The OAuth description of the service.
+    ///   - clientID: The client ID of the application at the service.
+    ///   - generator: The source of state and verifier. It must be cryptographically secure.
     package init(
         _ description: OAuthDescription, clientID: String,
         using generator: inout some RandomNumberGenerator

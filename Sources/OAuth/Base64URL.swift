@@ -5,10 +5,10 @@ nonisolated enum Base64URL {
     private static let digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The digits of `bytes`, in ASCII.
+    /// Returns the encoding of `bytes`, in ASCII.
     static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var encoded: [UInt8] = []
-        // No reallocation leaves a copy behind.
+        // A reallocation would leave a copy in freed memory.
         encoded.reserveCapacity((bytes.count * 4 + 2) / 3)
         var bits: UInt32 = 0
         var count = 0

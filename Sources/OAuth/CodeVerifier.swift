@@ -1,9 +1,12 @@
 internal import CGLib
 internal import ProviderKit
 
-/// A text that nobody can guess, of letters, digits, `-` and `_`, from that many random bytes.
+/// Creates an unpredictable text of letters, digits, `-` and `_`.
 ///
-/// The generator must be fit for cryptography; `SystemRandomNumberGenerator` is getrandom(2).
+/// - Parameters:
+///   - byteCount: The number of random bytes.
+///   - generator: Must be cryptographically secure; `SystemRandomNumberGenerator` is getrandom(2).
+/// - Returns: The text, in the alphabet of ``Base64URL``.
 nonisolated func makeNonce(
     byteCount: Int, using generator: inout some RandomNumberGenerator
 ) -> Secret {
@@ -21,11 +24,11 @@ nonisolated func makeNonce(
     return Secret(text)
 }
 
-/// Proves to the token endpoint that the code is ours: who saw the redirect does not know it.
+/// A PKCE code verifier, which proves to the token endpoint that this program sent the authorization request.
 ///
 /// Source: RFC 7636.
 nonisolated struct CodeVerifier: Sendable {
-    /// 43 letters, digits, `-` and `_`.
+    /// The verifier: 43 letters, digits, `-` and `_`.
     let secret: Secret
 
     init(_ secret: Secret) { self.secret = secret }
@@ -34,12 +37,12 @@ nonisolated struct CodeVerifier: Sendable {
         secret = makeNonce(byteCount: 32, using: &generator)
     }
 
-    /// What the authorization request tells of it: its hash, method `S256`.
+    /// The code challenge of the authorization request: the hash of the verifier, method `S256`.
     ///
-    /// The C functions are `g_checksum_update` and `g_checksum_get_digest`.
+    /// The corresponding C functions are `g_checksum_update` and `g_checksum_get_digest`.
     var challenge: String {
         var digest = [UInt8](repeating: 0, count: 32)
-        // GLib has SHA-256 always; nil stands for an unknown kind.
+        // nil means an unknown algorithm; GLib always has SHA-256.
         guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else { return "" }
         defer { g_checksum_free(checksum) }
         secret.withBytes { bytes in

@@ -1,41 +1,40 @@
 package import ProviderKit
 
-/// Why a login or a token comes to nothing. No text names a secret.
+/// An error of a login or of a token. No text contains a secret.
 nonisolated package enum OAuthError: Error, Hashable, Sendable {
-    /// The user said no.
+    /// The user denied access.
     case denied
-    /// The code or the refresh token is not valid (any more): after a refresh, somebody has to log in
-    /// again.
+    /// The code or the refresh token is not valid, or not any more. After a refresh, a new login is needed.
     case invalidGrant
-    /// The service does not know the application, or its secret is another.
+    /// The service does not know the client ID, or the client secret is wrong.
     case invalidClient
-    /// The service says no for another reason, in its own words made plain and short.
+    /// The service refused for another reason, in its own words, shortened to plain text.
     case refused(String)
-    /// The service asks to be left alone until then; nil where it does not say how long.
+    /// The service limits requests until then; nil if it does not say how long.
     case rateLimited(until: Timestamp?)
-    /// The service answered nonsense or 5xx, which says nothing about token, code or client.
+    /// The service sent an invalid response or 5xx, which says nothing about token, code or client.
     case serviceFailed(String)
-    /// What somebody pasted is no code of this login; the login goes on.
+    /// The pasted text is no code of this login. The login continues.
     case invalidCode(String)
-    /// There is no refresh token to refresh with.
+    /// The token has no refresh token.
     case noRefreshToken
-    /// Somebody else listens on the port of the redirect address.
+    /// Another process listens on the port of the redirect address.
     case portTaken(UInt16)
-    /// There can be no listener; the number is `errno`.
+    /// The listener cannot be created; the number is `errno`.
     case cannotListen(Int32)
 
-    /// An error as a service names it, on a redirect or in an answer.
+    /// Creates the error that a service named in a redirect or in a response.
     ///
     /// - Parameters:
-    ///   - code: `error`.
-    ///   - text: `error_description`, if there was one. Anything may be in it.
+    ///   - code: The field `error`.
+    ///   - text: The field `error_description`, if present. It is not trusted.
     ///
     /// Source: RFC 6749 §4.1.2.1 and §5.2.
     init(code: String, text: String?) {
         switch code {
         case "access_denied": self = .denied
         case "invalid_grant": self = .invalidGrant
-        // The second one is Takahē's before 0.9.
+        // Takahē before 0.9 sends the second one.
         case "invalid_client", "invalid_client_id": self = .invalidClient
         case "server_error", "temporarily_unavailable": self = .serviceFailed(plain(text ?? code))
         default:
@@ -45,8 +44,8 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
     }
 }
 
-/// Text from outside as one short line: blanks for controls and line breaks, without what reorders or
-/// hides text.
+/// Returns untrusted text as one short line, with spaces for control characters and line breaks, and without
+/// characters that reorder or hide text.
 nonisolated func plain(_ text: String, maximumLength: Int = 200) -> String {
     var result = ""
     for scalar in text.unicodeScalars.prefix(4 * maximumLength) {

@@ -1,20 +1,20 @@
 internal import FoundationEssentials
 package import ProviderKit
 
-/// What the secret store keeps of an account: its tokens, and what is known of them.
+/// The tokens of an account, as the secret store holds them.
 nonisolated package struct OAuthToken: Sendable {
     package let accessToken: Secret
     package let refreshToken: Secret?
     package let scopes: [String]
-    /// When the reply came.
+    /// The time at which the response arrived.
     package let obtained: Timestamp
-    /// When the access token ends; nil where the service does not say. Counted from ``obtained``, by the
-    /// clock of this machine: whether the service's is right does not matter.
+    /// The expiry of the access token; nil if the service does not state it. Counted from ``obtained`` by the clock of
+    /// this machine, so that the clock of the service does not matter.
     package let expires: Timestamp?
     /// The client that the token was issued to; nil for a token that was stored without one, and for a key.
     package var client: TokenClient?
 
-    /// How long before its end a token is refreshed.
+    /// The time before the expiry at which a token is refreshed, in seconds.
     private static let lead: Int64 = 600
 
     package init(
@@ -29,11 +29,13 @@ nonisolated package struct OAuthToken: Sendable {
         self.client = client
     }
 
+    /// Creates a token from the response of a service.
+    ///
     /// - Parameters:
-    ///   - reply: Of the service.
-    ///   - obtained: When it came.
-    ///   - requestedScopes: Those that were asked for.
-    ///   - refreshToken: The one to keep if no new one came.
+    ///   - reply: The response.
+    ///   - obtained: The time at which it arrived.
+    ///   - requestedScopes: The scopes of the request.
+    ///   - refreshToken: The refresh token to keep if the response contains none.
     ///   - client: The client that the token was issued to.
     init(
         _ reply: TokenReply, obtained: Timestamp, requestedScopes: [String],
@@ -52,27 +54,27 @@ nonisolated package struct OAuthToken: Sendable {
         return refreshToken.matches(otherRefresh)
     }
 
-    /// What an account has in place of a token that has none.
+    /// Returns the placeholder for an account without a token.
     package static func none(now: Timestamp) -> OAuthToken {
         OAuthToken(
             accessToken: Secret(""), refreshToken: nil, scopes: [], obtained: now, expires: nil)
     }
 
-    /// A key that a service gave its user: it lasts until it is refused.
+    /// Returns a token for an API key that the user got from the service. It is valid until the service refuses it.
     package static func key(_ key: Secret, now: Timestamp) -> OAuthToken {
         OAuthToken(accessToken: key, refreshToken: nil, scopes: [], obtained: now, expires: nil)
     }
 
-    /// Whether it is time for ``TokenEndpoint/refresh(_:)``: ten minutes before the end, or after half of a
-    /// life shorter than twenty.
+    /// Returns true if the token is due for ``TokenEndpoint/refresh(_:)``: ten minutes before its expiry, or after half
+    /// of a lifetime below twenty minutes.
     ///
-    /// Never without a refresh token. When the clock says that the token is not obtained yet, by more than
-    /// those ten minutes, the clock was set and its end is unknown: yes.
+    /// False without a refresh token. True if ``obtained`` is more than ten minutes in the future: the clock was set,
+    /// and the expiry is unknown.
     package func needsRefresh(now: Timestamp) -> Bool {
         guard refreshToken != nil, let expires else { return false }
         let (now, from, end) =
             (now.secondsSince1970, obtained.secondsSince1970, expires.secondsSince1970)
-        // What was stored may be anything, so nothing here may overflow.
+        // The stored values are not trusted, so nothing here may overflow.
         let (lifetime, overflows) = end.subtractingReportingOverflow(from)
         guard !overflows, lifetime > 0 else { return true }
         let (due, dueOverflows) = end.subtractingReportingOverflow(min(Self.lead, lifetime / 2))
@@ -81,7 +83,7 @@ nonisolated package struct OAuthToken: Sendable {
 }
 
 extension OAuthToken {
-    /// What is stored, as compact JSON.
+    /// The stored form, as compact JSON.
     nonisolated fileprivate struct Stored: Codable {
         static let version = 1
 
@@ -98,7 +100,7 @@ extension OAuthToken {
         var revocationURL: String?
     }
 
-    /// The token as it is stored.
+    /// The token in its stored form.
     nonisolated package var encoded: Secret {
         let stored = Stored(
             access: accessToken.withText { $0 }, refresh: refreshToken?.withText { $0 },
@@ -114,8 +116,8 @@ extension OAuthToken {
         return data.withUnsafeBytes { Secret(copying: $0) }
     }
 
-    /// Reads what ``encoded`` gave; nil for anything else, and for what a later version of this program
-    /// stored differently. Keys that are not known count for nothing.
+    /// Creates a token from its ``encoded`` form; nil for invalid data and for the format of a later version. Unknown
+    /// keys are ignored.
     nonisolated package init?(encoded: Secret) {
         var data = encoded.withBytes { Data($0) }
         defer { data.resetBytes(in: data.indices) }

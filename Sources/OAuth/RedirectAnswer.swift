@@ -1,20 +1,20 @@
 package import ProviderKit
 
-/// What a service said to an authorization request.
+/// The response of a service to an authorization request.
 nonisolated package enum RedirectAnswer: Sendable {
-    /// Buys a token, once and soon.
+    /// The code. It can be exchanged for a token once, within a short time.
     case code(Secret)
     case failed(OAuthError)
 
-    /// Makes sense of the parameters of a redirect whose state is right; nil if they answer nothing.
+    /// Creates the response from the parameters of a redirect with the right state; nil if they contain none.
     ///
     /// - Parameters:
-    ///   - parameters: Of the redirect.
-    ///   - issuer: Whom the redirect must name if it names anybody; nil for whomever. Compared as it
-    ///     stands (RFC 9207 §2.4).
+    ///   - parameters: The parameters of the redirect.
+    ///   - issuer: The issuer that the redirect must name if it names one; nil for any. Compared byte by byte
+    ///     (RFC 9207 §2.4).
     init?(_ parameters: RedirectParameters, issuer: String?) {
         if let issuer, let named = parameters.issuer, named != issuer {
-            // Another service answers: its code must not be sent to this one.
+            // The code of another service must not be sent to this one.
             self = .failed(.refused("The answer came from another service."))
             return
         }
@@ -29,13 +29,13 @@ nonisolated package enum RedirectAnswer: Sendable {
         }
     }
 
-    /// Makes sense of what a person pasted: a bare code, or the address that the browser ended on.
+    /// Creates the response from pasted text: a code, or the address of the browser.
     ///
     /// - Parameters:
-    ///   - text: White space around it counts for nothing.
-    ///   - state: An address that has a state must have this one. The pages that show a code have none.
-    ///   - issuer: Whom an address must name if it names anybody; nil for whomever.
-    /// - Throws: ``OAuthError/invalidCode(_:)`` for anything else. The login goes on.
+    ///   - text: The text. White space around it is ignored.
+    ///   - state: The state of an address that has one. Pages that show a code have none.
+    ///   - issuer: The issuer that an address must name if it names one; nil for any.
+    /// - Throws: ``OAuthError/invalidCode(_:)`` for anything else. The login continues.
     init(pasted text: String, state: Secret, issuer: String?) throws(OAuthError) {
         guard text.utf8.count <= RedirectParameters.maximumLength else {
             throw .invalidCode("That is too long for a code.")
@@ -62,8 +62,8 @@ nonisolated package enum RedirectAnswer: Sendable {
 }
 
 nonisolated extension Secret {
-    /// Whether it can be a code or a token: visible ASCII characters (RFC 6749 appendix A), which do no
-    /// harm in a header either.
+    /// True if the text can be a code or a token: visible ASCII characters (RFC 6749 appendix A), which are safe in a
+    /// header.
     package var isCode: Bool { withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } } }
 }
 
@@ -76,8 +76,7 @@ nonisolated extension String {
 }
 
 nonisolated extension Substring {
-    /// What is between `?` and `#` if this is an address, or a query copied out of one; nil for
-    /// anything else.
+    /// The part between `?` and `#` of an address, or the query that was copied from one; nil for anything else.
     fileprivate var queryOfAddress: Substring? {
         let isQuery = ["?", "code=", "state=", "error="].contains { hasPrefix($0) }
         guard isQuery || contains("://") else { return nil }

@@ -1,26 +1,26 @@
 internal import Glibc
 internal import System
 
-/// One connection of a browser: it may send one request, is answered, and goes.
+/// One connection of a browser, for one request and one response.
 ///
-/// Lives by itself until it is closed, which a deadline sees to whatever the other side does.
+/// Its source keeps the object until it is closed, at the latest by a deadline.
 @MainActor
 final class RedirectConnection {
-    /// How long a request may take to come, from the first moment.
+    /// The time limit for the request, from the beginning of the connection.
     static let requestTime = Duration.seconds(5)
-    /// How long a browser is left waiting for the end of a login.
+    /// The time that a browser waits for the end of a login.
     static let verdictTime = Duration.seconds(30)
-    /// How long the other side may take to go once it is answered.
+    /// The time limit for the browser to close the connection after the response.
     private static let drainTime = Duration.seconds(2)
-    /// How much of what follows the head is thrown away before the connection is.
+    /// The number of bytes after the head that are discarded before the connection is closed.
     private static let maximumDiscarded = 64 << 10
 
     private enum Phase {
-        /// The head of a request is coming.
+        /// The head of the request is incomplete.
         case reading
-        /// Its answer is being found.
+        /// The request is complete and has no response yet.
         case waiting
-        /// Answered. Closing now might take the answer away from a browser that is still sending.
+        /// The response was sent. Closing now could reset the connection before a browser that still sends reads it.
         case draining
         case closed
     }
@@ -35,14 +35,16 @@ final class RedirectConnection {
     private let onRequest: (RequestHead, RedirectConnection) -> Void
     private let onClose: (RedirectConnection) -> Void
 
-    /// Whether it has sent nothing so far: a browser connects ahead in case it needs to.
+    /// True if the browser has sent nothing so far. Browsers open connections in advance.
     var isIdle: Bool { phase == .reading && head.isEmpty }
-    /// Whether its request is still to come, or its answer has been sent.
+    /// True if the request is incomplete, or the response has been sent.
     var isExpendable: Bool { phase != .waiting }
 
+    /// Creates a connection. ``begin()`` starts it.
+    ///
     /// - Parameters:
-    ///   - descriptor: A socket that does not block. It is closed here.
-    ///   - clock: Of the deadlines.
+    ///   - descriptor: A nonblocking socket. The connection closes it.
+    ///   - clock: The clock of the deadlines.
     ///   - onRequest: Called at most once. ``send(_:)`` or ``waitForVerdict()`` follows.
     ///   - onClose: Called once, at the end.
     init(
@@ -56,7 +58,7 @@ final class RedirectConnection {
         self.onClose = onClose
     }
 
-    /// Reads from now on.
+    /// Begins to read.
     func begin() {
         // The source keeps this object until `close`.
         source = DescriptorSource(descriptor, .reading) { self.receive() }
@@ -64,11 +66,11 @@ final class RedirectConnection {
         setDeadline(Self.requestTime) { $0.close() }
     }
 
-    /// Answers. What comes after that is read and thrown away until the other side goes.
+    /// Sends the response. Bytes that arrive later are discarded until the browser closes the connection.
     func send(_ page: ResponsePage) {
         guard phase == .reading || phase == .waiting else { return }
         phase = .draining
-        // A page (less than 8 KiB) is smaller than what the kernel takes at once on a new connection.
+        // A page (less than 8 KiB) fits into the send buffer of a new connection.
         let bytes = page.bytes
         let count = bytes.withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -79,7 +81,7 @@ final class RedirectConnection {
         setDeadline(Self.drainTime) { $0.close() }
     }
 
-    /// Leaves the browser waiting for ``send(_:)``, but not for ever.
+    /// Lets the browser wait for ``send(_:)`` for a limited time.
     func waitForVerdict() {
         setDeadline(Self.verdictTime) { $0.send(.unsettled) }
     }
@@ -108,7 +110,7 @@ final class RedirectConnection {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             guard let address = buffer.baseAddress else { return }
             defer { explicit_bzero(address, buffer.count) }
-            // A few at a time: others want their turn.
+            // A few pieces in each round of the event loop.
             for _ in 0..<8 where phase != .closed {
                 let count = recv(descriptor, address, buffer.count, 0)
                 if count > 0 {
@@ -128,7 +130,7 @@ final class RedirectConnection {
             if discarded > Self.maximumDiscarded { close() }
             return
         }
-        // The end may lie across two pieces.
+        // The end may be split between two pieces.
         let searched = max(0, head.count - 3)
         head += bytes
         guard let end = head[searched...].firstIndex(ofLineEnds: 2) else {
@@ -146,7 +148,7 @@ final class RedirectConnection {
 }
 
 nonisolated extension ArraySlice<UInt8> {
-    /// Where that many `\r\n` in a row begin.
+    /// Returns the index of the first sequence of that many `\r\n`.
     fileprivate func firstIndex(ofLineEnds count: Int) -> Int? {
         let ends = Array(repeatElement("\r\n", count: count).joined().utf8)
         guard self.count >= ends.count else { return nil }

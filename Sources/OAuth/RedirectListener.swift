@@ -3,18 +3,17 @@ internal import Glibc
 internal import ProviderKit
 internal import System
 
-/// Listens on one port of 127.0.0.1 for browsers that come back from a service, and hands each to the
-/// login whose state it brings.
+/// An HTTP server on one port of 127.0.0.1 that receives redirects and passes each to the login with its state.
 ///
-/// Lives as long as one of its ``RedirectRegistration``s. Nothing that comes in ends a login but a request
-/// for its redirect address with its state.
+/// It exists as long as one of its ``RedirectRegistration``s. Only a request for the redirect address with the right
+/// state ends a login.
 @MainActor
 final class RedirectListener {
     /// The path of every redirect address.
     nonisolated static let path = "/callback"
-    /// How many connections there may be at once. One more makes another go.
+    /// The limit of open connections. One more closes another one.
     static let maximumConnections = 16
-    /// How long nobody is let in after descriptors ran out.
+    /// The time in which no connections are accepted after descriptors ran out.
     private static let pause = Duration.seconds(1)
 
     let port: UInt16
@@ -28,9 +27,11 @@ final class RedirectListener {
         weak let registration: RedirectRegistration?
     }
 
+    /// Listens on a port.
+    ///
     /// - Parameters:
-    ///   - port: 0 for a free one.
-    ///   - clock: Of the deadlines.
+    ///   - port: The port; 0 for a free one.
+    ///   - clock: The clock of the deadlines.
     /// - Throws: ``OAuthError/portTaken(_:)``, ``OAuthError/cannotListen(_:)``.
     init(port: UInt16, clock: any Clock<Duration>) throws(OAuthError) {
         (descriptor, self.port) = try Self.listen(on: port)
@@ -40,7 +41,7 @@ final class RedirectListener {
     }
 
     isolated deinit {
-        // The port is free at once, not when the source has let go of it.
+        // Frees the port at once. libdispatch closes the descriptor later.
         shutdown(descriptor, Int32(SHUT_RDWR))
         source?.cancel()
     }
@@ -56,8 +57,8 @@ final class RedirectListener {
             AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
             0)
         guard descriptor >= 0 else { throw .cannotListen(errno) }
-        // We close connections first, so they stay in TIME_WAIT for a minute, in which the port could
-        // not be had again. It lets nobody else in: on Linux, not while there is a listener.
+        // This side closes connections first, so they stay in TIME_WAIT for a minute, in which the port could not be
+        // reused. On Linux, the option does not allow a second listener.
         var isReused: Int32 = 1
         setsockopt(
             descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
@@ -88,7 +89,7 @@ final class RedirectListener {
             if socket >= 0 {
                 admit(socket)
             } else if errno != EINTR && errno != ECONNABORTED {
-                // Without descriptors, a connection that is not accepted is reported again and again.
+                // Without descriptors, the same connection would be reported in each round.
                 if errno != EAGAIN { pauseAccepting() }
                 return
             }
@@ -97,7 +98,7 @@ final class RedirectListener {
 
     private func admit(_ socket: Int32) {
         if connections.count >= Self.maximumConnections {
-            // One that is only there ahead of time first, one with a login behind it last.
+            // Idle connections first, connections of a login last.
             let victim =
                 connections.first(where: \.isIdle) ?? connections.first(where: \.isExpendable)
                 ?? connections.first
@@ -127,7 +128,7 @@ final class RedirectListener {
         }
     }
 
-    /// Looks at all of them, so that the time does not tell which it was.
+    /// Finds the registration of a state. Compares all states, so that the time does not reveal which one matched.
     private func registration(_ state: Secret?) -> RedirectRegistration? {
         guard let state else { return nil }
         return registrations.reduce(nil) { found, entry in
@@ -147,5 +148,5 @@ final class RedirectListener {
     }
 }
 
-/// The event loop has other work, too.
+/// The limit of connections in one round of the event loop.
 private let maximumAcceptedAtOnce = 64

@@ -1,7 +1,6 @@
 internal import ProviderKit
 
-/// The ports on which logins wait for the browser: one listener for each, shared by those that need the
-/// same one.
+/// The redirect listeners of all logins. Logins that need the same port share one.
 @MainActor
 package final class RedirectListeners {
     private let clock: any Clock<Duration>
@@ -11,21 +10,23 @@ package final class RedirectListeners {
         weak let listener: RedirectListener?
     }
 
-    /// - Parameter clock: Of the deadlines of connections. Must be precise to a second.
+    /// Creates the listeners on demand.
+    ///
+    /// - Parameter clock: The clock of the deadlines of connections, precise to a second.
     package init(clock: any Clock<Duration>) { self.clock = clock }
 
-    /// The redirect address at a port, as it is registered with a service; of any port for nil.
+    /// Returns the redirect address of a port, as it is registered with a service; without a port for nil.
     nonisolated package static func address(port: UInt16?) -> String {
         "http://127.0.0.1\(port.map { ":\($0)" } ?? "")\(RedirectListener.path)"
     }
 
-    /// Waits for the redirect of one login.
+    /// Listens for the redirect of one login.
     ///
     /// - Parameters:
-    ///   - state: Of the login.
-    ///   - port: nil for a free one.
-    ///   - onRedirect: Called for each redirect with the state: whether it answers the request.
-    /// - Returns: What keeps the listener listening.
+    ///   - state: The state of the login.
+    ///   - port: The port; nil for a free one.
+    ///   - onRedirect: Called for each redirect with the state. Returns true if it contains a response.
+    /// - Returns: The registration, which keeps the listener.
     /// - Throws: ``OAuthError/portTaken(_:)``, ``OAuthError/cannotListen(_:)``.
     func register(
         state: Secret, port: UInt16?, onRedirect: @escaping (RedirectParameters) -> Bool
@@ -45,7 +46,7 @@ package final class RedirectListeners {
     }
 }
 
-/// The place of one login at its listener, which is there until the last of them is dropped.
+/// The registration of one login at its listener, which exists until the last registration is released.
 @MainActor
 final class RedirectRegistration {
     let state: Secret
@@ -66,14 +67,13 @@ final class RedirectRegistration {
 
     isolated deinit { waiters.forEach { $0(.unsettled) } }
 
-    /// Where a browser comes to it.
+    /// The redirect address of the listener.
     var address: String { RedirectListeners.address(port: listener.port) }
 
-    /// Takes a redirect with the right state; false if it answers nothing.
+    /// Receives a redirect with the right state; returns false if it contains no response.
     func receive(_ parameters: RedirectParameters) -> Bool { onRedirect(parameters) }
 
-    /// Shows the browsers that came, and those that still come, what became of the login. The first verdict
-    /// counts.
+    /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.
     func finish(_ verdict: LoginVerdict) {
         guard self.verdict == nil else { return }
         self.verdict = verdict

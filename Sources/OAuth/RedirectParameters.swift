@@ -1,10 +1,10 @@
 internal import ProviderKit
 
-/// What the query of a redirect says, as far as it means something to us.
+/// The known parameters of the query of a redirect.
 ///
 /// Source: RFC 6749 §4.1.2, RFC 9207 §2.
 nonisolated struct RedirectParameters: Sendable {
-    /// The longest query that is looked at, in bytes.
+    /// The size limit of a query, in bytes.
     static let maximumLength = 16 << 10
 
     private(set) var code: Secret?
@@ -13,8 +13,7 @@ nonisolated struct RedirectParameters: Sendable {
     private(set) var errorDescription: String?
     private(set) var issuer: String?
 
-    /// nil for a query that is malformed or too long, or has one of these parameters twice: nobody who
-    /// means well sends such a thing.
+    /// Parses a query; nil if it is malformed or too long, or contains one of these parameters twice.
     init?(query: Substring) {
         guard query.utf8.count <= Self.maximumLength, let fields = URLEncoding.fields(query) else {
             return nil

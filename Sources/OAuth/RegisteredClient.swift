@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 package import ProviderKit
 
-/// What the secret store keeps of a server at which the application has made itself known.
+/// The client registration of the application at a server, as the secret store holds it.
 nonisolated package struct RegisteredClient: Sendable {
-    /// As the server lets its users in.
+    /// The OAuth description of the server.
     package let description: OAuthDescription
     package let client: OAuthClient
 
@@ -21,7 +21,7 @@ nonisolated package struct RegisteredClient: Sendable {
         var secret: String?
     }
 
-    /// The client as it is stored.
+    /// The client in its stored form.
     package var encoded: Secret {
         let stored = Stored(
             description: description, id: client.id, secret: client.secret?.withText { $0 })
@@ -33,7 +33,7 @@ nonisolated package struct RegisteredClient: Sendable {
         return data.withUnsafeBytes { Secret(copying: $0) }
     }
 
-    /// Reads what ``encoded`` gave; nil for anything else: then the application makes itself known anew.
+    /// Creates a client from its ``encoded`` form; nil for anything else, which causes a new registration.
     package init?(encoded: Secret) {
         var data = encoded.withBytes { Data($0) }
         defer { data.resetBytes(in: data.indices) }
@@ -46,19 +46,19 @@ nonisolated package struct RegisteredClient: Sendable {
     }
 }
 
-/// Where an application makes itself known.
+/// The endpoint for client registration.
 nonisolated package enum RegistrationEndpoint {
-    /// How large an answer may be, in bytes.
+    /// The size limit of a response, in bytes.
     private static let maximumBytes = 64 << 10
 
-    /// Makes the application known. Sends one request, which may count at the service: the result is to be kept.
+    /// Registers the application. Sends one request, which the service may count: store the result.
     ///
     /// - Parameters:
-    ///   - description: Of the service; must have a registration.
-    ///   - http: Carries no token.
+    ///   - description: The OAuth description of the service. It must contain a registration.
+    ///   - http: The HTTP client. It adds no token.
     ///   - now: The time.
-    /// - Returns: What the service knows the application by.
-    /// - Throws: ``OAuthError``, what the HTTP client throws.
+    /// - Returns: The client.
+    /// - Throws: ``OAuthError``, and the errors of the HTTP client.
     package static func register(
         _ description: OAuthDescription, _ http: any HTTPClient, now: Timestamp
     ) async throws -> RegisteredClient {

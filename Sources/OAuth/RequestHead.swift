@@ -1,20 +1,22 @@
 internal import ProviderKit
 
-/// The head of a request that a browser sends.
+/// The head of a request of a browser.
 ///
 /// Source: RFC 9112 §3 and §5.
 nonisolated struct RequestHead: Sendable {
-    /// The largest head that is read, in bytes.
+    /// The size limit of a head, in bytes.
     static let maximumLength = 16 << 10
 
     let method: Substring
-    /// Before the `?`.
+    /// The part of the target before the `?`.
     let path: Substring
-    /// After the `?`; empty where there is none.
+    /// The part of the target after the `?`; empty if there is none.
     let query: Substring
     let headers: HTTPHeaders
 
-    /// - Parameter bytes: Without the empty line at the end. nil if they are no head of HTTP/1.
+    /// Parses a head; nil if it is no head of HTTP/1.
+    ///
+    /// - Parameter bytes: The head without the empty line at the end.
     init?(_ bytes: some Collection<UInt8>) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
         // `\r\n` is one character of a string.
@@ -40,18 +42,20 @@ nonisolated struct RequestHead: Sendable {
     }
 }
 
-/// What is to be done about a request, by its head alone.
+/// The reaction to a request, decided by its head.
 nonisolated enum RequestKind: Sendable {
-    /// The browser comes back from a service, if a login knows the state.
+    /// A redirect from a service, if a login has the state.
     case redirect(RedirectParameters)
-    /// Something else: it is told so, and nothing changes.
+    /// Another request. It gets this page and changes nothing.
     case other(ResponsePage)
 
+    /// Classifies a request.
+    ///
     /// - Parameters:
-    ///   - head: Of the request.
-    ///   - host: Where we listen: `127.0.0.1:PORT`. A redirect names it as the redirect address does,
-    ///     which says 127.0.0.1 and never `localhost` (RFC 8252 §8.3): whoever says anything else was
-    ///     sent here by a page that is none of ours, or by a name that was made to lead here.
+    ///   - head: The head of the request.
+    ///   - host: The address of the listener, `127.0.0.1:PORT`. A redirect names it like the redirect address, which
+    ///     contains 127.0.0.1 and never `localhost` (RFC 8252 §8.3). Any other host comes from a foreign page or
+    ///     from a DNS name that resolves to this machine.
     init(_ head: RequestHead, host: String) {
         guard head.headers.all("Host") == [host] else {
             self = .other(.wrongHost)
@@ -78,7 +82,7 @@ nonisolated enum RequestKind: Sendable {
 }
 
 nonisolated extension RequestHead {
-    /// Whether nobody has gone here yet: a browser fetches ahead, and asks again when somebody does.
+    /// True if the browser fetches the page before the user opens it. It sends another request when the user does.
     fileprivate var isSpeculative: Bool {
         ["Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"].contains { name in
             headers.all(name).contains { value in
@@ -88,9 +92,9 @@ nonisolated extension RequestHead {
         }
     }
 
-    /// Whether a page asks for a part of itself, a picture or a frame: a redirect is a page.
+    /// True if a page requests a part of itself, such as an image or a frame. A redirect is a page.
     ///
-    /// Source: W3C Fetch Metadata §2.1; older browsers do not say.
+    /// Source: W3C Fetch Metadata §2.1. Older browsers do not send the header.
     fileprivate var isEmbedded: Bool {
         headers.all("Sec-Fetch-Dest").contains { $0 != "document" }
     }

@@ -1,13 +1,13 @@
-/// What has become of a login, for the person before the browser.
+/// The result of a login, as the browser shows it to the user.
 nonisolated package enum LoginVerdict: Hashable, Sendable {
     case loggedIn
-    /// The person said no.
+    /// The user denied access.
     case denied
-    /// The sentence may hold anything; it is shown as text.
+    /// The login failed. The sentence is untrusted and shown as text.
     case failed(String)
 }
 
-/// An answer to a browser: a small page that closes the connection and asks for nothing more.
+/// A response to a browser: a small page without resources, which closes the connection.
 nonisolated struct ResponsePage: Sendable {
     private let status: String
     private let title: String
@@ -34,7 +34,7 @@ nonisolated struct ResponsePage: Sendable {
         }
     }
 
-    /// The login takes longer than a browser should wait.
+    /// The page for a login that takes longer than a browser should wait.
     static let unsettled = ResponsePage(
         "200 OK", "Almost done", "Image Feed is still at it. Your desktop tells how it went.")
     static let noAnswer = ResponsePage(
@@ -45,7 +45,7 @@ nonisolated struct ResponsePage: Sendable {
     static let wrongHost = ResponsePage("421 Misdirected Request", "There is nothing here", "")
     static let tooLarge = ResponsePage(
         "431 Request Header Fields Too Large", "That is too much", "")
-    /// What makes a browser that fetches ahead ask again when somebody goes here.
+    /// The page for a prefetching browser, which sends another request when the user opens the page.
     static let notNow = ResponsePage("503 Service Unavailable", "Not now", "")
 
     static func wrongMethod(hasBody: Bool) -> ResponsePage {
@@ -55,8 +55,8 @@ nonisolated struct ResponsePage: Sendable {
         return page
     }
 
-    /// All of the answer, less than 8 KiB. The code in the address goes nowhere: there is nothing to load
-    /// and nothing to send it to.
+    /// The complete response, less than 8 KiB. The page loads and sends nothing, so the code in its address stays in
+    /// the browser.
     var bytes: [UInt8] {
         let html = Array(html.utf8)
         let head =

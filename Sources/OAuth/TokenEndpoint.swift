@@ -1,9 +1,9 @@
 package import ProviderKit
 
-/// What a service knows the application by.
+/// The client ID and the client secret of the application at a service.
 nonisolated package struct OAuthClient: Sendable {
     package let id: String
-    /// nil for a service that gives none to applications like this.
+    /// nil for a service that gives no secret to applications of this kind.
     package let secret: Secret?
 
     package init(id: String, secret: Secret?) {
@@ -12,23 +12,25 @@ nonisolated package struct OAuthClient: Sendable {
     }
 }
 
-/// Where codes become tokens, tokens become younger, and tokens are given back.
+/// The endpoint that exchanges codes, refreshes tokens and revokes them.
 ///
-/// Every call sends one request, tries nothing again, and throws ``OAuthError``, what the HTTP client throws
-/// (`HTTPError`: no network says nothing about the token), and `CancellationError`.
+/// Every call sends its requests once, without retries. It throws ``OAuthError``, the errors of the HTTP client
+/// (`HTTPError`, which says nothing about the token) and `CancellationError`.
 nonisolated package struct TokenEndpoint: Sendable {
     private let description: OAuthDescription
     private let client: OAuthClient
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
 
-    /// How large an answer may be, in bytes.
+    /// The size limit of a response, in bytes.
     private static let maximumBytes = 64 << 10
 
+    /// Creates the endpoint of a service.
+    ///
     /// - Parameters:
-    ///   - description: Of the service.
-    ///   - client: Sent in the form (RFC 6749 §2.3.1): every service that we know takes it there.
-    ///   - http: Carries no token of its own.
+    ///   - description: The OAuth description of the service.
+    ///   - client: The client, which is sent in the form (RFC 6749 §2.3.1). All known services accept it there.
+    ///   - http: The HTTP client. It adds no token.
     ///   - now: The time.
     package init(
         _ description: OAuthDescription, _ client: OAuthClient, _ http: any HTTPClient,
@@ -55,7 +57,7 @@ nonisolated package struct TokenEndpoint: Sendable {
     /// The client, as it is stored with each token.
     package var tokenClient: TokenClient { TokenClient(client, description) }
 
-    /// Makes a token of the code that answers `request`.
+    /// Exchanges the code of a request for a token.
     ///
     /// - Throws: ``OAuthError/invalidGrant`` for a code that is wrong, old or used.
     ///
@@ -73,11 +75,10 @@ nonisolated package struct TokenEndpoint: Sendable {
             reply, obtained: now(), requestedScopes: description.scopes, client: tokenClient)
     }
 
-    /// Makes a younger token of one that has a refresh token.
+    /// Refreshes a token.
     ///
-    /// - Returns: The new token; it has the old refresh token where no new one came.
-    /// - Throws: ``OAuthError/invalidGrant``: somebody has to log in again.
-    ///   ``OAuthError/noRefreshToken``.
+    /// - Returns: The new token, with the old refresh token if the response contains none.
+    /// - Throws: ``OAuthError/invalidGrant``, which requires a new login; ``OAuthError/noRefreshToken``.
     ///
     /// Source: RFC 6749 §6.
     package func refresh(_ token: OAuthToken) async throws -> OAuthToken {
@@ -91,8 +92,8 @@ nonisolated package struct TokenEndpoint: Sendable {
             client: tokenClient)
     }
 
-    /// Gives a token back, with its refresh token; does nothing where the service has no place for that. A
-    /// token that the service does not know is no error.
+    /// Revokes a token and its refresh token; does nothing if the service has no revocation endpoint. A token that the
+    /// service does not know is no error.
     ///
     /// Source: RFC 7009 §2.
     package func revoke(_ token: OAuthToken) async throws {

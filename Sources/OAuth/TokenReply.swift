@@ -1,22 +1,24 @@
 internal import FoundationEssentials
 internal import ProviderKit
 
-/// What a token endpoint grants.
+/// The successful response of a token endpoint.
 ///
-/// Only `access_token` has to be there; numbers may be strings, and a list of scopes a list.
+/// Only `access_token` is required. Numbers may be strings, and the scopes may be a list.
 ///
 /// Source: RFC 6749 §5.1.
 nonisolated struct TokenReply: Sendable {
     let accessToken: Secret
     let refreshToken: Secret?
-    /// How long the access token lives; nil where the service does not say, or says nothing sensible.
+    /// The lifetime of the access token; nil if the service states none, or an invalid one.
     let lifetime: Duration?
-    /// nil where they are those that were asked for.
+    /// The scopes of the token; nil if they are those of the request.
     let scopes: [String]?
 
-    /// - Parameter body: Of an answer with success.
-    /// - Throws: ``OAuthError/serviceFailed(_:)``, or what the body says is wrong: some services answer
-    ///   errors with success.
+    /// Parses a response.
+    ///
+    /// - Parameter body: The body of a response with a status of success.
+    /// - Throws: ``OAuthError/serviceFailed(_:)``, or the error in the body: some services send errors with a status of
+    ///   success.
     init(_ body: [UInt8]) throws(OAuthError) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else {
             throw .serviceFailed("The service's answer is no token.")
@@ -34,7 +36,7 @@ nonisolated struct TokenReply: Sendable {
         self.accessToken = accessToken
         refreshToken = fields.refreshToken.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil }
         lifetime = fields.expiresIn.flatMap { seconds in
-            // Longer than a century is for ever; 0 means that, too, where it is sent.
+            // More than a century means no expiry, and so does 0.
             seconds >= 1 && seconds < 3_200_000_000 ? .seconds(Int64(seconds)) : nil
         }
         scopes = fields.scopes
@@ -61,7 +63,7 @@ nonisolated struct TokenReply: Sendable {
 
         init(from decoder: any Decoder) throws {
             let fields = try decoder.container(keyedBy: Key.self)
-            // What is of another type is not there.
+            // A value of another type counts as absent.
             func text(_ key: Key) -> String? { try? fields.decode(String.self, forKey: key) }
             accessToken = text(.accessToken)
             refreshToken = text(.refreshToken)

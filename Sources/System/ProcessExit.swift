@@ -12,8 +12,8 @@ enum ProcessExit {
     ) {
         let descriptor = shim_pidfd_open(id)
         guard descriptor >= 0 else {
-            // Linux before 5.3, or no descriptors left. A queue of its own, since libdispatch's pool would wake us
-            // every second from then on.
+            // Linux before 5.3, or no descriptors left. A queue of its own, because libdispatch's pool would wake
+            // the process every second from then on.
             DispatchQueue(label: "process-exit").async {
                 let exit = block(id)
                 DispatchQueue.main.async { handler(exit) }

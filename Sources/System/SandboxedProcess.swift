@@ -18,7 +18,7 @@ package struct SandboxedProcess: Sendable {
         package var arguments: [String] = []
         /// The complete environment.
         package var environment: [String: String] = [:]
-        /// Our descriptors that become 0, 1, 2 and so on. The child has no others.
+        /// The descriptors of this process that become 0, 1, 2 and so on. The child has no others.
         package var descriptors: [Int32] = []
         package var limits: [(resource: Resource, value: Int)] = []
         /// The nice value: 0 to 19.

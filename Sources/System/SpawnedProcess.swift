@@ -16,11 +16,11 @@ package struct SpawnedProcess: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - program: The path of the program, or a name to look for in our `PATH`.
+    ///   - program: The path of the program, or a name to look for in `PATH`.
     ///   - arguments: The arguments after the name of the program.
-    ///   - environment: The complete environment; nil for ours.
-    ///   - descriptors: Our descriptors, by their numbers in the child. The first three are inherited unless they are
-    ///     given; of others, the child has only those without `FD_CLOEXEC`.
+    ///   - environment: The complete environment; nil for that of this process.
+    ///   - descriptors: Descriptors of this process, by their numbers in the child. The first three are inherited unless
+    ///     they are given; of others, the child has only those without `FD_CLOEXEC`.
     /// - Throws: ``SpawnError``. A program that starts and fails at once is no error.
     ///
     /// The corresponding C function is `posix_spawnp`.

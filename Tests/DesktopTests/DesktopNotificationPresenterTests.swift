@@ -5,7 +5,7 @@ import Testing
 @testable import Desktop
 @testable import Engine
 
-/// What is told to a notification service, and what it tells.
+/// Tests of the calls to a notification service and of its signals.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct DesktopNotificationPresenterTests {
     private let connection: BusConnection
@@ -22,7 +22,7 @@ struct DesktopNotificationPresenterTests {
         title: "A like was not sent", text: "1 < 2 & \"so\" on.", actions: [.login, .retry],
         advice: "Run “imagefeedctl like a”.", category: "transfer.error")
 
-    @Test func `a notice has all that a desktop can use`() async throws {
+    @Test func `a notification uses all capabilities of the service`() async throws {
         let service = try await FakeNotifications()
         #expect(await board.show(notice, as: 7))
         let shown = try #require(service.shown.value.first)
@@ -38,7 +38,7 @@ struct DesktopNotificationPresenterTests {
             ])
     }
 
-    @Test func `a notice is replaced and withdrawn under the id that it has`() async throws {
+    @Test func `a notification is replaced and withdrawn by its id`() async throws {
         let service = try await FakeNotifications(firstID: 41)
         #expect(await board.show(notice, as: 1))
         #expect(await board.show(notice, as: 2))
@@ -55,16 +55,16 @@ struct DesktopNotificationPresenterTests {
         #expect(service.closed.value == [41])
     }
 
-    @Test func `where there are no buttons the words say what to do`() async throws {
+    @Test func `the text contains the advice if there are no buttons`() async throws {
         let service = try await FakeNotifications(["body"])
         #expect(await board.show(notice, as: 1))
         let shown = try #require(service.shown.value.first)
         #expect(shown.actions.isEmpty)
-        // Without markup nothing is escaped.
+        // Text is not escaped without markup.
         #expect(shown.body == "1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
     }
 
-    @Test func `where there is no room for a body the summary has it`() async throws {
+    @Test func `the summary contains the text if there is no body`() async throws {
         let service = try await FakeNotifications([])
         #expect(await board.show(notice, as: 1))
         let shown = try #require(service.shown.value.first)
@@ -74,7 +74,7 @@ struct DesktopNotificationPresenterTests {
                 == "A like was not sent: 1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
     }
 
-    @Test func `no text is too long or too strange`() async throws {
+    @Test func `long text is shortened, and control characters are removed`() async throws {
         let service = try await FakeNotifications()
         let strange = NotificationContent(
             title: "Strange", text: "a\0b\u{1b}[31m\n" + String(repeating: "ä", count: 5000),
@@ -86,7 +86,9 @@ struct DesktopNotificationPresenterTests {
         #expect(body.utf8.count < 700)
     }
 
-    @Test func `what the user does is told by the notice's number`() async throws {
+    @Test func `the delegate gets the user's actions with the number of the notification`()
+        async throws
+    {
         let service = try await FakeNotifications(firstID: 10)
         #expect(await board.show(notice, as: 3))
         #expect(await board.show(notice, as: 4))
@@ -99,13 +101,13 @@ struct DesktopNotificationPresenterTests {
         try await delegate.told.wait { $0.count >= 4 ? true : nil }
         #expect(
             delegate.told.value == ["retry 3 ", "login 4 front", "expired 3", "dismissed 4"])
-        // What has expired may be in a list; what was dismissed is gone.
+        // An expired notification may be in a list; a dismissed one is gone.
         #expect(await board.show(notice, as: 3))
         #expect(await board.show(notice, as: 4))
         #expect(service.shown.value.suffix(2).map(\.replaces) == [10, 0])
     }
 
-    @Test func `nobody but the service can act in the user's name`() async throws {
+    @Test func `signals of other senders are ignored`() async throws {
         let service = try await FakeNotifications()
         #expect(await board.show(notice, as: 1))
         let stranger = try PrivateBus.current.connect()
@@ -120,7 +122,7 @@ struct DesktopNotificationPresenterTests {
         #expect(delegate.told.value == ["login 1 "])
     }
 
-    @Test func `without a service nothing is shown, until one comes`() async throws {
+    @Test func `notifications are shown when a service appears`() async throws {
         #expect(await !board.show(notice, as: 1))
         let service = try await FakeNotifications()
         try await delegate.told.wait { $0.isEmpty ? nil : true }
@@ -129,14 +131,14 @@ struct DesktopNotificationPresenterTests {
         #expect(service.shown.value.count == 1)
     }
 
-    @Test func `a new service knows no ids of the old one`() async throws {
+    @Test func `a new service does not get the ids of the old one`() async throws {
         let old = try await FakeNotifications(firstID: 5)
         #expect(await board.show(notice, as: 1))
         try await old.stop()
         let new = try await FakeNotifications(["body"], firstID: 5)
         try await delegate.told.wait { $0.contains("appeared") ? true : nil }
         #expect(delegate.told.value == ["lost 1", "appeared"])
-        // The id is somebody else's now.
+        // The id belongs to another notification now.
         new.invoke("retry", 5)
         board.withdraw(1)
         #expect(await board.show(notice, as: 1))
@@ -146,19 +148,19 @@ struct DesktopNotificationPresenterTests {
         #expect(delegate.told.value == ["lost 1", "appeared"])
     }
 
-    @Test func `a service that hangs holds nobody up`() async throws {
+    @Test func `a hanging service does not block the callers`() async throws {
         let service = try await FakeNotifications()
         service.isSilent.update { $0 = true }
         async let outcome = board.show(notice, as: 1)
         try await service.questions.wait { $0 == 1 ? true : nil }
-        // Neither do those who call meanwhile wait.
+        // Further calls do not wait either.
         board.withdraw(1)
         try await service.stop()
         service.isSilent.update { $0 = false }
         _ = await outcome
     }
 
-    @Test func `a user who wants none gets none, until they want some`() async throws {
+    @Test func `disabled notifications are withdrawn and not shown`() async throws {
         let service = try await FakeNotifications()
         #expect(await board.show(notice, as: 1))
         board.isWanted = false
@@ -170,7 +172,7 @@ struct DesktopNotificationPresenterTests {
         #expect(await board.show(notice, as: 1))
     }
 
-    @Test func `a service is started by the first notice and not before`() async throws {
+    @Test func `the first notification starts the service`() async throws {
         let mark = try PrivateBus.current.directory.appending("started")
         try PrivateBus.current.addService(
             FakeNotifications.name, command: "/usr/bin/touch \(mark)")
@@ -183,7 +185,7 @@ struct DesktopNotificationPresenterTests {
     }
 }
 
-/// What a delegate is told, in words.
+/// A delegate that records its calls as text.
 @MainActor
 private final class Delegate: NoticeBoardDelegate {
     let told = Observed<[String]>()

@@ -1,7 +1,7 @@
 import DBus
 import TestSupport
 
-/// A notification service that does as well as the test says.
+/// A notification service with the capabilities that the test sets.
 ///
 /// Source: Desktop Notifications Specification 1.2.
 @MainActor
@@ -22,9 +22,9 @@ final class FakeNotifications {
 
     let shown = Observed<[Shown]>()
     let closed = Observed<[UInt32]>()
-    /// How often it was asked what it can do.
+    /// The number of calls of `GetCapabilities`.
     let questions = Observed(0)
-    /// No call is answered while it is true.
+    /// True while the service does not reply.
     let isSilent = Observed(false)
     let connection: BusConnection
     private let capabilities: [String]
@@ -35,10 +35,12 @@ final class FakeNotifications {
     static let name: BusName = "org.freedesktop.Notifications"
     private static let interfaceName: InterfaceName = "org.freedesktop.Notifications"
 
+    /// Starts the service.
+    ///
     /// - Parameters:
-    ///   - capabilities: What it says it can do.
+    ///   - capabilities: The result of `GetCapabilities`.
     ///   - firstID: The id of the first notification.
-    /// - Throws: What the bus says.
+    /// - Throws: `BusError`.
     init(_ capabilities: [String] = everything, firstID: UInt32 = 1) async throws {
         self.capabilities = capabilities
         lastID = firstID - 1

@@ -50,7 +50,7 @@ struct AddressMessagesTests {
         bytes.withUnsafeBytes { AddressMessages.reportRemoval($0) }
     }
 
-    @Test func `a removed address is reported, also behind other messages`() {
+    @Test func `a removed address is reported, also after other messages`() {
         #expect(reportsRemoval(Self.message(21)))
         #expect(reportsRemoval(Self.message(20, attributes: [1, 2, 3, 4, 5]) + Self.message(21)))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Desktop
 
-/// NetworkManager and logind on a bus of the test's own, in the place of the system's.
+/// Tests with NetworkManager and logind on a private bus instead of the system bus.
 @Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
 struct NetworkManagerWatchTests {
     private let bus: BusConnection
@@ -16,7 +16,7 @@ struct NetworkManagerWatchTests {
         try await NetworkManagerWatch(bus) { [words] in words.append($0) }
     }
 
-    @Test func `what is there at the beginning is asked, and what changes is heard`() async throws {
+    @Test func `the first state and its changes are reported`() async throws {
         let manager = try await FakeNetworkManager(state: 20)
         let watch = try await watch()
         #expect(
@@ -41,7 +41,7 @@ struct NetworkManagerWatchTests {
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `one that comes and goes is heard, and forgotten`() async throws {
+    @Test func `the start and the end of NetworkManager are reported`() async throws {
         let watch = try await watch()
         #expect(words.value.isEmpty)
         let manager = try await FakeNetworkManager(state: 60)
@@ -54,7 +54,7 @@ struct NetworkManagerWatchTests {
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `nobody is started for the asking`() async throws {
+    @Test func `NetworkManager is not activated`() async throws {
         let directory = try PrivateBus.current.directory
         try PrivateBus.current.addService(
             FakeNetworkManager.name, command: "/usr/bin/touch \(directory.appending("started"))")
@@ -64,7 +64,7 @@ struct NetworkManagerWatchTests {
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `what others say in its name is not heard`() async throws {
+    @Test func `signals of other senders are ignored`() async throws {
         _ = try await FakeNetworkManager()
         let watch = try await watch()
         let stranger = try PrivateBus.current.connect()
@@ -80,7 +80,7 @@ struct NetworkManagerWatchTests {
         withExtendedLifetime(watch) {}
     }
 
-    @Test func `waking up is told, falling asleep is not`() async throws {
+    @Test func `a resume is reported, a suspend is not`() async throws {
         let logind = try PrivateBus.current.connect()
         _ = try await logind.requestName("org.freedesktop.login1", replacing: false) {}
         let resumes = Observed(0)

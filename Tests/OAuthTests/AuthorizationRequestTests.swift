@@ -9,7 +9,7 @@ struct AuthorizationRequestTests {
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"),
         ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"), ("ûÿ¾", "w7vDv8K-"), ("???", "Pz8_"),
     ])
-    func `base64 is that of addresses, without padding`(text: String, encoded: String) {
+    func `the encoding is Base64 for URLs without padding`(text: String, encoded: String) {
         #expect(String(decoding: Base64URL.encode(Array(text.utf8)), as: UTF8.self) == encoded)
     }
 
@@ -25,7 +25,7 @@ struct AuthorizationRequestTests {
         #expect(verifier.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test func `the address has what the service needs, escaped, beside what it has`() {
+    @Test func `the authorization address contains the escaped parameters after its own`() {
         var description = OAuthDescription.sample
         description.authorizationURL += "?lang=de#top"
         var generator = CountingGenerator()
@@ -46,7 +46,7 @@ struct AuthorizationRequestTests {
         #expect(!request.url.contains(request.verifier?.secret.text ?? "?"))
     }
 
-    @Test func `states are new each time, and nothing shows them`() {
+    @Test func `each request has a new state, and no description contains it`() {
         var generator = SystemRandomNumberGenerator()
         let requests = (0..<100).map { _ in
             AuthorizationRequest(.sample, clientID: "app", using: &generator)
@@ -58,7 +58,7 @@ struct AuthorizationRequestTests {
     }
 }
 
-/// Bytes that are known before.
+/// A generator of fixed bytes.
 private struct ReplayingGenerator: RandomNumberGenerator {
     private var bytes: ArraySlice<UInt8>
 

@@ -3,7 +3,7 @@ import ProviderKit
 import Synchronization
 import TestSupport
 
-/// Numbers that are the same in every run.
+/// A generator with the same numbers in every run.
 struct CountingGenerator: RandomNumberGenerator {
     var value: UInt64 = 0
 
@@ -20,7 +20,7 @@ extension OAuthDescription {
         tokenOrigins: ["https://api.photos.example"])
 }
 
-/// A service that answers from a list, and remembers what it was asked.
+/// A service that sends responses from a list and records the requests.
 final class ScriptedHTTPClient: HTTPClient {
     private let script: Mutex<[Result<HTTPResponse, any Error>]>
     let requests = Observed<[(url: String, body: String)]>()

@@ -16,10 +16,10 @@ struct OAuthTokenTests {
     @Test(arguments: [
         (7200, 0, false), (7200, 6599, false), (7200, 6600, true), (7200, 9999, true),
         (1200, 599, false), (1200, 600, true), (60, 29, false), (60, 30, true), (1, 1, true),
-        // The clock was set back: a little is nothing, more makes the end unknown.
+        // The clock was set back: a small difference is ignored, a larger one makes the expiry unknown.
         (7200, -600, false), (7200, -601, true),
     ])
-    func `a token is refreshed ten minutes ahead, or after half its life`(
+    func `a token is due ten minutes before its expiry, or after half of its lifetime`(
         lifetime: Int64, age: Int64, isDue: Bool
     ) {
         let now = Timestamp(secondsSince1970: 1_000_000 + age)
@@ -29,7 +29,7 @@ struct OAuthTokenTests {
     }
 
     @Test(arguments: [(Int64.min, Int64.max), (.max, .min), (0, 0), (.max, .max), (.min, .min)])
-    func `no moment is too far away`(obtained: Int64, expires: Int64) {
+    func `extreme times do not overflow`(obtained: Int64, expires: Int64) {
         let token = OAuthToken(
             accessToken: Secret("at"), refreshToken: Secret("rt"), scopes: [],
             obtained: Timestamp(secondsSince1970: obtained),
@@ -40,7 +40,7 @@ struct OAuthTokenTests {
         #expect(token.needsRefresh(now: Timestamp(secondsSince1970: 1_000_000)))
     }
 
-    @Test func `a token survives being stored`() throws {
+    @Test func `a stored token is read unchanged`() throws {
         let stored = token(lives: 60).encoded
         #expect(
             stored.text == """
@@ -56,7 +56,7 @@ struct OAuthTokenTests {
         #expect(try #require(OAuthToken(encoded: short)).encoded.matches(short))
     }
 
-    @Test func `what is not known counts for nothing`() throws {
+    @Test func `unknown keys are ignored`() throws {
         let stored = Secret(
             #"{"access":"a\"/\\","more":{"x":[1]},"obtained":1,"scopes":[],"version":1}"#)
         let read = try #require(OAuthToken(encoded: stored))
@@ -70,11 +70,11 @@ struct OAuthTokenTests {
         #"{"access":"a\n","obtained":1,"scopes":[],"version":1}"#,
         #"{"access":"at","obtained":"1","scopes":[],"version":1}"#,
     ])
-    func `anything else is no token`(text: String) {
+    func `invalid data is no token`(text: String) {
         #expect(OAuthToken(encoded: Secret(text)) == nil)
     }
 
-    @Test func `a token shows nothing of itself`() {
+    @Test func `the description of a token contains no secret`() {
         let token = token(lives: 60)
         for text in ["\(token)", String(reflecting: token)] {
             #expect(!text.contains("\"at\"") && !text.contains("rt"))

@@ -2,12 +2,12 @@ import Dispatch
 import Glibc
 import TestSupport
 
-/// Somebody who connects to a port of 127.0.0.1 and sends what he likes: a browser, or worse.
+/// A client that connects to a port of 127.0.0.1 and sends any bytes.
 @MainActor
 final class RawClient {
     struct Received {
         var text = ""
-        /// Whether the other side has closed the connection.
+        /// True if the other side closed the connection.
         var isComplete = false
     }
 
@@ -42,7 +42,7 @@ final class RawClient {
 
     isolated deinit { source.cancel() }
 
-    /// Sends as much as the connection takes.
+    /// Sends as many bytes as the connection accepts.
     func send(_ text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes {
@@ -50,10 +50,10 @@ final class RawClient {
         }
     }
 
-    /// Goes away.
+    /// Closes the connection.
     func close() { source.cancel() }
 
-    /// All that came until the other side closed the connection.
+    /// Returns all bytes that arrived until the other side closed the connection.
     func answer() async throws -> String {
         try await received.wait { $0.isComplete ? $0.text : nil }
     }

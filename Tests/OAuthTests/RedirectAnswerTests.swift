@@ -17,7 +17,7 @@ struct RedirectAnswerTests {
         "http://127.0.0.1:4711/callback?state=right&code=abc-_.~%2F%2B%3D",
         "?code=abc-_.~%2F%2B%3D&state=right", "code=abc-_.~%2F%2B%3D&state=right",
     ])
-    func `a code is found in what somebody pastes`(text: String) throws {
+    func `a code is found in pasted text`(text: String) throws {
         guard case .code(let code) = try answer(text) else {
             Issue.record("no code")
             return
@@ -44,7 +44,7 @@ struct RedirectAnswerTests {
         ("https://photos.example/#code=a", "There is no code in that address."),
         ("?", "There is no code in that address."),
     ])
-    func `anything else is refused with the reason`(text: String, reason: String) {
+    func `other text is refused with a reason`(text: String, reason: String) {
         #expect(throws: OAuthError.invalidCode(reason)) { _ = try answer(text) }
     }
 
@@ -57,7 +57,7 @@ struct RedirectAnswerTests {
         ),
         ("error=x&error_description=%0A%1b[1m%E2%80%AEab%0a", .refused("x: [1mab")),
     ])
-    func `errors are told apart`(query: String, error: OAuthError) throws {
+    func `errors are distinguished`(query: String, error: OAuthError) throws {
         guard case .failed(let found) = try answer("https://photos.example/?\(query)") else {
             Issue.record("no error")
             return
@@ -65,7 +65,7 @@ struct RedirectAnswerTests {
         #expect(found == error)
     }
 
-    @Test func `the issuer counts where both name one`() throws {
+    @Test func `the issuer is compared if both sides name one`() throws {
         let address = "https://photos.example/?code=a&iss=https%3A%2F%2Fphotos.example"
         for issuer in [nil, "https://photos.example"] {
             guard case .code = try answer(address, issuer: issuer) else {
@@ -83,7 +83,7 @@ struct RedirectAnswerTests {
         }
     }
 
-    @Test func `text of a service becomes one short line`() {
+    @Test func `untrusted text becomes one short line`() {
         #expect(plain("  a\r\n\tb\u{0}c  \u{2028}") == "a b c")
         #expect(plain("\u{202e}\u{200b}\u{feff}ok") == "ok")
         #expect(plain(String(repeating: "ä", count: 1000)).count == 200)

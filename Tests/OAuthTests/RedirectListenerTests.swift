@@ -18,7 +18,7 @@ struct RedirectListenerTests {
         return authorization
     }
 
-    @Test func `the page is shown when the login has ended, and again when it is reloaded`()
+    @Test func `the page shows the end of the login, also after a reload`()
         async throws
     {
         let login = try authorize()
@@ -41,7 +41,7 @@ struct RedirectListenerTests {
         #expect(try await login.code().text == "abc")
     }
 
-    @Test func `who says no, and who fails, is told so`() async throws {
+    @Test func `the page shows a denied login and a failed one`() async throws {
         let denied = try authorize()
         let browser = try denied.browser()
         browser.send(denied.redirect("error=access_denied&error_description=no"))
@@ -63,12 +63,14 @@ struct RedirectListenerTests {
     }
 
     @Test(arguments: Hostile.all)
-    func `what is no redirect of this login changes nothing`(_ hostile: Hostile) async throws {
+    func `a request that is no redirect of the login changes nothing`(_ hostile: Hostile)
+        async throws
+    {
         let login = try authorize()
         let answer = try await login.answer(to: hostile.request(login))
         #expect(answer.hasPrefix("HTTP/1.1 \(hostile.status) "), "\(answer)")
         #expect(answer.contains("\r\nConnection: close\r\n"))
-        // The real one still works.
+        // The right redirect still works.
         let browser = try login.browser()
         browser.send(login.redirect("code=real"))
         #expect(try await login.code().text == "real")
@@ -76,7 +78,7 @@ struct RedirectListenerTests {
         #expect(try await browser.answer().contains("You are logged in"))
     }
 
-    @Test func `another service's answer fails the login`() async throws {
+    @Test func `the response of another service fails the login`() async throws {
         var description = OAuthDescription.sample
         description.issuer = "https://photos.example/"
         let good = try authorize(description)
@@ -91,7 +93,7 @@ struct RedirectListenerTests {
         }
     }
 
-    @Test func `logins share a port and are told apart by state`() async throws {
+    @Test func `logins share a port and are distinguished by state`() async throws {
         var description = OAuthDescription.sample
         description.redirectPort = try authorize().port
         let logins = [try authorize(description), try authorize(description)]
@@ -110,7 +112,7 @@ struct RedirectListenerTests {
         #expect(try await browsers[1].answer().contains("You said no"))
     }
 
-    @Test func `a port that is taken leaves the pasted code`() async throws {
+    @Test func `a port in use leaves the manual login`() async throws {
         let first = try authorize()
         var description = OAuthDescription.sample
         description.redirectPort = first.port
@@ -125,14 +127,14 @@ struct RedirectListenerTests {
         login.finish(.loggedIn)
     }
 
-    @Test func `a port is given back with the last login on it, and can be had again at once`()
+    @Test func `the last login of a port frees it for immediate use`()
         async throws
     {
         var description = OAuthDescription.sample
         var login: Authorization? = try authorize()
         let port = try #require(login?.port)
         description.redirectPort = port
-        // Answered here, so that the connection lingers in TIME_WAIT.
+        // The server closes first, so that the connection remains in TIME_WAIT.
         _ = try await login?.answer(to: "GET / HTTP/1.1\r\n\r\n")
         login = nil
         #expect(throws: RawClient.NotConnected.self) { _ = try RawClient(port: port) }
@@ -142,7 +144,7 @@ struct RedirectListenerTests {
         }
     }
 
-    @Test func `a slow request is cut off after five seconds`() async throws {
+    @Test func `a slow request ends after five seconds`() async throws {
         let login = try authorize()
         let slow = try login.browser()
         slow.send("GET /callback?code=abc&state=")
@@ -155,7 +157,7 @@ struct RedirectListenerTests {
         #expect(try await slow.answer().isEmpty)
     }
 
-    @Test func `a megabyte of head is cut off`() async throws {
+    @Test func `a head of one megabyte is refused`() async throws {
         let login = try authorize()
         let browser = try login.browser()
         browser.send(login.get("/callback?code=\(String(repeating: "a", count: 1 << 20))"))
@@ -163,12 +165,12 @@ struct RedirectListenerTests {
         #expect(try await login.answer(to: login.get("/")).contains(" 404 "))
     }
 
-    @Test func `when descriptors run out, the port rests for a second`() async {
+    @Test func `the port pauses for a second after descriptors run out`() async {
         await #expect(processExitsWith: .success) { @MainActor in
             let clock = ManualClock()
             let login = Authorization(
                 .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
-            // Dispatch has the descriptors that it needs, and would not bear to get none.
+            // libdispatch has its descriptors already, and would crash without them.
             let first = try login.browser()
             first.send(login.get("/"))
             _ = try await first.answer()
@@ -187,7 +189,7 @@ struct RedirectListenerTests {
         }
     }
 
-    @Test func `the longest reason arrives whole`() async throws {
+    @Test func `the longest reason arrives completely`() async throws {
         let login = try authorize()
         let browser = try login.browser()
         browser.send(login.redirect("code=abc"))
@@ -198,7 +200,7 @@ struct RedirectListenerTests {
         #expect(page.utf8.count < 8 << 10)
     }
 
-    @Test func `a request may come one byte at a time`() async throws {
+    @Test func `a request may arrive byte by byte`() async throws {
         let login = try authorize()
         let browser = try login.browser()
         for character in login.redirect("code=abc").unicodeScalars {
@@ -208,7 +210,8 @@ struct RedirectListenerTests {
         #expect(try await login.code().text == "abc")
     }
 
-    @Test func `a browser that waits too long is sent to the desktop`() async throws {
+    @Test func `a browser that waits too long gets a page that refers to the desktop`() async throws
+    {
         let login = try authorize()
         let browser = try login.browser()
         browser.send(login.redirect("code=abc"))
@@ -220,7 +223,7 @@ struct RedirectListenerTests {
         #expect(try await login.answer(to: login.redirect("code=abc")).contains("logged in"))
     }
 
-    @Test func `a browser that goes away takes nothing with it`() async throws {
+    @Test func `a browser that disconnects does not end the login`() async throws {
         let login = try authorize()
         let browser = try login.browser()
         browser.send(login.redirect("code=abc"))
@@ -230,7 +233,7 @@ struct RedirectListenerTests {
         #expect(try await login.answer(to: login.redirect("code=abc")).contains("logged in"))
     }
 
-    @Test func `idle connections block nobody`() async throws {
+    @Test func `idle connections do not block a redirect`() async throws {
         let login = try authorize()
         var idle: [RawClient] = []
         for count in 1...40 {
@@ -242,11 +245,11 @@ struct RedirectListenerTests {
         #expect(try await login.code().text == "abc")
         login.finish(.loggedIn)
         #expect(try await browser.answer().contains("You are logged in"))
-        // The first ones had to make room.
+        // The first connections were closed.
         #expect(try await idle[0].answer().isEmpty)
     }
 
-    @Test func `a login that is dropped leaves no browser waiting`() async throws {
+    @Test func `the release of a login answers the waiting browser`() async throws {
         var login: Authorization? = try authorize()
         let browser = try #require(try login?.browser())
         browser.send(try #require(login?.redirect("code=abc")))
@@ -255,7 +258,7 @@ struct RedirectListenerTests {
         #expect(try await browser.answer().contains("Almost done"))
     }
 
-    @Test func `waiting for the code can be cancelled, and begun again`() async throws {
+    @Test func `waiting for the code can be cancelled and repeated`() async throws {
         let login = try authorize()
         let waiting = Task { try await login.code() }
         await Task.yield()
@@ -266,7 +269,7 @@ struct RedirectListenerTests {
     }
 }
 
-/// A request that means no login, and how it is answered.
+/// A request that is no redirect, and the response.
 struct Hostile: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int
@@ -346,7 +349,7 @@ extension Authorization {
 
     func browser() throws -> RawClient { try RawClient(port: try #require(port)) }
 
-    /// The request of a browser that comes back with our state.
+    /// Returns the request of a redirect with the state of this login.
     func redirect(_ query: String, host: String? = nil, headers: String...) -> String {
         let state = request.state.withText { $0 }
         return get("/callback?\(query)&state=\(state)", host: host, headers: headers)

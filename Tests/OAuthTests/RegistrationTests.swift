@@ -3,7 +3,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// How an application makes itself known.
+/// Tests of the client registration.
 struct RegistrationTests {
     private var description: OAuthDescription {
         var description = OAuthDescription.sample
@@ -21,7 +21,7 @@ struct RegistrationTests {
             description ?? self.description, http, now: Timestamp(secondsSince1970: 0))
     }
 
-    @Test func `a form tells who it is, and where to come back to`() async throws {
+    @Test func `the registration form contains the name and the redirect addresses`() async throws {
         let http = ScriptedHTTPClient(200, #"{"client_id":"id","client_secret":"secret"}"#)
         let registered = try await register(http)
         #expect(registered.client.id == "id")
@@ -44,13 +44,13 @@ struct RegistrationTests {
         #"{"client_id":"a b","client_secret":"x"}"#, #"{"client_id":"a","client_secret":"x\n"}"#,
         "<html>",
     ])
-    func `an answer that is none is told`(body: String) async throws {
+    func `an invalid response fails the registration`(body: String) async throws {
         await #expect(throws: OAuthError.self) {
             _ = try await register(ScriptedHTTPClient(200, body))
         }
     }
 
-    @Test func `what the service says is told`() async throws {
+    @Test func `the service's error is reported`() async throws {
         let refused = ScriptedHTTPClient(422, #"{"error":"Validation failed"}"#)
         await #expect(throws: OAuthError.refused("Validation failed")) {
             _ = try await register(refused)
@@ -61,7 +61,7 @@ struct RegistrationTests {
         }
     }
 
-    @Test func `it is kept with all that belongs to it`() throws {
+    @Test func `a stored registration is read unchanged`() throws {
         let client = RegisteredClient(
             description: description, client: OAuthClient(id: "id", secret: Secret("secret")))
         let read = try #require(RegisteredClient(encoded: client.encoded))
@@ -78,7 +78,7 @@ struct RegistrationTests {
         (400, #"{"error":"invalid_grant"}"#, true), (200, "{}", true), (500, "", true),
         (429, "", true), (401, "<html>", true),
     ])
-    func `whether it is still known is asked with a code of nobody`(
+    func `a request with an invalid code checks the client`(
         status: Int, body: String, isKnown: Bool
     ) async throws {
         let http = ScriptedHTTPClient(status, body)
@@ -91,14 +91,14 @@ struct RegistrationTests {
         #expect(request.body.contains("client_secret=secret"))
     }
 
-    @Test func `a registration that an older version stored is read`() throws {
+    @Test func `a registration of an older version is read`() throws {
         let client = OAuthClient(id: "id", secret: Secret("secret"))
         let stored = RegisteredClient(description: description, client: client).encoded.text
         let older = stored.replacing(#""isForOneLogin":false,"#, with: "")
         #expect(!older.contains("isForOneLogin"))
         let read = try #require(RegisteredClient(encoded: Secret(older)))
         #expect(read.description == description)
-        // New refusals of tokens are no reason to register again.
+        // More token refusals do not cause a new registration.
         var newer = description
         newer.tokenRefusals.append(TokenRefusal(status: 403, path: "/me"))
         #expect(read.description.isRegistered(like: newer))

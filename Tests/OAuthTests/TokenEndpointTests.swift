@@ -53,7 +53,7 @@ struct TokenEndpointTests {
                 """)
     }
 
-    @Test func `the verifier goes along, and no secret where there is none`() async throws {
+    @Test func `the verifier is sent, and no empty client secret`() async throws {
         var description = OAuthDescription.sample
         description.usesPKCE = true
         let http = ScriptedHTTPClient(200, #"{"access_token":"at"}"#)
@@ -74,7 +74,7 @@ struct TokenEndpointTests {
         (#"{"access_token":"at","expires_in":"nan"}"#, nil),
         (#"{"access_token":"at","expires_in":true,"created_at":"x"}"#, nil),
     ])
-    func `only the token itself has to be there`(body: String, lifetime: Int64?) async throws {
+    func `only the access token is required`(body: String, lifetime: Int64?) async throws {
         let token = try await exchange(ScriptedHTTPClient(200, body))
         #expect(token.expires == lifetime.map { Self.time + .seconds($0) })
         #expect(token.refreshToken == nil)
@@ -82,7 +82,7 @@ struct TokenEndpointTests {
     }
 
     @Test(arguments: [#""a b""#, #""a,b""#, #"["a","b"]"#])
-    func `scopes come as text or list`(scopes: String) async throws {
+    func `scopes may be text or a list`(scopes: String) async throws {
         let http = ScriptedHTTPClient(200, #"{"access_token":"at","scope":\#(scopes)}"#)
         #expect(try await exchange(http).scopes == ["a", "b"])
     }
@@ -92,7 +92,7 @@ struct TokenEndpointTests {
         #"{"access_token":"a\r\nb"}"#, #"{"access_token":"ä"}"#, #"{"access_token":"a"#,
         #"{"access_token":"at","token_type":"mac"}"#,
     ])
-    func `nonsense is no token`(body: String) async {
+    func `an invalid response is no token`(body: String) async {
         let error = await #expect(throws: OAuthError.self) {
             try await exchange(ScriptedHTTPClient(200, body))
         }
@@ -129,12 +129,12 @@ struct TokenEndpointTests {
         (503, "", .serviceFailed("The service answered 503.")),
         (302, "", .serviceFailed("The service answered 302.")),
     ])
-    func `errors are told apart`(status: Int, body: String, error: OAuthError) async {
+    func `errors are distinguished`(status: Int, body: String, error: OAuthError) async {
         let headers: HTTPHeaders = status == 429 ? ["Retry-After": "60"] : [:]
         await #expect(throws: error) { try await exchange(.init(status, body, headers)) }
     }
 
-    @Test func `a dead network says nothing about the token`() async {
+    @Test func `a network error is passed on`() async {
         let http = ScriptedHTTPClient([.failure(HTTPError.unreachable("no route"))])
         await #expect(throws: HTTPError.unreachable("no route")) {
             try await endpoint(http).refresh(token())
@@ -161,7 +161,7 @@ struct TokenEndpointTests {
         }
     }
 
-    @Test func `both tokens are given back, where the service has a place for that`() async throws {
+    @Test func `both tokens are revoked if the service has a revocation endpoint`() async throws {
         let http = ScriptedHTTPClient([
             .success(.sample(200, "{}")), .success(.sample(200, "")),
             .success(.sample(403, #"{"error":"unauthorized_client"}"#)),
@@ -177,7 +177,7 @@ struct TokenEndpointTests {
                 "token=old&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
                 "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
             ])
-        // The refusal of one is no reason to leave the other.
+        // Both tokens are revoked, even if one is refused.
         await #expect(throws: OAuthError.refused("unauthorized_client")) {
             try await endpoint(http, description).revoke(token())
         }
@@ -203,7 +203,7 @@ struct TokenEndpointTests {
                 "token=refresh&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
                 "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
             ])
-        // A token of an earlier version has none.
+        // A token of an earlier version has no client.
         #expect(OAuthToken(encoded: token().encoded)?.client == nil)
     }
 
@@ -230,13 +230,13 @@ struct TokenEndpointTests {
         (401, #"{"error":"Unauthorized"}"#, true), (400, #"{"error":"Invalid credentials"}"#, true),
         (500, "<html>", true), (401, "", false), (200, "<html>", true),
     ])
-    func `the answer to a code that does not exist shows if the client is known`(
+    func `the response to an invalid code shows if the client is known`(
         status: Int, body: String, isKnown: Bool
     ) async throws {
         #expect(try await endpoint(.init(status, body)).knowsClient() == isKnown)
     }
 
-    @Test func `a token for a code that does not exist is revoked`() async throws {
+    @Test func `a token for an invalid code is revoked`() async throws {
         let http = ScriptedHTTPClient([
             .success(.sample(200, #"{"access_token":"at"}"#)), .success(.sample(200, "{}")),
         ])
