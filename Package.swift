@@ -51,7 +51,7 @@ let package = Package(
 
         // MARK: Configuration
 
-        .target(name: "Configuration", dependencies: ["CGLib", "Quoting"]),
+        .target(name: "Configuration", dependencies: ["CGLib", "Quoting", "System"]),
         .testTarget(name: "ConfigurationTests", dependencies: ["Configuration", "TestSupport"]),
 
         // MARK: ControlCommands
@@ -147,7 +147,7 @@ let package = Package(
 
         // MARK: HTTP
 
-        .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit"]),
+        .target(name: "HTTP", dependencies: ["CCurl", "ProviderKit", "System"]),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "ProviderKit", "TestSupport"]),
 
         // MARK: ImageHelper

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import System
 
 extension KeyFile {
     /// The error of a file that cannot be changed.
@@ -61,23 +62,10 @@ extension KeyFile {
     ) throws(FileError) {
         let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
         let new = "\(path[..<slash]).\(path[slash...]).imagefeed-part"
-        // Left by a process that was killed.
-        unlink(new)
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(path: path, code: errno) }
-        var rest = text[...]
-        var isGood = fchmod(descriptor, mode) == 0
-        while isGood, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            isGood = count > 0
-            rest = rest.dropFirst(max(0, count))
-        }
-        isGood = isGood && fsync(descriptor) == 0 && rename(new, path) == 0
-        let code = errno
-        close(descriptor)
-        guard isGood else {
-            unlink(new)
-            throw FileError(path: path, code: code)
+        do throws(System.FileError) {
+            try AtomicFile.write(text, to: path, through: new, mode: mode, isDurable: true)
+        } catch {
+            throw FileError(path: path, code: error.code)
         }
     }
 }

@@ -27,8 +27,8 @@ nonisolated struct ResponsePage: Sendable {
             self.init("200 OK", "You are logged in", "You can close this tab.")
         case .denied:
             self.init(
-                "200 OK", "You said no",
-                "Image Feed was not given access, and nothing has changed. You can close this tab.")
+                "200 OK", "You denied access",
+                "Image Feed did not get access to your account. You can close this tab.")
         case .failed(let reason):
             self.init("200 OK", "You are not logged in", plain(reason))
         }
@@ -36,15 +36,15 @@ nonisolated struct ResponsePage: Sendable {
 
     /// The page for a login that takes longer than a browser should wait.
     static let unsettled = ResponsePage(
-        "200 OK", "Almost done", "Image Feed is still at it. Your desktop tells how it went.")
+        "200 OK", "Almost done", "The login is still in progress. Your desktop shows the result.")
     static let noAnswer = ResponsePage(
-        "400 Bad Request", "This is no answer to a login",
-        "No login waits for this. Start it again if it was yours.")
+        "400 Bad Request", "There is no login",
+        "No login expects this response. Start the login again.")
     static let malformed = ResponsePage("400 Bad Request", "Bad request", "")
     static let notFound = ResponsePage("404 Not Found", "There is nothing here", "")
     static let wrongHost = ResponsePage("421 Misdirected Request", "There is nothing here", "")
     static let tooLarge = ResponsePage(
-        "431 Request Header Fields Too Large", "That is too much", "")
+        "431 Request Header Fields Too Large", "The request is too large", "")
     /// The page for a prefetching browser, which sends another request when the user opens the page.
     static let notNow = ResponsePage("503 Service Unavailable", "Not now", "")
 

@@ -47,7 +47,7 @@ struct RedirectListenerTests {
         browser.send(denied.redirect("error=access_denied&error_description=no"))
         await #expect(throws: OAuthError.denied) { _ = try await denied.code() }
         denied.finish(.denied)
-        #expect(try await browser.answer().contains("<h1>You said no</h1>"))
+        #expect(try await browser.answer().contains("<h1>You denied access</h1>"))
 
         let failed = try authorize()
         let other = try failed.browser()
@@ -109,7 +109,7 @@ struct RedirectListenerTests {
         logins[0].finish(.denied)
         logins[1].finish(.loggedIn)
         #expect(try await browsers[0].answer().contains("You are logged in"))
-        #expect(try await browsers[1].answer().contains("You said no"))
+        #expect(try await browsers[1].answer().contains("You denied access"))
     }
 
     @Test func `a port in use leaves the manual login`() async throws {
@@ -218,7 +218,7 @@ struct RedirectListenerTests {
         _ = try await login.code()
         try await clock.sleepers.wait { $0.contains(.init(offset: .seconds(30))) ? true : nil }
         clock.advance(by: .seconds(30))
-        #expect(try await browser.answer().contains("Your desktop tells how it went."))
+        #expect(try await browser.answer().contains("Your desktop shows the result."))
         login.finish(.loggedIn)
         #expect(try await login.answer(to: login.redirect("code=abc")).contains("logged in"))
     }

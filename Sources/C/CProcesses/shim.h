@@ -1,5 +1,5 @@
 #pragma once
-// What happens between fork and exec is C: no Swift may run there, since other threads may hold its locks.
+// The code between fork and exec is C, because other threads may hold locks of the Swift runtime.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,12 +17,12 @@ struct shim_limit {
     rlim_t value;
 };
 
-// A program that is started with less than its parent has.
+// The properties of a process with fewer rights than its parent.
 struct shim_start {
     const char *path;
     char *const *arguments;
     char *const *environment;
-    // What becomes 0, 1, 2, and so on; the rest is closed. Each is above their number.
+    // The descriptors that become 0, 1, 2 and so on; all others are closed. Each is greater than their count.
     const int *descriptors;
     int descriptor_count;
     const struct shim_limit *limits;
@@ -32,10 +32,10 @@ struct shim_start {
     int landlock;
 };
 
-// Hidden by the feature macros that Swift's Glibc module is read with.
+// The feature macros of the module Glibc hide the function.
 static inline int shim_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 
-// Messages keep their bounds, and take descriptors along.
+// Preserves message boundaries, and transfers descriptors.
 static inline int shim_message_pipe(int *ends) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
 static inline long shim_close_range(unsigned first, unsigned last, int flags) {
@@ -44,7 +44,7 @@ static inline long shim_close_range(unsigned first, unsigned last, int flags) {
 
 __attribute__((noreturn)) static inline void shim_start_child(const struct shim_start *start, pid_t parent,
                                                               int report) {
-    // Death with the parent, which may have died before this.
+    // Ends the process with its parent, which may have ended before this call.
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) goto failed;
     if (getppid() != parent) _exit(126);
     setsid();
@@ -53,18 +53,18 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    // The first to go when memory runs out: rather this than its parent.
+    // The kernel kills this process before its parent when memory runs out.
     int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (score >= 0) {
         (void)!write(score, "1000", 4);
         close(score);
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) goto failed;
-    // While its descriptor is what it was.
+    // Before the descriptors change.
     if (start->landlock >= 0 && syscall(446, start->landlock, 0) != 0) goto failed;
     for (int number = 0; number < start->descriptor_count; number++)
         if (dup2(start->descriptors[number], number) < 0) goto failed;
-    // The one for reports is closed by exec, as is all that comes later.
+    // exec closes the descriptor for reports; those above it are closed below.
     if (report != start->descriptor_count) {
         if (dup2(report, start->descriptor_count) < 0) goto failed;
         report = start->descriptor_count;
@@ -76,7 +76,7 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
     }
     for (int index = 0; index < start->limit_count; index++) {
         struct rlimit limit = {start->limits[index].value, start->limits[index].value}, before;
-        // What is lower already stays.
+        // A lower limit remains.
         if (getrlimit(start->limits[index].resource, &before) == 0 && before.rlim_max < limit.rlim_max)
             limit.rlim_cur = limit.rlim_max = before.rlim_max;
         if (setrlimit(start->limits[index].resource, &limit) != 0) goto failed;
@@ -91,12 +91,12 @@ failed:;
 
 // Starts a program.
 //
-// Returns its id, or -1 with errno. The descriptors stay the caller's. The thread has to live as long as the
-// program shall: it dies with it.
+// Returns its id, or -1 with errno. The caller keeps its descriptors. The program ends with the thread that calls this
+// function.
 static inline pid_t shim_start_process(const struct shim_start *start) {
     int report[2];
     if (shim_pipe(report) != 0) return -1;
-    // So that no dup2 of the child overwrites it.
+    // Above the numbers that dup2 overwrites in the child.
     int high = fcntl(report[1], F_DUPFD_CLOEXEC, 64);
     close(report[1]);
     if (high < 0) {
@@ -104,7 +104,7 @@ static inline pid_t shim_start_process(const struct shim_start *start) {
         return -1;
     }
     pid_t parent = getpid();
-    // Not fork: what libraries want to have done then is not wanted here.
+    // Not fork, which runs the handlers of libraries.
     pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) shim_start_child(start, parent, high);
     int code = errno;
@@ -131,5 +131,5 @@ static inline void shim_lower_descriptor_limit(pid_t process, rlim_t value) {
     syscall(SYS_prlimit64, process, RLIMIT_NOFILE, &limit, NULL);
 }
 
-// A descriptor that can be read from when a process has ended.
+// Returns a descriptor that can be read after a process has exited.
 static inline int shim_pidfd_open(pid_t process) { return (int)syscall(434, process, 0); }

@@ -1,6 +1,6 @@
 #pragma once
-// Hooks of Swift's concurrency runtime (Concurrency.h in its source) and of libdispatch (private.h) that
-// have no Swift face.
+// Hooks of Swift's concurrency runtime (Concurrency.h in its source) and of libdispatch (private.h) that are not
+// available in Swift.
 
 #define SHIM_SWIFT_CALL __attribute__((swiftcall))
 
@@ -14,13 +14,13 @@ static SHIM_SWIFT_CALL void shim_enqueue_on_main(void *job, shim_enqueue_functio
     swift_task_enqueueMainExecutor(job);
 }
 
-// Lets tasks that belong to no actor run on the main queue, too. Without it, the first of them starts
-// libdispatch's pool of worker threads, whose monitor wakes the process once a second for ever.
+// Runs tasks that belong to no actor on the main queue as well. Otherwise, the first of them starts libdispatch's pool of
+// worker threads, whose monitor wakes the process every second from then on.
 static inline void shim_run_every_task_on_main(void) {
     swift_task_enqueueGlobal_hook = shim_enqueue_on_main;
 }
 
-// For the main loop of a thread that waits for other things, too: an eventfd that is written to when
-// something is put on the main queue, and what runs that. Foundation's RunLoop is made of these.
+// The interface for an event loop that also waits for descriptors: an eventfd that is written when work is added to the
+// main queue, and the function that runs the work. Foundation's RunLoop uses them.
 int dispatch_main_queue_descriptor(void) __asm__("_dispatch_get_main_queue_handle_4CF");
 void dispatch_main_queue_run(void *unused) __asm__("_dispatch_main_queue_callback_4CF");

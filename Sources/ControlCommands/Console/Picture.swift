@@ -36,11 +36,8 @@ enum Picture {
     static func lines(_ path: String, columns: Int, rows: Int) async -> [String] {
         let nullDevice = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { close(nullDevice) }
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { return [] }
-        let (output, input) = (ends[0], ends[1])
-        _ = fcntl(output, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(input, F_SETFD, FD_CLOEXEC)
+        guard let ends = try? PipeEnds() else { return [] }
+        let (output, input) = (ends.takeReading(), ends.takeWriting())
         let process = try? SpawnedProcess(
             "chafa", options(columns, rows) + ["--format", "symbols", "--", path],
             descriptors: [

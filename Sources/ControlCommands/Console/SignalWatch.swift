@@ -40,15 +40,12 @@ final class SignalWatch {
 
     private static func open() {
         guard source == nil else { return }
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // If the pipe is full, a notification is already pending, and the handler must not block.
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        writingEnd.store(ends[1], ordering: .relaxed)
-        let readingEnd = ends[0]
+        guard let ends = try? PipeEnds() else { return }
+        // If the pipe is full, a notification is already pending, and the handler must not block.
+        _ = fcntl(ends.writing, F_SETFL, O_NONBLOCK)
+        writingEnd.store(ends.takeWriting(), ordering: .relaxed)
+        let readingEnd = ends.takeReading()
+        _ = fcntl(readingEnd, F_SETFL, O_NONBLOCK)
         let source = DescriptorSource(readingEnd, .reading) {
             var bytes = [UInt8](repeating: 0, count: 64)
             guard read(readingEnd, &bytes, bytes.count) > 0 else { return }

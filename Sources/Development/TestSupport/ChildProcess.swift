@@ -1,6 +1,5 @@
 internal import Glibc
 package import LoopbackHTTP
-internal import Synchronization
 internal import System
 
 /// A program that a test has started, with its output.
@@ -44,25 +43,23 @@ package final class ChildProcess: Sendable {
         _ path: String, _ arguments: [String] = [], environment: [String: String],
         input: String = ""
     ) throws {
-        let (process, pipes) = try startLock.withLock { _ in
-            let pipes = try (input: Pipe(), output: Pipe(), error: Pipe())
-            let ends = [
-                STDIN_FILENO: pipes.input.readEnd, STDOUT_FILENO: pipes.output.writeEnd,
-                STDERR_FILENO: pipes.error.writeEnd,
-            ]
-            defer { ends.values.forEach { close($0) } }
-            let process = try SpawnedProcess(
-                path, arguments, environment: environment, descriptors: ends)
-            return (process, pipes)
-        }
+        let pipes = try (input: PipeEnds(), output: PipeEnds(), error: PipeEnds())
+        let process = try SpawnedProcess(
+            path, arguments, environment: environment,
+            descriptors: [
+                STDIN_FILENO: pipes.input.reading, STDOUT_FILENO: pipes.output.writing,
+                STDERR_FILENO: pipes.error.writing,
+            ])
+        let (output, error) = (pipes.output.takeReading(), pipes.error.takeReading())
+        let inputEnd = pipes.input.takeWriting()
         id = process.id
         onThread { [exit] in
             let status = Exit(process.waitForExit())
             exit.update { $0 = status }
         }
-        onThread { [standardOutput] in collect(pipes.output.readEnd, into: standardOutput) }
-        onThread { [standardError] in collect(pipes.error.readEnd, into: standardError) }
-        onThread { feed(Array(input.utf8), to: pipes.input.writeEnd) }
+        onThread { [standardOutput] in collect(output, into: standardOutput) }
+        onThread { [standardError] in collect(error, into: standardError) }
+        onThread { feed(Array(input.utf8), to: inputEnd) }
     }
 
     deinit { kill(SIGKILL) }
@@ -95,22 +92,6 @@ package final class ChildProcess: Sendable {
             }
             return String(output.text[..<end])
         }
-    }
-}
-
-/// Serializes the start of children: a child started meanwhile would inherit a pipe before its close-on-exec flag is
-/// set.
-private let startLock = Mutex(())
-
-private struct Pipe {
-    let readEnd: Int32
-    let writeEnd: Int32
-
-    init() throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SystemError("pipe", errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (readEnd, writeEnd) = (ends[0], ends[1])
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ProviderKit
 internal import Storage
+internal import System
 
 /// The files of the image cache. Used on one queue, which may wait for disks.
 ///
@@ -132,14 +133,9 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         }
         let text =
             "\(validators.etag)\n\(validators.lastModified)\n\(validators.checked)\n"
-        let part = "\(path)\(Self.partMark)0"
-        let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        if write(descriptor, bytes, bytes.count) != bytes.count || rename(part, path) != 0 {
-            unlink(part)
-        }
+        // Best effort: without the note, the image is fetched again.
+        try? AtomicFile.write(
+            Array(text.utf8), to: path, through: "\(path)\(Self.partMark)0")
     }
 
     // MARK: Deleting
@@ -194,15 +190,6 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     }
 
     private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        (try? DirectoryListing(folder))?.names ?? []
     }
 }

@@ -3,6 +3,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Quoting
 internal import Storage
+internal import System
 
 /// Images of remote photos on the disk, fetched once however many ask: written beside, checked, renamed.
 ///
@@ -263,9 +264,7 @@ final class ImageStore {
     private func onFiles<Value: Sendable>(
         _ body: @escaping @Sendable (ImageFiles) -> Value
     ) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { [files] in continuation.resume(returning: body(files)) }
-        }
+        await queue.run { [files] in body(files) }
     }
 }
 

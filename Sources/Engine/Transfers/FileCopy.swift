@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import ProviderKit
 internal import Synchronization
+internal import System
 
 /// The way of a file into a caller's descriptor, on a queue of its own: a reader may take its time, and a
 /// disk may be slow.
@@ -47,11 +48,7 @@ nonisolated final class FileCopy: Sendable {
     ///   `CancellationError` when the task is cancelled. After this returns or throws nothing is written.
     func run(_ progress: @escaping @MainActor (Int) -> Void) async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                DispatchQueue(label: "transfer").async {
-                    continuation.resume(with: Result { try self.copy(progress) })
-                }
-            }
+            try await DispatchQueue(label: "transfer").run { try self.copy(progress) }
         } onCancel: {
             interruption.raise()
         }

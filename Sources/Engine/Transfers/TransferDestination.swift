@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import System
 
 /// A descriptor of a caller's, into which a photo is written: a file, a pipe, a socket.
 ///
@@ -100,10 +101,12 @@ nonisolated final class Interruption: Sendable {
 
     /// - Throws: ``EngineError/cannotWrite(_:)`` when there can be no more descriptors.
     init() throws(EngineError) {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw .cannotWrite(errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        (descriptor, trigger) = (ends[0], ends[1])
+        do throws(SpawnError) {
+            let ends = try PipeEnds()
+            (descriptor, trigger) = (ends.takeReading(), ends.takeWriting())
+        } catch {
+            throw .cannotWrite(error.code)
+        }
     }
 
     deinit {

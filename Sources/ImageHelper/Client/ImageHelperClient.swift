@@ -213,9 +213,7 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     private func onFiles<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {
-        await withCheckedContinuation { continuation in
-            files.async { continuation.resume(returning: body()) }
-        }
+        await files.run(body)
     }
 
     nonisolated private static let noResponse = ImageProcessorError.failed(

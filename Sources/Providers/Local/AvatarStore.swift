@@ -4,6 +4,7 @@ internal import Glibc
 internal import ProviderKit
 internal import Storage
 internal import Synchronization
+internal import System
 
 /// The avatars of the local users. Each is a square image in its own file.
 ///
@@ -123,7 +124,7 @@ final class AvatarStore: Sendable {
     /// Reads the folder, once. If a user has several files, the one with the highest number is valid.
     private func loadNumbers() async {
         guard state.withLock({ $0.numbers == nil }) else { return }
-        await queue.perform { [self] in
+        await queue.run { [self] in
             guard state.withLock({ $0.numbers == nil }) else { return }
             let (numbers, outdated) = Self.readNumbers(folder)
             for path in outdated { unlink(path) }
@@ -152,7 +153,7 @@ final class AvatarStore: Sendable {
 
     private func delete(_ paths: [String]) async {
         guard !paths.isEmpty else { return }
-        await queue.perform { for path in paths { unlink(path) } }
+        await queue.run { for path in paths { unlink(path) } }
     }
 
     private static let suffix = ".png"

@@ -122,7 +122,7 @@ final class Thumbnails: Sendable {
             let original = Self.original(photo, status.stamp)
         else { throw ProviderError.notFound("The photo does not exist any more.") }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
-        if await files.perform({ Self.isThumbnail(path, of: original) }) { return path }
+        if await files.run({ Self.isThumbnail(path, of: original) }) { return path }
         let task = running.withLock { running in
             if let task = running[path] { return task }
             let task = Task { @MainActor in
@@ -143,7 +143,7 @@ final class Thumbnails: Sendable {
         // Another program may delete the file after it was created, but hardly every time.
         for _ in 0..<3 {
             let path = try await path(of: photo, size)
-            let descriptor = await files.perform { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+            let descriptor = await files.run { Glibc.open(path, O_RDONLY | O_CLOEXEC) }
             if descriptor >= 0 { return descriptor }
         }
         throw ProviderError.failed("The image could not be opened; try again.")
@@ -157,7 +157,7 @@ final class Thumbnails: Sendable {
     ) async throws -> String {
         guard let original = Self.original(photo.path, photo.stamp) else { throw error }
         let path = "\(folder)/\(size.rawValue)/\(original.name)"
-        guard await files.perform({ Self.isThumbnail(path, of: original) }) else { throw error }
+        guard await files.run({ Self.isThumbnail(path, of: original) }) else { throw error }
         return path
     }
 
@@ -165,18 +165,18 @@ final class Thumbnails: Sendable {
         _ path: String, _ size: Size, _ photo: [UInt8], _ original: Original
     ) async throws {
         // A concurrent call may have created it meanwhile.
-        if await files.perform({ Self.isThumbnail(path, of: original) }) { return }
+        if await files.run({ Self.isThumbnail(path, of: original) }) { return }
         let failure = "\(failureFolder)/\(original.name)"
-        if let reason = await files.perform({ Self.failure(failure, of: original) }) {
+        if let reason = await files.run({ Self.failure(failure, of: original) }) {
             throw reason.asProviderError
         }
-        try await files.perform { Self.createFolder(self.folder, size.rawValue) }.get()
+        try await files.run { Self.createFolder(self.folder, size.rawValue) }.get()
         do {
             try await images.scale(
                 photo, pixels: size.pixels, as: .png(texts: original.texts), to: path)
         } catch {
             if [.damaged, .tooLarge].contains(error) {
-                await files.perform { self.recordFailure(failure, original, error) }
+                await files.run { self.recordFailure(failure, original, error) }
             }
             throw error.asProviderError
         }
