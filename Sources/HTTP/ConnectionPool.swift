@@ -1,6 +1,6 @@
 internal import CCurl
-internal import Dispatch
 internal import ProviderKit
+internal import System
 
 /// Connections, and the transfers on them, driven by dispatch sources on the main queue.
 ///
@@ -9,7 +9,7 @@ final class ConnectionPool {
     private let library: CurlLibrary
     private let multi: UnsafeMutableRawPointer
     private var watches: [Int32: SocketWatch] = [:]
-    private var timer: (any DispatchSourceTimer)?
+    private var timer: MainLoopTimer?
     /// The transfers that run, with what to do at their end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
     private var isClosed = false
@@ -120,22 +120,12 @@ final class ConnectionPool {
     private func setTimer(_ milliseconds: Int) -> Int32 {
         guard milliseconds >= 0 else {
             timer?.cancel()
-            timer = nil
             return 0
         }
-        let timer = self.timer ?? makeTimer()
-        timer.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(1))
-        return 0
-    }
-
-    private func makeTimer() -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.setEventHandler { [unowned self] in act(CURL_SOCKET_TIMEOUT, 0) }
-        // Set before it is activated: a timer that was not would go off at once.
-        timer.schedule(deadline: .distantFuture)
-        timer.activate()
+        let timer = self.timer ?? MainLoopTimer { [unowned self] in act(CURL_SOCKET_TIMEOUT, 0) }
         self.timer = timer
-        return timer
+        timer.start(after: .milliseconds(milliseconds))
+        return 0
     }
 
     /// Lets libcurl do what it waited for, then ends what has ended.

@@ -1,5 +1,6 @@
 internal import Dispatch
 package import ProviderKit
+internal import System
 
 /// Asks servers by libcurl.
 ///
@@ -24,7 +25,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private var retiredPools: [ConnectionPool] = []
     private var suspendDetector: SuspendDetector
     private var transfers: [ObjectIdentifier: Transfer] = [:]
-    private var idleTimer: (any DispatchSourceTimer)?
+    private var idleTimer: MainLoopTimer?
     private var isClosed = false
     private let admission: Admission
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
@@ -157,13 +158,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private func ended(_ transfer: Transfer) {
         transfers[ObjectIdentifier(transfer)] = nil
         guard transfers.isEmpty, !isClosed else { return }
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.setEventHandler { [unowned self] in rest() }
-        timer.schedule(
-            deadline: .now() + .milliseconds(Int(limits.idling / .milliseconds(1))),
-            leeway: .milliseconds(Int(limits.idling / .milliseconds(10))))
-        timer.activate()
-        idleTimer = timer
+        idleTimer = MainLoopTimer(after: limits.idling) { [unowned self] in rest() }
     }
 
     /// Gives back all that waits for the next request.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import ProviderKit
+internal import System
 
 /// A body that is written to a file, and the reports of its progress.
 final class Download {
@@ -10,7 +11,7 @@ final class Download {
     private var written = 0
     private var lastReport: (progress: HTTPProgress, time: SuspendingClock.Instant)?
     /// Reports what arrived shortly after the last report; nil if all was reported.
-    private var timer: (any DispatchSourceTimer)?
+    private var timer: MainLoopTimer?
 
     private static let pauseBetweenReports = Duration.milliseconds(100)
 
@@ -28,8 +29,6 @@ final class Download {
         writer = FileWriter(file, on: queue) { [unowned self] written in advance(written) }
     }
 
-    isolated deinit { timer?.cancel() }
-
     var isFull: Bool { writer?.isFull ?? false }
     var hasRoom: Bool { writer?.hasRoom ?? true }
     var isIdle: Bool { writer?.isIdle ?? true }
@@ -45,7 +44,6 @@ final class Download {
     func append(_ bytes: UnsafeRawBufferPointer) { writer?.append(bytes) }
 
     func stop() {
-        timer?.cancel()
         timer = nil
         writer?.stop()
     }
@@ -68,16 +66,10 @@ final class Download {
         guard let lastReport else { return reportNow() }
         let pause = lastReport.time + Self.pauseBetweenReports - SuspendingClock.now
         guard pause > .zero else { return reportNow() }
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.setEventHandler { [unowned self] in reportNow() }
-        timer.schedule(
-            deadline: .now() + .milliseconds(Int((pause / .milliseconds(1)).rounded(.up))))
-        timer.activate()
-        self.timer = timer
+        timer = MainLoopTimer(after: pause) { [unowned self] in reportNow() }
     }
 
     private func reportNow() {
-        timer?.cancel()
         timer = nil
         let progress = HTTPProgress(received: written, total: total)
         guard progress != lastReport?.progress else { return }

@@ -1,49 +1,23 @@
-internal import Dispatch
 internal import Glibc
+internal import System
 
-/// Tells on the main queue when a socket can be read or written.
+/// Watches a socket of libcurl in the event loop.
 final class SocketWatch {
-    enum Direction {
-        case reading
-        case writing
-    }
-
     private let socket: Int32
-    private let onEvent: (Int32, Direction) -> Void
-    private var reading: Source?
-    private var writing: Source?
+    private let onEvent: (Int32, DescriptorSource.Event) -> Void
+    private var reading: DescriptorSource?
+    private var writing: DescriptorSource?
 
-    private struct Source {
-        let source: any DispatchSourceProtocol
-        var isRunning = false
-
-        mutating func run(_ runs: Bool) {
-            guard runs != isRunning else { return }
-            isRunning = runs
-            if runs { source.resume() } else { source.suspend() }
-        }
-
-        /// A source that is suspended cannot be cancelled, nor let go of.
-        mutating func cancel() {
-            source.cancel()
-            run(true)
-        }
-    }
-
-    init(_ socket: Int32, onEvent: @escaping (Int32, Direction) -> Void) {
+    init(_ socket: Int32, onEvent: @escaping (Int32, DescriptorSource.Event) -> Void) {
         self.socket = socket
         self.onEvent = onEvent
     }
 
     /// Watches for these events from now on.
     ///
-    /// - Returns: Whether that can be done: there may be no descriptors left.
+    /// - Returns: False if there are no descriptors left.
     func watch(reading readingRuns: Bool, writing writingRuns: Bool) -> Bool {
-        if readingRuns && reading == nil { reading = makeSource(.reading) }
-        if writingRuns && writing == nil { writing = makeSource(.writing) }
-        reading?.run(readingRuns)
-        writing?.run(writingRuns)
-        return (!readingRuns || reading != nil) && (!writingRuns || writing != nil)
+        run(&reading, .reading, readingRuns) && run(&writing, .writing, writingRuns)
     }
 
     func cancel() {
@@ -53,19 +27,22 @@ final class SocketWatch {
         writing = nil
     }
 
-    private func makeSource(_ direction: Direction) -> Source? {
-        // A descriptor of our own: dispatch may look at it for a moment after libcurl has closed its.
-        let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-        guard descriptor >= 0 else { return nil }
-        let source: any DispatchSourceProtocol =
-            switch direction {
-            case .reading:
-                DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-            case .writing:
-                DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
+    private func run(
+        _ source: inout DescriptorSource?, _ event: DescriptorSource.Event, _ runs: Bool
+    ) -> Bool {
+        guard runs else {
+            source?.suspend()
+            return true
+        }
+        if source == nil {
+            // A descriptor of our own, since libcurl closes its socket before the source is cancelled.
+            let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+            guard descriptor >= 0 else { return false }
+            source = DescriptorSource(descriptor, event) { [socket, onEvent] in
+                onEvent(socket, event)
             }
-        source.setEventHandler { [socket, onEvent] in onEvent(socket, direction) }
-        source.setCancelHandler { close(descriptor) }
-        return Source(source: source)
+        }
+        source?.resume()
+        return true
     }
 }

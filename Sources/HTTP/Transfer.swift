@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Dispatch
 internal import ProviderKit
+internal import System
 
 /// What the transfers of a client have in common.
 struct TransferSettings {
@@ -37,7 +38,7 @@ final class Transfer {
     private var watchdog: Watchdog?
     /// What a download needs that breaks off, to go on where it was.
     private var resumption: Resumption?
-    private var pause: (any DispatchSourceTimer)?
+    private var pause: MainLoopTimer?
 
     // What the callbacks of libcurl work on: Transfer+Callbacks.swift.
     var hop: Hop?
@@ -301,16 +302,10 @@ final class Transfer {
         leave()
         hop = resumption?.hop(hop, at: received) ?? hop
         guard pauseBefore > .zero else { return goOn(hop, error) }
-        let timer = DispatchSource.makeTimerSource(queue: .main)
-        timer.setEventHandler { [self] in
+        pause = MainLoopTimer(after: pauseBefore) { [self] in
             pause = nil
             goOn(hop, error)
         }
-        timer.schedule(
-            deadline: .now() + .milliseconds(Int(pauseBefore / .milliseconds(1))),
-            leeway: .milliseconds(100))
-        timer.activate()
-        pause = timer
     }
 
     private func goOn(_ hop: Hop, _ reason: HTTPError) {

@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import ProviderKit
+internal import System
 
 /// The time limits of a transfer: in all, in the queue, and between two signs of life.
 ///
@@ -33,7 +33,8 @@ final class Watchdog {
     /// The time at which the connection became doubtful, and the limit for the next sign of life since then; nil if
     /// the connection is not doubtful.
     private var doubt: (start: SuspendingClock.Instant, limit: Duration)?
-    private let timer = DispatchSource.makeTimerSource(queue: .main)
+    /// nil after ``cancel()``.
+    private var timer: MainLoopTimer?
 
     /// The current phase.
     var state = State.connecting {
@@ -73,9 +74,8 @@ final class Watchdog {
         self.queueing = queueing
         self.onExpiry = onExpiry
         deadline = SuspendingClock.now + timeLimit
-        timer.setEventHandler { [unowned self] in check() }
+        timer = MainLoopTimer { [unowned self] in check() }
         schedule()
-        timer.activate()
     }
 
     /// Records a sign of life of the server.
@@ -87,7 +87,7 @@ final class Watchdog {
         deadline = lastSign + timeLimit
     }
 
-    func cancel() { timer.cancel() }
+    func cancel() { timer = nil }
 
     /// Shortens the limit for the next sign of life of a connected server, once.
     func doubtConnection(for limit: Duration) {
@@ -143,10 +143,10 @@ final class Watchdog {
 
     private func schedule() {
         let due = [currentDeadline, silenceEnd].compactMap(\.self).min()
-        guard let due else { return timer.schedule(deadline: .distantFuture) }
-        let rest = max(.zero, due - .now)
-        // A century is as good as for ever, and a number that fits.
-        let milliseconds = Int(min(rest / .milliseconds(1), 3e12).rounded(.up))
-        timer.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(50))
+        guard let due else {
+            timer?.cancel()
+            return
+        }
+        timer?.start(after: due - .now)
     }
 }

@@ -1,17 +1,17 @@
-internal import Dispatch
 internal import Glibc
+internal import System
 
-/// Tells when something in folders has changed, a moment after the last change. Sleeps otherwise.
+/// An observer of changes in folders, which reports them shortly after the last change.
 ///
-/// A folder that is not there is waited for.
+/// A folder that does not exist is reported when it is created.
 final class FolderWatch {
     private let folders: [String]
     private let onChange: () -> Void
     private let descriptor: Int32
-    private var source: (any DispatchSourceRead)?
-    private var pause: OneShotTimer?
+    private var source: DescriptorSource?
+    private var pause: MainLoopTimer?
 
-    /// How long changes are collected: whoever unpacks files makes many.
+    /// The time in which changes are collected. Unpacking an archive makes many.
     private static let delay = Duration.milliseconds(100)
 
     init(_ folders: [String], onChange: @escaping () -> Void) {
@@ -19,11 +19,8 @@ final class FolderWatch {
         self.onChange = onChange
         descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         guard descriptor >= 0 else { return }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setEventHandler { [unowned self] in read() }
-        source.setCancelHandler { [descriptor] in close(descriptor) }
-        source.activate()
-        self.source = source
+        source = DescriptorSource(descriptor, .reading) { [unowned self] in read() }
+        source?.resume()
         watch()
     }
 
@@ -34,7 +31,7 @@ final class FolderWatch {
             IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE
             | IN_ATTRIB
         for folder in folders where !add(folder, changes) {
-            // As far as the way there exists.
+            // The nearest existing parent folder.
             var path = folder[...]
             while let end = path.lastIndex(of: "/"), end > path.startIndex {
                 path = path[..<end]
@@ -51,8 +48,8 @@ final class FolderWatch {
         withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
             while Glibc.read(descriptor, buffer.baseAddress, buffer.count) > 0 {}
         }
-        pause = OneShotTimer(after: Self.delay) { [unowned self] in
-            // What was not there before may be now.
+        pause = MainLoopTimer(after: Self.delay) { [unowned self] in
+            // A missing folder may exist now.
             watch()
             onChange()
         }

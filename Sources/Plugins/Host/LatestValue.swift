@@ -1,11 +1,12 @@
 internal import ProviderKit
+internal import System
 
 /// A value that is delivered at most once in an interval. The latest one always arrives.
 final class LatestValue<Value> {
     private let interval: Duration
     private let deliver: (Value) -> Void
     private var waiting: Value?
-    private var pause: OneShotTimer?
+    private var pause: MainLoopTimer?
 
     /// - Parameters:
     ///   - interval: The shortest time between two deliveries.
@@ -22,7 +23,7 @@ final class LatestValue<Value> {
             return
         }
         deliver(value)
-        pause = OneShotTimer(after: interval) { [weak self] in self?.endPause() }
+        pause = MainLoopTimer(after: interval) { [weak self] in self?.endPause() }
     }
 
     private func endPause() {

@@ -74,11 +74,11 @@ final class SandboxLauncher {
     /// Starts a program of the system in a level.
     func attempt(_ level: SandboxKind, _ logger: Logger) async -> Trial {
         guard level == .bubblewrap else { return .succeeded }
-        let exit = Exit()
-        var report: ConfinementReport?
+        let end = OneShotResult<Void, Never>()
+        let started: (value: PluginProcess, report: ConfinementReport?)
         var errors: [String] = []
         do {
-            (exit.process, report) = try start(
+            started = try start(
                 ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
             ) { launch in
                 try PluginProcess(
@@ -89,13 +89,15 @@ final class SandboxLauncher {
                             errors.append($0)
                             logger.warning("\($0)")
                         },
-                        refused: { _ in }, misbehaved: { _ in }, ended: { _ in exit.note() }))
+                        refused: { _ in }, misbehaved: { _ in },
+                        ended: { _ in end.complete(.success(())) }))
             }
         } catch {
             return Shortage.isReason(for: error) ? .inconclusive : .failed
         }
-        await exit.wait()
-        guard report?.saysThatItFailed == true else {
+        await end.value()
+        withExtendedLifetime(started.value) {}
+        guard started.report?.saysThatItFailed == true else {
             recordSuccess(level)
             return .succeeded
         }
@@ -271,24 +273,5 @@ final class ConfinementReport {
             text += chunk[..<count]
         }
         return !String(decoding: text, as: UTF8.self).contains("\"exit-code\"")
-    }
-}
-
-/// The end of a program, for one who waits.
-private final class Exit {
-    var process: PluginProcess?
-    private var hasCome = false
-    private var waiter: CheckedContinuation<Void, Never>?
-
-    func note() {
-        hasCome = true
-        waiter?.resume()
-        waiter = nil
-        process = nil
-    }
-
-    func wait() async {
-        guard !hasCome else { return }
-        await withCheckedContinuation { waiter = $0 }
     }
 }
