@@ -3,7 +3,7 @@ internal import Dispatch
 internal import Glibc
 internal import System
 
-/// A connection to a message bus, driven by the main dispatch queue.
+/// A connection to a message bus, driven by the event loop.
 ///
 /// The libdbus connection is private: no other code in the process shares it, and losing it does not end the process.
 /// After ``onDisconnect`` every call fails with ``BusError/disconnected``.

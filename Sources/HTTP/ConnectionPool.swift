@@ -2,7 +2,7 @@ internal import CCurl
 internal import ProviderKit
 internal import System
 
-/// Connections, and the transfers on them, driven by dispatch sources on the main queue.
+/// Connections, and the transfers on them, driven by the event loop.
 ///
 /// Source: libcurl-multi(3), "multi_socket".
 final class ConnectionPool {

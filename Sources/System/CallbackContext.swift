@@ -7,12 +7,15 @@ package enum CallbackContext {
 
     /// Enters the main actor from a callback of a C library that calls back on the thread that called it.
     ///
+    /// Inlinable, because libdbus calls back several times for each message.
+    ///
     /// - Parameters:
     ///   - context: The result of ``pointer(to:)`` for an `Owner`.
     ///   - argument: The arguments of the callback.
     ///   - body: Called with the owner.
     /// - Returns: The result of `body`; nil if `context` is nil.
     @discardableResult
+    @inlinable
     package static func enter<Owner: AnyObject, Argument, Result: Sendable>(
         _ context: UnsafeMutableRawPointer?, _ argument: Argument,
         _ body: @escaping @MainActor (Owner, Argument) -> Result
@@ -26,9 +29,20 @@ package enum CallbackContext {
     }
 
     /// A call that runs at once, on the same thread, so nothing is shared.
-    private struct Call<Owner, Argument, Result>: @unchecked Sendable {
-        let context: UnsafeMutableRawPointer
-        let argument: Argument
-        let body: @MainActor (Owner, Argument) -> Result
+    @usableFromInline
+    struct Call<Owner, Argument, Result>: @unchecked Sendable {
+        @usableFromInline let context: UnsafeMutableRawPointer
+        @usableFromInline let argument: Argument
+        @usableFromInline let body: @MainActor (Owner, Argument) -> Result
+
+        @inlinable
+        init(
+            context: UnsafeMutableRawPointer, argument: Argument,
+            body: @escaping @MainActor (Owner, Argument) -> Result
+        ) {
+            self.context = context
+            self.argument = argument
+            self.body = body
+        }
     }
 }

@@ -59,6 +59,8 @@ struct TimerReference {
 @MainActor
 enum MainLoopTimers {
     private static var queue = TimerQueue<TimerReference>()
+    /// The earliest deadline, which the event loop reads in each round; nil without timers.
+    private static var firstDeadline: SuspendingClock.Instant?
     /// The timer of libdispatch and its deadline; nil in a program with a ``MainLoop``.
     private static var dispatched:
         (source: any DispatchSourceTimer, deadline: SuspendingClock.Instant?)?
@@ -77,14 +79,14 @@ enum MainLoopTimers {
 
     /// Returns the time until the first deadline in milliseconds for poll(2), rounded up; -1 without timers.
     static var timeoutMilliseconds: Int32 {
-        guard let deadline = queue.firstDeadline else { return -1 }
+        guard let deadline = firstDeadline else { return -1 }
         let rest = max(.zero, deadline - .now)
         return Int32(min((rest / .milliseconds(1)).rounded(.up), 1e9))
     }
 
     /// Calls the handlers of the timers whose deadline has come.
     static func fire() {
-        guard let deadline = queue.firstDeadline else { return }
+        guard let deadline = firstDeadline else { return }
         let now = SuspendingClock.now
         guard deadline <= now else { return }
         let limit = queue.lastNumber
@@ -92,11 +94,12 @@ enum MainLoopTimers {
         schedule()
     }
 
-    /// Lets libdispatch wait for the first deadline, in a program without a ``MainLoop``.
+    /// Updates the earliest deadline. In a program without a ``MainLoop``, libdispatch waits for it.
     private static func schedule() {
-        guard !MainLoop.isUsed, dispatched?.deadline != queue.firstDeadline else { return }
+        firstDeadline = queue.firstDeadline
+        guard !MainLoop.isUsed, dispatched?.deadline != firstDeadline else { return }
         let source = dispatched?.source ?? makeSource()
-        if let deadline = queue.firstDeadline {
+        if let deadline = firstDeadline {
             // A century is a number that fits.
             let rest = min(max(.zero, deadline - .now), .seconds(3_000_000_000))
             let (seconds, attoseconds) = rest.components
@@ -106,7 +109,7 @@ enum MainLoopTimers {
         } else {
             source.schedule(deadline: .distantFuture)
         }
-        dispatched = (source, queue.firstDeadline)
+        dispatched = (source, firstDeadline)
     }
 
     private static func makeSource() -> any DispatchSourceTimer {
