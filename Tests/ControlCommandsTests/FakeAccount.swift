@@ -37,6 +37,7 @@ final class FakeAccount {
             .property("Label") { _ in "Ada\u{1B}[2J" },
             .property("State") { $0.state },
             .property("StateReason") { $0.stateReason },
+            .property("Remedy") { $0.state == "needs-login" ? "login" : "" },
             .property("RetryAt") { _ in 0 as Int64 },
             .property("RateLimit") { _ in BusStruct(0 as UInt32, 0 as UInt32, 0 as Int64) },
             .method("Logout") { $0.calls.append("Logout") },

@@ -61,6 +61,7 @@ final class FakeProvider {
             .property("State") { $0.state },
             .property("StateReason") { $0.stateReason },
             .property("Configured") { $0.isConfigured },
+            .property("Help") { $0.id == "local" ? "" : "\(FakeProvider.help)." },
             .property("RedirectUri") { $0.id == "local" ? "" : FakeProvider.redirect },
         ])
 }

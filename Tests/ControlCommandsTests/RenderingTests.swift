@@ -62,7 +62,6 @@ struct RenderingTests {
             "needs-login", "The service refused the token.", 0,
             "token. Log in with “imagefeedctl login p --account p_a”."
         ),
-        ("needs-login", "Run imagefeedctl login p.", 0, "\tRun imagefeedctl login p.\t"),
         ("failed", "Three responses were invalid.", 0, "Three responses were invalid."),
         ("logged-out", "", 0, "\tlogged-out\t\t\t\n"),
     ])

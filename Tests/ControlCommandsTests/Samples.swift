@@ -60,6 +60,7 @@ enum Samples {
             "Provider": .objectPath(ServiceName.providers.appending(provider)),
             "Username": .string(label), "Server": .string(""), "Label": .string(label),
             "State": .string(state), "StateReason": .string(reason),
+            "Remedy": .string(["needs-login", "logged-out"].contains(state) ? "login" : ""),
             "RetryAt": .int64(isLimited ? retryAt : 0),
             "RateLimit": .structure([
                 .uint32(isLimited ? 2 : 0), .uint32(isLimited ? 50 : 0), .int64(0),

@@ -84,6 +84,12 @@ struct LoginCommand: AsyncParsableCommand {
         let hasNames = hasPasswords && provider.capabilities.contains("register")
         var username = username
         if hasNames, account == nil, username == nil { username = try await promptForName() }
+        if provider.capabilities.contains("server"), account == nil, server == nil {
+            throw CommandFailure(
+                .usage,
+                "\(provider.name) has many servers. Name yours with --server HOST, for example --server photos.example.org."
+            )
+        }
         var options: [LoginOption: Variant] = [:]
         options[.account] = account.map { .objectPath($0.path) }
         options[.username] = username.map { .string($0) }
@@ -96,8 +102,25 @@ struct LoginCommand: AsyncParsableCommand {
         } else if register, hasPasswords, Console.canPrompt {
             let password = try await SecretFile.promptForNew("password")
             options[.password] = password.map { .fileDescriptor($0) }
+        } else if hasPasswords, !hasNames {
+            options[.password] = .fileDescriptor(try await promptForKey(provider))
         }
         return options
+    }
+
+    @MainActor private func promptForKey(
+        _ provider: ProviderRecord
+    ) async throws(CommandFailure) -> FileDescriptor {
+        guard Console.canPrompt else {
+            throw CommandFailure(
+                .usage,
+                "\(provider.name) requires a key. Pass it with --password-file FILE, or with - for standard input."
+            )
+        }
+        guard let key = try await SecretFile.prompt(for: "key of \(provider.name)") else {
+            throw CommandFailure(.failed, "No key was entered.")
+        }
+        return key
     }
 
     @MainActor private func promptForName() async throws(CommandFailure) -> String {

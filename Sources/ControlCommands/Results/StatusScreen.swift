@@ -115,9 +115,8 @@ struct StatusScreen: Renderable {
         case 1: sentences.append("A like is not sent yet.")
         case let count: sentences.append("\(count) likes are not sent yet.")
         }
-        if account.state == "needs-login", !account.stateReason.contains("imagefeedctl ") {
-            sentences.append(
-                "Log in with “imagefeedctl login \(account.providerID) --account \(account.id)”.")
+        if account.remedy == "login", account.state != "logged-out" {
+            sentences.append(account.loginAdvice)
         }
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }

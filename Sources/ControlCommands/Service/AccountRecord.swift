@@ -41,6 +41,8 @@ struct AccountRecord {
     var providerID: String { properties["Provider"]?.objectPath.map(Self.id) ?? "" }
     var state: String { properties["State"]?.string ?? "" }
     var stateReason: String { properties["StateReason"]?.string ?? "" }
+    /// The user's remedy for the state; empty if there is none.
+    var remedy: String { properties["Remedy"]?.string ?? "" }
     /// The hint to log in to the account again.
     var loginAdvice: String { "Log in with “imagefeedctl login \(providerID) --account \(id)”." }
     /// The time of the next automatic retry; nil if there is none.

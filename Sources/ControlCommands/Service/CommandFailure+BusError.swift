@@ -32,10 +32,9 @@ extension CommandFailure {
     private init(_ reply: ErrorReply, _ advice: String?) {
         let message = Self.sentence(reply.message)
         if let error = ServiceError(reply.name) {
-            // A message that names a command contains a more specific hint.
-            let advice = message.contains("imagefeedctl ") ? nil : advice ?? error.advice
             self.init(
-                error.exitStatus, [message, advice].compactMap(\.self).joined(separator: " "))
+                error.exitStatus,
+                [message, advice ?? error.advice].compactMap(\.self).joined(separator: " "))
         } else if Self.isUnreachable(reply.name) {
             self.init(
                 .unavailable,

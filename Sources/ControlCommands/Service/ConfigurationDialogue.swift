@@ -43,7 +43,7 @@ struct ConfigurationDialogue {
                 "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE."
             )
         }
-        for line in await explanation() { Console.printMessage(line) }
+        for line in explanation { Console.printMessage(line) }
         var settings: [ProviderSetting: Variant] = [:]
         Console.prompt("Client ID:")
         let id = (await StandardInput.line() ?? "").trimmed
@@ -56,12 +56,14 @@ struct ConfigurationDialogue {
         return settings
     }
 
-    private func explanation() async -> [String] {
+    private var explanation: [String] {
         let redirect = provider.redirectAddress
+        let help =
+            provider.help.isEmpty
+            ? "Register an application with \(provider.name)." : provider.help
         return [
             provider.isConfigured
-                ? "\(provider.name) is already configured. Leave a value empty to keep it."
-                : await help() ?? "Register an application with \(provider.name)."
+                ? "\(provider.name) is already configured. Leave a value empty to keep it." : help
         ]
             + (redirect.isEmpty
                 ? []
@@ -69,21 +71,6 @@ struct ConfigurationDialogue {
                     "Redirect URLs of the application:  \(redirect)",
                     "                                   \(LoginDialogue.outOfBandAddress)",
                 ])
-    }
-
-    /// Returns the daemon's instructions to register an application, which are the error message of a login attempt.
-    private func help() async -> String? {
-        do {
-            let login = try await client.manager.login(provider.id, [.manual: .bool(true)])
-            // Another client has configured the provider meanwhile. The login is not needed; it has opened no browser.
-            try await client.login(login).cancel()
-            return nil
-        } catch let error as BusError {
-            guard case .reply(let reply) = error, error.isReply(.notConfigured) else { return nil }
-            return CommandFailure.sentence(reply.message)
-        } catch {
-            return nil
-        }
     }
 }
 

@@ -64,6 +64,8 @@ struct ProviderRecord {
     }
     /// The kind of the plugin's sandbox; empty for a built-in provider.
     var sandbox: String { properties["Sandbox"]?.string ?? "" }
+    /// The actions that the user must take before the configuration; empty if there are none.
+    var help: String { properties["Help"]?.string ?? "" }
     /// The redirect URI of browser logins; empty if the provider has no browser login.
     var redirectAddress: String { properties["RedirectUri"]?.string ?? "" }
 }

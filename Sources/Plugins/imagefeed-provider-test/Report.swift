@@ -91,7 +91,9 @@ enum Report {
     }
 
     /// Calls a function when the reader of standard output closes the pipe.
-    static func watchReader(_ handler: @escaping () -> Void) -> DescriptorSource? {
+    static func watchReader(_ handler: @escaping @MainActor @Sendable () -> Void)
+        -> DescriptorSource?
+    {
         var status = stat()
         guard fstat(STDOUT_FILENO, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
             return nil
