@@ -24,15 +24,16 @@ final class Admission {
     ///   - ticket: A ticket that was not used before.
     ///   - kind: The kind of the transfer.
     ///   - host: The server that the transfer connects to.
+    ///   - plugin: The plugin that the transfer is for; nil for a built-in provider.
     ///   - start: Starts the transfer. Called once: within this call if a connection is available, later
     ///     otherwise; never after ``leave(_:)``.
     func enter(
-        _ ticket: Ticket, _ kind: TransferKind, to host: WebAddress.Origin,
+        _ ticket: Ticket, _ kind: TransferKind, to host: WebAddress.Origin, for plugin: String?,
         start: @escaping () -> Void
     ) {
         guard !isClosed else { return }
         starts[ticket] = start
-        begin(queue.add(ticket, kind, to: host))
+        begin(queue.add(ticket, kind, to: host, for: plugin))
     }
 
     /// Removes a transfer that ended, and starts those that waited for it. Not to be called from a callback of

@@ -28,6 +28,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private var idleTimer: MainLoopTimer?
     private var isClosed = false
     private let admission: Admission
+    private let responseMemory: ResponseMemory
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     /// - Parameters:
@@ -50,6 +51,7 @@ package final class CurlClient: nonisolated HTTPClient {
         self.limits = limits
         self.onRest = onRest
         admission = Admission(limits)
+        responseMemory = ResponseMemory(limit: limits.pluginBodyBytes)
     }
 
     isolated deinit { close() }
@@ -116,7 +118,7 @@ package final class CurlClient: nonisolated HTTPClient {
         do {
             let settings = TransferSettings(
                 library: try CurlLibrary.load(), userAgent: userAgent, proxies: proxies,
-                limits: limits, admission: admission,
+                limits: limits, admission: admission, responseMemory: responseMemory,
                 pool: { [unowned self] reach throws(HTTPError) in try pool(reach) },
                 retire: { [weak self] pool in self?.retire(pool) })
             idleTimer?.cancel()

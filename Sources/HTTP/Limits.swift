@@ -28,6 +28,19 @@ nonisolated struct Limits {
     /// The largest number of downloads that run at a time; the rest of ``connections`` is for requests.
     var downloads = 24
     var connections = 32
+    /// The largest number of transfers of one plugin that run at a time.
+    var transfersPerPlugin = 6
+    /// The largest number of downloads of one plugin that run at a time.
+    var downloadsPerPlugin = 4
+    /// The largest number of transfers of all plugins that run at a time; the rest of ``connections`` is for built-in
+    /// providers.
+    var pluginTransfers = 24
+    /// The largest number of downloads of all plugins that run at a time.
+    var pluginDownloads = 16
+    /// The memory for the large responses to all plugins.
+    var pluginBodyBytes = 8 << 20
+    /// The size above which a response to a plugin is large.
+    var smallBodyBytes = 256 << 10
     /// The longest time that a download waits for a connection. A request has only its time limit.
     var queueing = Duration.seconds(300)
     /// Addresses of names, instead of those that the system finds: `name:port:address`, as for

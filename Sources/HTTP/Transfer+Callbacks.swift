@@ -130,6 +130,12 @@ extension Transfer {
             }
             download.append(bytes)
         } else {
+            let isPermitted = hasMemory(
+                forBodyOf: body.count + bytes.count, atMost: bodyLimit)
+            guard isPermitted else {
+                hold()
+                return Int(CURL_WRITEFUNC_PAUSE)
+            }
             body += bytes
         }
         received += bytes.count

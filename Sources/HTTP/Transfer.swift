@@ -10,6 +10,8 @@ struct TransferSettings {
     let proxies: ProxySettings
     let limits: Limits
     let admission: Admission
+    /// The memory for large responses to plugins.
+    let responseMemory: ResponseMemory
     /// Returns the pool for new connections of a reach.
     let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
     /// Replaces a pool that has a dead connection.
@@ -62,6 +64,10 @@ final class Transfer {
     private var isNetworkChanged = false
     var body: [UInt8] = []
     var download: Download?
+    /// The memory of a large body; nil while the body is small.
+    private var memory: MemoryReservation?
+    /// The number of the request for memory, while it waits.
+    private var memoryRequest: Int?
 
     /// - Parameters:
     ///   - request: What is asked.
@@ -117,7 +123,8 @@ final class Transfer {
         self.ticket = ticket
         watchdog?.state = .queued
         settings.admission.enter(
-            ticket, download == nil ? .request : .download, to: hop.address.origin
+            ticket, download == nil ? .request : .download, to: hop.address.origin,
+            for: request.plugin
         ) { [self] in
             do { try send(hop, reach) } catch { end(.failure(error)) }
         }
@@ -134,6 +141,7 @@ final class Transfer {
         isNetworkChanged = false
         isPaused = false
         body = []
+        releaseMemory()
         if resumption == nil { received = 0 }
     }
 
@@ -263,6 +271,7 @@ final class Transfer {
             var response = HTTPResponse(
                 status: head.status, headers: head.headers, body: body, url: hop.address.text)
             response.leftOrigin = leftOrigin
+            response.memory = memory
             end(.success(response))
         } catch {
             end(.failure(error))
@@ -334,13 +343,45 @@ final class Transfer {
     private func advance() {
         guard let download else { return }
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
-        if isPaused && download.hasRoom && result == nil {
-            isPaused = false
-            watchdog?.state = .connected
-            easy?.resume()
-            if let failure { end(.failure(failure)) }
-        }
+        if isPaused && download.hasRoom && result == nil { resume() }
         if result != nil { complete() }
+    }
+
+    /// Continues the transfer after ``hold()``. Not to be called from a callback of libcurl.
+    private func resume() {
+        isPaused = false
+        watchdog?.state = .connected
+        easy?.resume()
+        if let failure { end(.failure(failure)) }
+    }
+
+    // MARK: Memory
+
+    /// Returns true if the body may grow, and otherwise requests the memory, after which the transfer continues.
+    func hasMemory(forBodyOf count: Int, atMost bodyLimit: Int) -> Bool {
+        guard request.plugin != nil, count > settings.limits.smallBodyBytes, memory == nil else {
+            return true
+        }
+        guard memoryRequest == nil else { return false }
+        let bytes = min(head.bodyLength ?? bodyLimit, bodyLimit)
+        memoryRequest = settings.responseMemory.request(bytes) { [weak self] in
+            self?.receiveMemory($0)
+        }
+        return memory != nil
+    }
+
+    private func receiveMemory(_ memory: MemoryReservation) {
+        guard result == nil else { return }
+        self.memory = memory
+        guard memoryRequest != nil else { return }
+        memoryRequest = nil
+        if isPaused { resume() }
+    }
+
+    private func releaseMemory() {
+        memory = nil
+        if let memoryRequest { settings.responseMemory.cancel(memoryRequest) }
+        memoryRequest = nil
     }
 
     /// Ends the transfer, unless it has ended. Not to be called from a callback of libcurl.
@@ -360,6 +401,7 @@ final class Transfer {
         easy = nil
         pool = nil
         leave()
+        releaseMemory()
         if case .failure = result { download?.stop() }
         complete()
     }

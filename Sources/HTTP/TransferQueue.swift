@@ -12,14 +12,23 @@ nonisolated enum TransferKind: CaseIterable {
 /// queue therefore admits no more transfers than libcurl has connections for.
 ///
 /// Requests start before downloads, and a part of the connections is reserved for each kind: slow images do
-/// not delay requests, and requests do not stop images. Within a kind, the hosts take turns, and the transfers
-/// of one host start in the order of their arrival. The time complexity of a change is linear in the number of
-/// hosts with waiting transfers.
+/// not delay requests, and requests do not stop images. Within a kind, the transfers of built-in providers start
+/// first, and the hosts take turns. The transfers of one host start in the order of their arrival.
+///
+/// Each plugin, and all plugins together, have a limited number of connections, in total and at one host, so that
+/// built-in providers always have some. The plugin with the fewest transfers comes first. The time complexity of a
+/// change is linear in the number of hosts with waiting transfers.
 ///
 /// A value without side effects: ``Admission`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
-    private struct Entry {
+    /// The transfers that take turns as one: those to one host for one plugin, or for all built-in providers.
+    private struct Lane: Hashable {
         let host: Host
+        let plugin: String?
+    }
+
+    private struct Entry {
+        let lane: Lane
         let kind: TransferKind
     }
 
@@ -36,45 +45,69 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         }
     }
 
-    /// The waiting transfers of one kind.
+    /// The running transfers at one host.
+    private struct HostCounts {
+        var builtIn = Counts()
+        var plugins = Counts()
+
+        var total: Int { builtIn.total + plugins.total }
+    }
+
+    /// The waiting transfers of one kind, either those of built-in providers or those of plugins.
     private struct Line {
-        /// The hosts with waiting transfers, the next one first.
-        var hosts: [Host] = []
-        var transfers: [Host: [ID]] = [:]
+        /// The lanes with waiting transfers, the next one first.
+        var lanes: [Lane] = []
+        var transfers: [Lane: [ID]] = [:]
 
-        mutating func append(_ id: ID, _ host: Host) {
-            if transfers[host] == nil { hosts.append(host) }
-            transfers[host, default: []].append(id)
+        mutating func append(_ id: ID, _ lane: Lane) {
+            if transfers[lane] == nil { lanes.append(lane) }
+            transfers[lane, default: []].append(id)
         }
 
-        mutating func remove(_ id: ID, _ host: Host) {
-            transfers[host]?.removeAll { $0 == id }
-            dropIfEmpty(host)
+        mutating func remove(_ id: ID, _ lane: Lane) {
+            transfers[lane]?.removeAll { $0 == id }
+            dropIfEmpty(lane)
         }
 
-        /// Removes the first transfer of a host, which goes to the end of the line.
-        mutating func removeFirst(of host: Host) -> ID? {
-            guard let id = transfers[host]?.first else { return nil }
-            transfers[host]?.removeFirst()
-            hosts.removeAll { $0 == host }
-            hosts.append(host)
-            dropIfEmpty(host)
+        /// Removes the first transfer of a lane, which goes to the end of the line.
+        mutating func removeFirst(of lane: Lane) -> ID? {
+            guard let id = transfers[lane]?.first else { return nil }
+            transfers[lane]?.removeFirst()
+            lanes.removeAll { $0 == lane }
+            lanes.append(lane)
+            dropIfEmpty(lane)
             return id
         }
 
-        private mutating func dropIfEmpty(_ host: Host) {
-            guard transfers[host]?.isEmpty == true else { return }
-            transfers[host] = nil
-            hosts.removeAll { $0 == host }
+        private mutating func dropIfEmpty(_ lane: Lane) {
+            guard transfers[lane]?.isEmpty == true else { return }
+            transfers[lane] = nil
+            lanes.removeAll { $0 == lane }
+        }
+    }
+
+    private struct LineKey: Hashable {
+        let kind: TransferKind
+        let isForPlugins: Bool
+
+        init(_ entry: Entry) {
+            self.init(entry.kind, isForPlugins: entry.lane.plugin != nil)
+        }
+
+        init(_ kind: TransferKind, isForPlugins: Bool) {
+            self.kind = kind
+            self.isForPlugins = isForPlugins
         }
     }
 
     private let limits: Limits
     private var waiting: [ID: Entry] = [:]
     private var running: [ID: Entry] = [:]
-    private var lines: [TransferKind: Line] = [:]
-    private var counts: [Host: Counts] = [:]
+    private var lines: [LineKey: Line] = [:]
+    private var hosts: [Host: HostCounts] = [:]
+    private var plugins: [String: Counts] = [:]
     private var all = Counts()
+    private var allPlugins = Counts()
 
     init(limits: Limits) { self.limits = limits }
 
@@ -84,10 +117,14 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ///   - id: The identifier of the transfer; not in the queue yet.
     ///   - kind: The kind of the transfer.
     ///   - host: The host of the transfer.
+    ///   - plugin: The plugin that the transfer is for; nil for a built-in provider.
     /// - Returns: The transfers to start now, in this order. They count as running.
-    mutating func add(_ id: ID, _ kind: TransferKind, to host: Host) -> [ID] {
-        waiting[id] = Entry(host: host, kind: kind)
-        lines[kind, default: Line()].append(id, host)
+    mutating func add(
+        _ id: ID, _ kind: TransferKind, to host: Host, for plugin: String? = nil
+    ) -> [ID] {
+        let entry = Entry(lane: Lane(host: host, plugin: plugin), kind: kind)
+        waiting[id] = entry
+        lines[LineKey(entry), default: Line()].append(id, entry.lane)
         return admit()
     }
 
@@ -96,7 +133,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {
         if let entry = waiting.removeValue(forKey: id) {
-            lines[entry.kind]?.remove(id, entry.host)
+            lines[LineKey(entry)]?.remove(id, entry.lane)
             return []
         }
         guard let entry = running.removeValue(forKey: id) else { return [] }
@@ -113,37 +150,64 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     private mutating func admit() -> [ID] {
         var admitted: [ID] = []
         for kind in TransferKind.allCases {
-            var isChanged = true
-            while isChanged, permits(kind) {
-                isChanged = false
-                for host in lines[kind]?.hosts ?? [] where permits(kind, at: host) {
-                    guard let id = lines[kind]?.removeFirst(of: host),
-                        let entry = waiting.removeValue(forKey: id)
-                    else { continue }
+            for isForPlugins in [false, true] {
+                let key = LineKey(kind, isForPlugins: isForPlugins)
+                while permits(kind), let lane = nextLane(key),
+                    let id = lines[key]?.removeFirst(of: lane),
+                    let entry = waiting.removeValue(forKey: id)
+                {
                     running[id] = entry
                     count(entry, by: 1)
                     admitted.append(id)
-                    isChanged = true
                 }
             }
         }
         return admitted
     }
 
+    /// Returns the lane whose next transfer may start: that of the plugin with the fewest transfers, or the first one.
+    private func nextLane(_ key: LineKey) -> Lane? {
+        let lanes = (lines[key]?.lanes ?? []).lazy.filter { permits(key.kind, in: $0) }
+        guard key.isForPlugins else { return lanes.first }
+        return lanes.min { runningCount(of: $0.plugin) < runningCount(of: $1.plugin) }
+    }
+
+    private func runningCount(of plugin: String?) -> Int {
+        plugin.flatMap { plugins[$0]?.total } ?? 0
+    }
+
     private func permits(_ kind: TransferKind) -> Bool {
         all.total < limits.connections && (kind == .request || all.downloads < limits.downloads)
     }
 
-    private func permits(_ kind: TransferKind, at host: Host) -> Bool {
-        let counts = counts[host] ?? Counts()
-        return permits(kind) && counts.total < limits.connectionsPerHost
-            && counts[kind] < limits.transfersPerHost
+    private func permits(_ kind: TransferKind, in lane: Lane) -> Bool {
+        let atHost = hosts[lane.host] ?? HostCounts()
+        guard permits(kind), atHost.total < limits.connectionsPerHost else { return false }
+        guard let plugin = lane.plugin else {
+            return atHost.builtIn[kind] < limits.transfersPerHost
+        }
+        let own = plugins[plugin] ?? Counts()
+        return atHost.plugins.total < limits.transfersPerHost
+            && own.total < limits.transfersPerPlugin
+            && allPlugins.total < limits.pluginTransfers
+            && (kind == .request
+                || own.downloads < limits.downloadsPerPlugin
+                    && allPlugins.downloads < limits.pluginDownloads)
     }
 
     private mutating func count(_ entry: Entry, by difference: Int) {
-        all[entry.kind] += difference
-        var counts = counts[entry.host] ?? Counts()
-        counts[entry.kind] += difference
-        self.counts[entry.host] = counts.total > 0 ? counts : nil
+        let (host, kind) = (entry.lane.host, entry.kind)
+        all[kind] += difference
+        var atHost = hosts[host] ?? HostCounts()
+        if let plugin = entry.lane.plugin {
+            atHost.plugins[kind] += difference
+            allPlugins[kind] += difference
+            var own = plugins[plugin] ?? Counts()
+            own[kind] += difference
+            plugins[plugin] = own.total > 0 ? own : nil
+        } else {
+            atHost.builtIn[kind] += difference
+        }
+        hosts[host] = atHost.total > 0 ? atHost : nil
     }
 }

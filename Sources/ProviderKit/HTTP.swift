@@ -73,6 +73,9 @@ public struct HTTPRequest: Sendable {
     package var allowedHosts: AllowedHosts?
     /// Whether ``AddressSource/stranger`` may name loopback: for a service that lies there itself.
     package var allowsLoopback = false
+    /// The id of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the
+    /// connections.
+    package var plugin: String?
 
     public init(_ method: Method = .get, _ url: String) {
         self.method = method
@@ -100,7 +103,7 @@ public struct HTTPResponse: Sendable {
     public let status: Int
     public let headers: HTTPHeaders
     /// Decompressed; empty where it went into a file.
-    public let body: [UInt8]
+    public internal(set) var body: [UInt8]
     /// Where it came from, after redirects.
     public let url: String
     /// True if a redirect left the origin of the request: the credentials did not go along, and the response says
@@ -108,6 +111,8 @@ public struct HTTPResponse: Sendable {
     package var leftOrigin = false
     /// The secret that the request carried; nil if it carried none. Traces remove it from the response.
     package var sentSecret: Secret?
+    /// The memory of a large body that was requested by a plugin. Other plugins wait for it while it is held.
+    package var memory: MemoryReservation?
 
     public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], url: String) {
         self.status = status
@@ -134,6 +139,18 @@ public struct HTTPResponse: Sendable {
         guard let date = Timestamp(httpDate: value) else { return nil }
         return .seconds(max(0, date.secondsSince1970 - now.secondsSince1970))
     }
+}
+
+/// A part of a limited amount of memory, released with its last reference.
+package final class MemoryReservation: Sendable {
+    private let release: @Sendable () -> Void
+
+    /// Creates a reservation.
+    ///
+    /// - Parameter release: Called once, on any thread, when the reservation ends.
+    package init(release: @escaping @Sendable () -> Void) { self.release = release }
+
+    deinit { release() }
 }
 
 /// How much of an answer has come.

@@ -44,7 +44,8 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
     ) async throws -> DiscoveredServer {
         let hosts = plugin.manifest.allowedHosts(server: server)
         let account = PluginAccount(
-            id: plugin.makeAccountID(), AccountIdentity(username: user ?? "", server: server),
+            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id,
+            AccountIdentity(username: user ?? "", server: server),
             ports, hosts)
         return try await plugin.call(.discover, [:], account) {
             reader throws(PluginFault) in

@@ -4,16 +4,20 @@ internal import Quoting
 /// An account as a plugin knows it: by a name that lasts as long as its session.
 nonisolated final class PluginAccount: Sendable {
     let id: String
+    /// The id of the plugin.
+    private let plugin: String
     let identity: AccountIdentity
     let ports: SessionPorts
     let hosts: AllowedHosts
     let events: AsyncStream<SessionEvent>.Continuation?
 
     init(
-        id: String, _ identity: AccountIdentity, _ ports: SessionPorts, _ hosts: AllowedHosts,
+        id: String, plugin: String, _ identity: AccountIdentity, _ ports: SessionPorts,
+        _ hosts: AllowedHosts,
         events: AsyncStream<SessionEvent>.Continuation? = nil
     ) {
         self.id = id
+        self.plugin = plugin
         self.identity = identity
         self.ports = ports
         self.hosts = hosts
@@ -49,6 +53,7 @@ nonisolated final class PluginAccount: Sendable {
         var request = request
         request.addressSource = hosts.source(of: address)
         request.allowedHosts = hosts
+        request.plugin = plugin
         if let timeLimit { request.timeLimit = min(request.timeLimit, timeLimit) }
         return request
     }

@@ -39,7 +39,7 @@ extension PluginProvider {
         _ identity: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let account = PluginAccount(
-            id: plugin.makeAccountID(), identity, ports,
+            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id, identity, ports,
             plugin.manifest.allowedHosts(server: identity.server))
         let found = try await plugin.call(.identify, [:], account) {
             reader throws(PluginFault) in try AccountIdentity(reader)

@@ -14,7 +14,7 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
         (events, continuation) = AsyncStream.makeStream()
         self.plugin = plugin
         account = PluginAccount(
-            id: plugin.makeAccountID(), identity, ports,
+            id: plugin.makeAccountID(), plugin: plugin.manifest.info.id, identity, ports,
             plugin.manifest.allowedHosts(server: identity.server), events: continuation)
         continuation.yield(.status(.ready))
     }
