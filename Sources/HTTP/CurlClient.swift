@@ -32,7 +32,7 @@ package final class CurlClient: nonisolated HTTPClient {
     private let fileQueue = DispatchQueue(label: "org.imagefeed.http.files")
 
     /// - Parameters:
-    ///   - userAgent: Who we say we are, `ImageFeed/1.0 (+https://imagefeed.org)`.
+    ///   - userAgent: The user agent, `ImageFeed/1.0 (+https://imagefeed.org)`.
     ///   - proxies: The way out.
     ///   - onRest: Called when the connections have been closed, a minute after the last transfer.
     package convenience init(
@@ -56,7 +56,7 @@ package final class CurlClient: nonisolated HTTPClient {
 
     isolated deinit { close() }
 
-    /// Whether there are connections, or what they need.
+    /// True if the client has no connections and no memory for them.
     var isResting: Bool { pools.isEmpty && retiredPools.isEmpty }
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {

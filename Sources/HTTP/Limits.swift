@@ -1,8 +1,8 @@
-/// How far a client lets a server go.
+/// The limits of a client for servers and plugins.
 nonisolated struct Limits {
     /// For the name, the connection and TLS together.
     var connecting = Duration.seconds(10)
-    /// How long a connected server may send nothing.
+    /// The time for which a connected server may send nothing.
     var silence = Duration.seconds(15)
     /// The time limit for the next data of a server after a change of the network. Afterwards a transfer that can be
     /// repeated or continued uses a new connection.
@@ -11,14 +11,14 @@ nonisolated struct Limits {
     var suspiciousSilence = Duration.seconds(5)
     /// The time limit for the acknowledgement of sent data by the host of the server.
     var acknowledgement = Duration.seconds(10)
-    /// How long connections, and what they need in memory, outlive the last request.
+    /// The time for which connections and their memory are kept after the last request.
     var idling = Duration.seconds(60)
     var redirects = 5
     var headerBytes = 64 << 10
     var headerFields = 256
     /// The body of a failed download, which goes into memory.
     var failureBytes = 1 << 20
-    /// The body of a redirect, which nobody reads: more of it is not waited for.
+    /// The body of a redirect, which is not used: the rest is not read.
     var redirectBytes = 64 << 10
     var addressBytes = 16 << 10
     /// The largest number of transfers of each kind, requests and downloads, that run at a time at one host.

@@ -2,7 +2,7 @@ internal import CCurl
 internal import Glibc
 internal import ProviderKit
 
-/// What libcurl calls while it works. Nothing here calls it in turn.
+/// The callbacks of libcurl. They do not call libcurl.
 extension Transfer {
     /// - Throws: ``HTTPError/failed(_:)``.
     func install(on easy: EasyHandle) throws(HTTPError) {
@@ -115,7 +115,7 @@ extension Transfer {
         stirred()
         if next != nil {
             received += bytes.count
-            // Dropping the connection is cheaper than the rest of what nobody reads.
+            // Closing the connection is cheaper than reading the rest of an unused body.
             return received <= settings.limits.redirectBytes ? bytes.count : 0
         }
         guard bytes.count <= bodyLimit - received else {
@@ -146,7 +146,7 @@ extension Transfer {
         download != nil && (200..<300 ~= head.status || isResumed)
     }
 
-    /// How large the body may be, decompressed.
+    /// The largest size of the decompressed body.
     private var bodyLimit: Int {
         download == nil || writesFile
             ? request.maximumBytes : min(request.maximumBytes, settings.limits.failureBytes)

@@ -3,7 +3,7 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 
-/// What the transfers of a client have in common.
+/// The settings that the transfers of a client share.
 struct TransferSettings {
     let library: CurlLibrary
     let userAgent: String
@@ -25,10 +25,10 @@ final class Transfer {
     let settings: TransferSettings
     private var continuation: CheckedContinuation<HTTPResponse, any Error>?
     private let onEnd: (Transfer) -> Void
-    /// What it ends with, once that is certain; the file may still be written.
+    /// The result, as soon as it is known; the file may still be written.
     private var result: Result<HTTPResponse, any Error>?
 
-    /// Where the request was sent to.
+    /// The origin of the request, before redirects.
     private var origin: WebAddress.Origin?
     private var easy: EasyHandle?
     private var pool: ConnectionPool?
@@ -38,23 +38,23 @@ final class Transfer {
     /// True if a redirect left the origin of the request, and with it the credentials.
     private var leftOrigin = false
     private var watchdog: Watchdog?
-    /// What a download needs that breaks off, to go on where it was.
+    /// The state that an interrupted download needs to continue.
     private var resumption: Resumption?
     private var pause: MainLoopTimer?
 
     // What the callbacks of libcurl work on: Transfer+Callbacks.swift.
     var hop: Hop?
     var head = ResponseHead()
-    /// Where the answer leads.
+    /// The target of a redirect.
     var next: Hop?
-    /// Why a callback stopped libcurl.
+    /// The error for which a callback stopped libcurl.
     var failure: HTTPError?
-    /// Why no connection was made, as long as none was.
+    /// The error for which a connection was refused; nil if a connection was made.
     var refusal: HTTPError?
     var isProxied = false
     var isPaused = false
     var received = 0
-    /// How often the request went out.
+    /// The number of times that the request was sent.
     var sendings = 0
     /// True if a connection was opened for this hop.
     var opensConnection = false
@@ -172,7 +172,7 @@ final class Transfer {
         AddressScope(hop.source, allowsLoopback: request.allowsLoopback)
     }
 
-    /// Where the answer leads; nil where it is the one to give.
+    /// Returns the target of a redirect; nil if the response is not a redirect.
     func redirect() throws(HTTPError) -> Hop? {
         guard let hop, let origin else { return nil }
         let next = try hop.next(after: head, of: request, to: origin) {
@@ -292,10 +292,10 @@ final class Transfer {
         download?.begin(total: fileLength)
     }
 
-    /// Whether this is not the first answer that goes into the file.
+    /// True if the file has a part of an earlier response.
     var isResumed: Bool { resumption != nil }
 
-    /// How long the file will be; nil where nobody says.
+    /// The length of the file; nil if the server does not send it.
     var fileLength: Int? { resumption?.length ?? head.bodyLength }
 
     /// The server, or the way to it, is gone. A download goes on where it was, if the server can do that.
@@ -322,7 +322,7 @@ final class Transfer {
         do { try begin(hop) } catch { end(.failure(reason)) }
     }
 
-    /// What a code of libcurl means.
+    /// Returns the error for a code of libcurl.
     private func error(_ code: CURLcode, _ message: String) -> HTTPError {
         let text = message.isEmpty ? settings.library.describe(code) : message
         switch code {

@@ -35,7 +35,7 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// What is asked of a server.
+/// A request to a server.
 public struct HTTPRequest: Sendable {
     public enum Method: String, Sendable {
         case get = "GET"
@@ -44,7 +44,7 @@ public struct HTTPRequest: Sendable {
         case delete = "DELETE"
     }
 
-    /// Who named the address.
+    /// The actor that named the address.
     public enum AddressSource: Sendable {
         /// The user or the provider itself: it may lie wherever they say.
         case configuration
@@ -61,7 +61,7 @@ public struct HTTPRequest: Sendable {
     public var headers = HTTPHeaders()
     public var body: [UInt8] = []
     public var addressSource = AddressSource.configuration
-    /// How large the body of the answer may be, decompressed.
+    /// The largest size of the decompressed body of the response.
     public var maximumBytes = 16 << 20
     /// The time for all of it, redirects included; for a download, until the body begins.
     public var timeLimit = Duration.seconds(20)
@@ -71,7 +71,7 @@ public struct HTTPRequest: Sendable {
     package var tokenField = Self.bearerField
     /// The hosts that it may go to, redirects included; nil for any.
     package var allowedHosts: AllowedHosts?
-    /// Whether ``AddressSource/stranger`` may name loopback: for a service that lies there itself.
+    /// True if ``AddressSource/stranger`` may name loopback addresses, for a service on loopback.
     package var allowsLoopback = false
     /// The id of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the
     /// connections.
@@ -98,13 +98,13 @@ extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// What a server answered. Every status is an answer, 500 too.
+/// The response of a server, with any status.
 public struct HTTPResponse: Sendable {
     public let status: Int
     public let headers: HTTPHeaders
     /// Decompressed; empty where it went into a file.
     public internal(set) var body: [UInt8]
-    /// Where it came from, after redirects.
+    /// The address of the response, after redirects.
     public let url: String
     /// True if a redirect left the origin of the request: the credentials did not go along, and the response says
     /// nothing about them.
@@ -121,16 +121,16 @@ public struct HTTPResponse: Sendable {
         self.url = url
     }
 
-    /// Whether the status is 2xx.
+    /// True if the status is 2xx.
     public var isSuccess: Bool { 200..<300 ~= status }
 
-    /// Whether the body is HTML: a page for people, which no API sends.
+    /// True if the body is HTML, which no API sends.
     public var isPage: Bool {
         if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    /// How long the server asks to be left alone, as a number of seconds or a date.
+    /// Returns the time after which the server permits the next request, sent as a number of seconds or a date.
     ///
     /// Source: RFC 9110 §10.2.3.
     public func retryAfter(now: Timestamp) -> Duration? {
@@ -153,7 +153,7 @@ package final class MemoryReservation: Sendable {
     deinit { release() }
 }
 
-/// How much of an answer has come.
+/// The progress of a response.
 public struct HTTPProgress: Hashable, Sendable {
     public let received: Int
     /// nil where the server does not say.
@@ -190,7 +190,7 @@ public protocol HTTPClient: Sendable {
     ) async throws -> HTTPResponse
 }
 
-/// Why there is no answer. Texts are for the log and name no secret.
+/// The reason of a failed request. Texts are for the log and contain no secret.
 public enum HTTPError: Error, Hashable, Sendable {
     /// The host cannot be resolved or reached in time.
     case unreachable(String)

@@ -22,6 +22,9 @@ case .run(let replacing, let logLevel):
     MainLoop.use()
     // One heap for all threads: a short-lived library thread would otherwise leave its heap behind.
     mallopt(M_ARENA_MAX, 1)
+    // Large blocks return to the system at once, regardless of earlier sizes.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    mallopt(M_TRIM_THRESHOLD, 1 << 20)
     // Clients may have many open descriptors.
     DescriptorLimit.raise(to: 4096)
     // New files are accessible only to the user.

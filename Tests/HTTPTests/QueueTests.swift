@@ -128,6 +128,60 @@ struct QueueTests {
         #expect(server.requests.value.count == 2)
     }
 
+    // MARK: Plugins
+
+    @Test func `silent servers of plugins do not delay other requests`() async throws {
+        let server = try LoopbackServer(LoopbackResponse(text: "ok"))
+        let silent = try (0..<8).map { _ in
+            try LoopbackServer(LoopbackResponse(steps: [.silence]))
+        }
+        let client = makeClient()
+        let requests = (0..<32).map { number in
+            let request = HTTPRequest(.get, silent[number % 8].origin).with {
+                $0.plugin = "plugin \(number / 8)"
+            }
+            return Task { await client.failure(of: request) }
+        }
+        for server in silent.prefix(6) { _ = try await server.requests.elements(4) }
+        #expect(try await client.text(server.origin) == "ok")
+        #expect(silent.reduce(0) { $0 + $1.requests.value.count } == 24)
+        client.close()
+        for task in requests { #expect(await task.value == .failed) }
+    }
+
+    @Test(arguments: [false, true])
+    func `large responses to plugins wait for the memory of others`(chunked: Bool) async throws {
+        let body = [UInt8](repeating: 1, count: 2000)
+        let server = try LoopbackServer { request in
+            LoopbackResponse(body: request.path == "/small" ? [1] : body, chunked: chunked)
+        }
+        let client = makeClient(
+            makeLimits {
+                $0.smallBodyBytes = 1000
+                $0.pluginBodyBytes = 3000
+            })
+        func request(_ path: String) -> HTTPRequest {
+            HTTPRequest(.get, server.origin + path).with {
+                $0.plugin = "one"
+                $0.maximumBytes = 2500
+            }
+        }
+        var first: HTTPResponse? = try await client.send(request("/1"))
+        #expect(first?.memory != nil)
+        let second = Task { try await client.send(request("/2")) }
+        _ = try await server.requests.elements(2)
+        // A small response, and one for a built-in provider, need no memory of plugins.
+        #expect(try await client.send(request("/small")).memory == nil)
+        #expect(try await client.send(HTTPRequest(.get, server.origin)).body == body)
+        // One that waits for memory and is cancelled leaves nothing behind.
+        let third = Task { try await client.send(request("/3")) }
+        third.cancel()
+        #expect(await third.result.failure is CancellationError)
+        #expect(first?.body == body)
+        first = nil
+        #expect(try await second.value.body == body)
+    }
+
     @Test func `closing a client fails the transfers in the queue`() async throws {
         let (server, gate) = try makeServer()
         defer { gate.open() }
@@ -138,5 +192,13 @@ struct QueueTests {
         for task in images { #expect(await task.value == .failed) }
         #expect(server.requests.value.count == 1)
         #expect(client.isResting)
+    }
+}
+
+extension Result {
+    /// The error; nil if there is none.
+    fileprivate var failure: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }

@@ -72,4 +72,67 @@ import Testing
         #expect(queue.remove(3) == [])
         #expect(queue.add(5, .request, to: "a") == [5])
     }
+
+    // MARK: Plugins
+
+    @Test func `plugins leave connections for built-in providers`() {
+        var queue = makeQueue()
+        var started: [String: Int] = [:]
+        for id in 0..<64 {
+            let plugin = "plugin \(id % 8)"
+            started[plugin, default: 0] +=
+                queue.add(id, .request, to: "silent \(id)", for: plugin).count
+        }
+        #expect(started.values.reduce(0, +) == 24)
+        #expect(started.values.allSatisfy { $0 <= 6 })
+        for id in 100..<108 { #expect(queue.add(id, .request, to: "api \(id)") == [id]) }
+        #expect(queue.add(108, .request, to: "api 108") == [])
+        // Built-in providers come first.
+        #expect(queue.remove(0) == [108])
+    }
+
+    @Test func `a plugin has its share of the connections`() {
+        var queue = makeQueue()
+        var started = 0
+        for id in 0..<20 {
+            started += queue.add(id, .request, to: "host \(id)", for: "one").count
+        }
+        #expect(started == 6)
+        #expect(queue.add(20, .request, to: "host 20", for: "two") == [20])
+        #expect(queue.remove(0) == [6])
+    }
+
+    @Test func `downloads of a plugin leave connections for its requests`() {
+        var queue = makeQueue()
+        var started = 0
+        for id in 0..<20 {
+            started += queue.add(id, .download, to: "host \(id)", for: "one").count
+        }
+        #expect(started == 4)
+        #expect(queue.add(20, .request, to: "host", for: "one") == [20])
+    }
+
+    @Test func `plugins leave connections to a host of a built-in provider`() {
+        var queue = makeQueue()
+        var started = 0
+        for id in 0..<12 {
+            started += queue.add(id, .request, to: "api", for: "plugin \(id % 2)").count
+        }
+        #expect(started == 6)
+        #expect(queue.add(12, .request, to: "api") == [12])
+        #expect(queue.add(13, .request, to: "api") == [13])
+        #expect(queue.add(14, .request, to: "api") == [])
+        #expect(queue.remove(0) == [14])
+    }
+
+    @Test func `the plugin with the fewest transfers comes first`() {
+        var queue = makeQueue { $0.pluginTransfers = 3 }
+        for id in 0..<3 {
+            #expect(queue.add(id, .request, to: "host \(id)", for: "one") == [id])
+        }
+        #expect(queue.add(3, .request, to: "host 3", for: "one") == [])
+        #expect(queue.add(4, .request, to: "host 4", for: "two") == [])
+        #expect(queue.remove(0) == [4])
+        #expect(queue.remove(1) == [3])
+    }
 }

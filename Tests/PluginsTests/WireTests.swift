@@ -2,7 +2,7 @@ import Plugins
 import ProviderKit
 import Testing
 
-/// What is written on the pipes between daemon and plugin.
+/// The messages on the pipes between daemon and plugin.
 struct WireTests {
     private static let hosts = AllowedHosts(
         patterns: [AllowedHosts.Pattern("example.org"), AllowedHosts.Pattern("*.cdn.test")]
@@ -29,7 +29,7 @@ struct WireTests {
         "", "nul", "01", "1.", "-", "[1,]", "[1", #"{"a":1,"a":2}"#, #"{"a" 1}"#, "\"\u{01}\"",
         #""\ud800""#, #""\x""#, "1 2", "1e999", String(repeating: "[", count: 100), "\"", "{a:1}",
     ])
-    func `what is no JSON is refused`(_ text: String) {
+    func `invalid JSON is refused`(_ text: String) {
         #expect(throws: JSONSyntaxError.self) { try parse(text) }
     }
 
@@ -118,7 +118,7 @@ struct WireTests {
         #"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}"#,
         #"{"jsonrpc":"2.0","method":7}"#,
     ])
-    func `what is no message is refused`(_ text: String) {
+    func `an invalid message is refused`(_ text: String) {
         #expect(throws: PluginFault.self) { try PluginMessage(parsing: Array(text.utf8)) }
     }
 
@@ -130,6 +130,50 @@ struct WireTests {
         #expect(Base64.encode(Array("Image Feed".utf8)) == "SW1hZ2UgRmVlZA==")
         #expect(Base64.decode("a") == nil)
         #expect(Base64.decode("ab$d") == nil)
+    }
+
+    // MARK: Size
+
+    @Test func `a document may have as many values as the limit, and no more`() throws {
+        let element = #"{"a":"[,:{"},"#
+        // The array, its elements, and a member of each.
+        let text = String(repeating: element, count: 32_767)
+        #expect(throws: Never.self) { try parse("[\(text)0]") }
+        #expect(throws: JSONSyntaxError.self) { try parse("[\(text)0,0]") }
+        #expect(throws: Never.self) {
+            try parse(#"["\#(String(repeating: #"\",[{:"#, count: 70_000))"]"#)
+        }
+    }
+
+    @Test func `a long document that is too deep is refused`() {
+        let blanks = String(repeating: " ", count: 70_000)
+        let text = String(repeating: "[", count: 33) + String(repeating: "]", count: 33)
+        #expect(throws: JSONSyntaxError.self) { try parse(blanks + text) }
+    }
+
+    /// Control characters take six bytes in a string.
+    @Test(arguments: ["", "x", "a\"b\\c\n", "é😀", "\u{1}", "a\u{1}", "aaaaaaaaa\u{1}", "\u{0}\n"])
+    func `a response comes back as it was`(_ text: String) throws {
+        for count in [1, 2, 9, 1000] {
+            let body = Array(String(repeating: text, count: count).utf8)
+            try expectSame(HTTPResponse(status: 200, headers: ["A": "b"], body: body, url: "u"))
+        }
+        try expectSame(HTTPResponse(status: 404, body: [0xff, 0, 1], url: ""))
+    }
+
+    private func expectSame(_ response: HTTPResponse) throws {
+        let line = response.line(answering: "x")
+        #expect(line.last == UInt8(ascii: "\n"))
+        #expect(line.count < 3 * response.body.count + 200)
+        guard case .answer("x", let result) = try PluginMessage(parsing: line.dropLast()) else {
+            Issue.record("\(String(decoding: line, as: UTF8.self))")
+            return
+        }
+        let read = try HTTPResponse(PluginReader(result, "http"))
+        #expect(read.body == response.body)
+        #expect(read.status == response.status)
+        #expect(read.headers == response.headers)
+        #expect(read.url == response.url)
     }
 
     @Test func `a photo comes back as it was`() throws {
@@ -224,7 +268,7 @@ struct WireTests {
     @Test(arguments: [
         "", "*.", "*", "localhost", "a b.org", "x.org/path", "https://x.org", "**.x.org",
     ])
-    func `what is no host is refused`(_ text: String) {
+    func `an invalid host is refused`(_ text: String) {
         #expect((AllowedHosts.Pattern(text) != nil) == (text == "*"))
     }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The statistics of a process in `/proc`.
 struct ProcessFigures {
     private let directory: String
@@ -62,6 +64,19 @@ struct ProcessFigures {
         let text = try readFile("\(directory)/smaps_rollup")
         return Memory(
             privateDirty: number("Private_Dirty", in: text), resident: number("Rss", in: text))
+    }
+
+    /// Resets ``peakMemory()`` to the current value.
+    func resetPeakMemory() throws {
+        let file = open("\(directory)/clear_refs", O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw BenchmarkError.system("clear_refs") }
+        defer { close(file) }
+        guard write(file, "5", 1) == 1 else { throw BenchmarkError.system("clear_refs") }
+    }
+
+    /// Returns the largest resident memory, in KiB.
+    func peakMemory() throws -> Int {
+        number("VmHWM", in: try readFile("\(directory)/status"))
     }
 
     /// Returns the number in the line `name: number`.

@@ -90,6 +90,40 @@ final class ScratchFolder {
         return "\(path)/plugins"
     }
 
+    /// Installs the plugin of `dist/flood-plugin.py` once for each flood.
+    func addFloods(_ floods: [String], seconds: Int, servers: [String]) throws {
+        let data = "home/.local/share/imagefeed"
+        for name in [data, "\(data)/providers", "\(data)/providers/flood"] { try make(name) }
+        try PluginFiles.copy(
+            "dist/flood-plugin.py", to: "\(path)/\(data)/providers/flood/flood.py")
+        var configuration = ""
+        for flood in floods {
+            try write(
+                """
+                [Provider]
+                Id=flood_\(flood)
+                Name=\(flood)
+                Exec=/usr/bin/python3 ./flood/flood.py \(flood)
+                Capabilities=feed;
+                DefaultSource=home
+                Sources=home;
+                Hosts=\(servers.joined(separator: ";"));
+                [Authentication]
+                Type=none
+
+                """, to: "\(data)/providers/flood_\(flood).provider")
+            configuration += """
+                [Provider flood_\(flood)]
+                AllowLoopback=true
+                Seconds=\(seconds)
+                Servers=\(servers.joined(separator: " "))
+
+                """
+        }
+        try make("home/.config/imagefeed")
+        try write(configuration, to: "home/.config/imagefeed/imagefeed.conf")
+    }
+
     private func write(_ text: String, to name: String) throws {
         let file = "\(path)/\(name)"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

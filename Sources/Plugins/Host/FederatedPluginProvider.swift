@@ -15,7 +15,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
         try ServerName(text).text
     }
 
-    /// Whatever the plugin has found out once: the token goes to the server, and nowhere else.
+    /// Returns a description that does not depend on the plugin's discovery: the token is sent to the server only.
     nonisolated func oauth(
         _ server: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription {

@@ -1,19 +1,32 @@
 internal import Glibc
+internal import ProviderKit
 internal import System
 
-/// The writing end of a pipe, which never makes us wait. Closed with its last reference.
+/// The writing end of a pipe. Writing does not block. The writer closes the pipe with its last reference.
 final class PipeWriter {
+    private struct Chunk {
+        var bytes: [UInt8]
+        /// The memory of a large chunk.
+        let memory: MemoryReservation?
+    }
+
     private let descriptor: Int32
     private let limit: Int
-    private var waiting: [UInt8] = []
-    /// How much of it has been written.
+    /// The bytes that wait for the reader, in pieces: the others are not moved while the first one is written.
+    private var waiting: [Chunk] = []
+    /// The number of bytes of the first chunk that are written.
     private var written = 0
-    /// Tells that there is room. Runs while something waits.
+    /// The number of waiting bytes without a reservation.
+    private var count = 0
+    /// Reports that the pipe has room. Runs while bytes wait.
     private var room: DescriptorSource?
 
+    /// The size up to which a chunk takes more lines.
+    private static let smallChunk = 64 << 10
+
     /// - Parameters:
-    ///   - descriptor: Becomes the writer's own.
-    ///   - limit: How many bytes may wait for a reader.
+    ///   - descriptor: The pipe. The writer closes it.
+    ///   - limit: The number of bytes that may wait for the reader, without those that have a reservation.
     init(_ descriptor: Int32, limit: Int) {
         self.descriptor = descriptor
         self.limit = limit
@@ -23,40 +36,42 @@ final class PipeWriter {
 
     isolated deinit { room?.cancel() }
 
-    /// Writes, now or when the reader has room.
+    /// Writes at once, or when the pipe has room.
     ///
-    /// - Returns: False if too much waits already.
-    func write(_ bytes: [UInt8]) -> Bool {
-        if waiting.isEmpty {
-            waiting = bytes
-            flush()
+    /// - Parameters:
+    ///   - bytes: The bytes.
+    ///   - memory: The memory of the bytes, which is held until they are written.
+    /// - Returns: False if too many bytes wait already.
+    func write(_ bytes: [UInt8], holding memory: MemoryReservation? = nil) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        if memory == nil { count += bytes.count }
+        let last = waiting.count - 1
+        if memory == nil, last >= 0, waiting[last].memory == nil,
+            waiting[last].bytes.count + bytes.count <= Self.smallChunk
+        {
+            waiting[last].bytes += bytes
         } else {
-            waiting += bytes
+            waiting.append(Chunk(bytes: bytes, memory: memory))
         }
-        return waiting.count - written <= limit
+        // Otherwise, the pipe was full, and its source runs.
+        if waiting.count == 1, written == 0 { flush() }
+        return count <= limit
     }
 
     private func flush() {
-        while written < waiting.count {
-            let count = waiting.withUnsafeBytes {
+        while let first = waiting.first {
+            let result = first.bytes.withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
             }
-            if count < 0, errno == EAGAIN { break }
-            if count < 0, errno == EINTR { continue }
-            // Nobody reads any more, if none is taken; its end is told otherwise.
-            written = count > 0 ? written + count : waiting.count
-        }
-        if written == waiting.count {
-            waiting = []
+            if result < 0, errno == EAGAIN { break }
+            if result < 0, errno == EINTR { continue }
+            // If no byte is taken, there is no reader. The end of the process is reported separately.
+            written = result > 0 ? written + result : first.bytes.count
+            guard written == first.bytes.count else { continue }
+            if first.memory == nil { count -= written }
+            waiting.removeFirst()
             written = 0
-            room?.suspend()
-        } else {
-            // A reader that takes little at a time does not have us move the rest each time.
-            if written > waiting.count / 2 {
-                waiting.removeFirst(written)
-                written = 0
-            }
-            room?.resume()
         }
+        if waiting.isEmpty { room?.suspend() } else { room?.resume() }
     }
 }

@@ -4,8 +4,8 @@ internal import Quoting
 internal import Synchronization
 internal import System
 
-/// A plugin: started when it is first needed, ended when nobody needs it, started again when it fails, and
-/// left alone when it fails too often.
+/// A plugin. It is started by the first call, ended when it is idle, started again after a failure, and disabled after
+/// too many failures.
 final class Plugin: PluginConnection.Owner {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
@@ -46,7 +46,7 @@ final class Plugin: PluginConnection.Owner {
         return hash.value.hexDigits
     }
 
-    /// Why it is left alone; nil if it is not.
+    /// The reason for which the plugin is disabled; nil if it is not.
     var disablement: String? {
         guard confinement != nil else { return Self.unconfined }
         guard health.isDisabled else { return nil }
@@ -54,10 +54,10 @@ final class Plugin: PluginConnection.Owner {
             "The plugin failed \(health.failures) times in a row, and is left alone until it changes: \(health.lastReason)."
     }
 
-    /// The receivers of its events.
+    /// The receivers of the plugin's events.
     var trace: PluginTrace { world.traces[manifest.info.id] }
 
-    /// What keeps it from the rest of the computer; nil where nothing would, and it may not run.
+    /// The sandbox; nil if there is none and the plugin must not run.
     var confinement: SandboxKind? { world.confiner.level }
 
     /// Its process; nil while it has none.
@@ -73,18 +73,18 @@ final class Plugin: PluginConnection.Owner {
     /// Asks it something, and has it started if need be.
     ///
     /// - Throws: What ``PluginRefusal/error(of:)`` gives; ``ProviderError/failed(_:)``.
-    func call<Value>(
+    func call<Value: Sendable>(
         _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginAccount,
-        _ read: (PluginReader) throws(PluginFault) -> Value
+        _ read: @escaping @Sendable (PluginReader) throws(PluginFault) -> Value
     ) async throws -> Value {
         var parameters = parameters
         parameters["account"] = account.json
         var connection = try await running()
         // One that has just been told to end has not failed.
         if connection.isOver { connection = try await running() }
-        let result: JSONValue
+        let answer: PluginConnection.Answer
         do {
-            result = try await connection.call(
+            answer = try await connection.call(
                 method, .object(parameters), account, limit: world.limits.answering)
         } catch let refusal as PluginRefusal {
             if refusal.kind == nil {
@@ -94,9 +94,18 @@ final class Plugin: PluginConnection.Owner {
             throw refusal.error(of: manifest.info.name)
         }
         noteAnswer(of: connection)
-        do throws(PluginFault) {
-            return try read(PluginReader(result, method.rawValue))
-        } catch {
+        let (value, time) = await MessageWork.run(bytes: answer.bytes) {
+            () -> Result<Value, PluginFault> in
+            do throws(PluginFault) {
+                return .success(try read(PluginReader(answer.result, method.rawValue)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        connection.recordProcessorTime(time)
+        switch value {
+        case .success(let value): return value
+        case .failure(let error):
             logger.warning("A plugin answers nonsense", metadata: ["reason": "\(error)"])
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) did not do its part: its answer makes no sense."
@@ -198,7 +207,8 @@ final class Plugin: PluginConnection.Owner {
         do {
             let (new, report) = try world.confiner.start(manifest, world.limits, level) { launch in
                 try PluginConnection(
-                    launch, name: manifest.info.name, world.limits, logger, trace: trace,
+                    launch, name: manifest.info.name, world.limits, world.turns, logger,
+                    trace: trace,
                     owner: self)
             }
             new.report = report
@@ -216,7 +226,7 @@ final class Plugin: PluginConnection.Owner {
     private func greet(_ new: PluginConnection) async throws {
         let version = JSONValue.integer(Int64(PluginMessage.version))
         let values = settings.all.mapValues { JSONValue.string($0) }
-        let answer: JSONValue
+        let answer: PluginConnection.Answer
         do {
             answer = try await new.call(
                 .initialize,
@@ -228,7 +238,7 @@ final class Plugin: PluginConnection.Owner {
             new.fail("it does not begin: \(refusal.message)")
             throw refusal.error(of: manifest.info.name)
         }
-        guard answer["protocol"] == version else {
+        guard answer.result["protocol"] == version else {
             new.fail("it does not speak version \(PluginMessage.version) of the protocol")
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) speaks another version of the protocol.")
@@ -326,7 +336,7 @@ final class Plugin: PluginConnection.Owner {
             do {
                 let response = try await account.ports.http.send(request)
                 if let secret = response.sentSecret { connection.trace.hide(secret) }
-                return response.json
+                return response
             } catch HTTPError.forbiddenAddress(let reason) {
                 connection.log(.warning, "a request was refused: \(reason)")
                 throw HTTPError.forbiddenAddress(reason)

@@ -7,7 +7,7 @@ internal import System
 ///
 /// Whatever is against the protocol ends it, and fails every call.
 final class PluginConnection {
-    /// Whom it tells what becomes of it.
+    /// An observer of a connection.
     protocol Owner: AnyObject {
         /// It answers calls for the account meanwhile.
         func perform(_ message: PluginMessage, of connection: PluginConnection)
@@ -17,11 +17,24 @@ final class PluginConnection {
         func rested(_ connection: PluginConnection)
     }
 
+    /// The result of a call.
+    struct Answer {
+        let result: JSONValue
+        /// The size of the message.
+        let bytes: Int
+    }
+
+    /// A line that has to be handled after the lines before it.
+    private struct Line {
+        let bytes: [UInt8]
+        let turn: LargeMessageTurns.Turn?
+    }
+
     private struct Pending {
         let method: PluginMethod
         let account: PluginAccount?
-        /// nil where nobody waits any more; the answer is still due.
-        var continuation: CheckedContinuation<JSONValue, any Error>?
+        /// The waiting caller; nil if the call was cancelled. The answer is still due.
+        var continuation: CheckedContinuation<Answer, any Error>?
         let end: SuspendingClock.Instant
     }
 
@@ -30,6 +43,7 @@ final class PluginConnection {
     let trace: PluginTrace
     private let name: String
     private let limits: PluginLimits
+    private let turns: LargeMessageTurns
     private weak var owner: (any Owner)?
     private var process: PluginProcess?
     /// Of the process, for the log, when it is gone, too.
@@ -41,7 +55,7 @@ final class PluginConnection {
     private var lastID: Int64 = 0
     /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
     private var timer: (end: SuspendingClock.Instant, OneShotTimer)?
-    // While the computer sleeps, nobody can answer.
+    // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
     private var killTimer: OneShotTimer?
     private var complaints: RateCounter
@@ -49,8 +63,14 @@ final class PluginConnection {
     private var refusedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
+    private var pace: RequestPace
+    /// The lines that wait for a line that is parsed off the main thread.
+    private var backlog: [Line] = []
+    private var isParsing = false
+    /// The reason of the end of the process, if the process ended before its lines were handled.
+    private var endReason: String?
     private let start = ContinuousClock.now
-    /// Whether no call can be made any more.
+    /// True if no call can be made any more.
     private(set) var isOver = false
     /// The last line of its standard error.
     private var lastErrorLine: String?
@@ -62,29 +82,31 @@ final class PluginConnection {
 
     /// - Throws: ``SpawnError``.
     init(
-        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ logger: Logger,
-        trace: PluginTrace, owner: any Owner
+        _ launch: PluginLaunch, name: String, _ limits: PluginLimits, _ turns: LargeMessageTurns,
+        _ logger: Logger, trace: PluginTrace, owner: any Owner
     ) throws {
         self.name = name
         self.limits = limits
+        self.turns = turns
         self.logger = logger
         self.trace = trace
         self.owner = owner
         complaints = RateCounter(limits.logLines, per: .seconds(10))
+        pace = RequestPace(perSecond: limits.requestsPerSecond)
         process = try PluginProcess(
-            launch, limits,
+            launch, limits, turns,
             PluginProcess.Handlers(
-                line: { [weak self] in self?.take($0) },
+                line: { [weak self] in self?.take(Line(bytes: $0, turn: $1)) },
                 complaint: { [weak self] in self?.takeErrorLine($0) },
                 refused: { [weak self] in self?.noteRefusal($0) },
                 misbehaved: { [weak self] in self?.fail($0, .limit) },
                 // Held until then: what it says last is told.
-                ended: { [self] in ended($0) }))
+                ended: { [self] in processEnded($0) }))
         number = process?.id ?? 0
         trace.record(.started(process: number))
     }
 
-    /// How long it has been running.
+    /// The time since the start.
     var age: Duration { .now - start }
 
     var processID: Int32? { process?.id }
@@ -103,7 +125,7 @@ final class PluginConnection {
     func call(
         _ method: PluginMethod, _ parameters: JSONValue, _ account: PluginAccount?,
         limit: Duration
-    ) async throws -> JSONValue {
+    ) async throws -> Answer {
         guard !isOver else { throw failure("it has ended") }
         lastID += 1
         let id = lastID
@@ -136,8 +158,8 @@ final class PluginConnection {
         pending.values.lazy.compactMap(\.account).first { $0.id == id }
     }
 
-    /// How long a request for an account may take, so that a plugin which waits for it can still answer in time:
-    /// a service that is slow is not the plugin's fault.
+    /// Returns the time limit of a request for an account. A plugin that waits for a slow service can still answer in
+    /// time.
     func timeLeft(for account: PluginAccount) -> Duration {
         let ends = pending.values.lazy.filter { $0.account === account }.map(\.end)
         guard let end = ends.min() else { return Self.reserve }
@@ -162,48 +184,115 @@ final class PluginConnection {
         process?.send(line)
     }
 
-    /// Does something that it has asked for, unless too much is under way.
+    /// Records processor time that the daemon spent on the plugin.
+    func recordProcessorTime(_ time: Duration) { process?.recordProcessorTime(time) }
+
+    /// Sends a request of the plugin, unless too many of its requests are under way.
+    ///
+    /// - Parameters:
+    ///   - id: The id of the call.
+    ///   - work: Sends the request.
     func perform(
-        _ id: JSONValue, _ work: @escaping @MainActor () async throws -> JSONValue
+        _ id: JSONValue, _ work: @escaping @MainActor () async throws -> HTTPResponse
     ) {
         guard requests.count < limits.requests else {
             return refuse(id, PluginRefusal(.failed, "Too many requests are under way."))
         }
         lastRequest += 1
         let number = lastRequest
+        let delay = pace.recordRequest()
         requests[number] = Task {
             defer { requests[number] = nil }
             do {
-                send(.answer(id: id, result: try await work()))
+                if delay > .zero { try await MainLoopClock().sleep(for: delay) }
+                try await answer(id, work())
             } catch {
                 refuse(id, PluginRefusal(error))
             }
         }
     }
 
+    private func answer(_ id: JSONValue, _ response: consuming HTTPResponse) async {
+        let memory = response.memory
+        let bytes = response.body.count
+        // While the line is made, the body takes memory, too.
+        let turn = bytes > limits.largeMessageBytes ? await turns.next() : nil
+        let (line, time) = await MessageWork.run(bytes: bytes) { [response] in
+            response.line(answering: id)
+        }
+        withExtendedLifetime(turn) {}
+        trace.record(.sent(line))
+        process?.send(line, holding: memory)
+        recordProcessorTime(time)
+    }
+
     func refuse(_ id: JSONValue, _ refusal: PluginRefusal) { send(.refusal(id: id, refusal)) }
 
-    // MARK: What it says
+    // MARK: Messages of the plugin
 
-    private func take(_ line: [UInt8]) {
+    private func take(_ line: Line) {
         guard !isOver else { return }
-        trace.record(.received(line))
-        let message: PluginMessage
-        do {
-            message = try PluginMessage(parsing: line)
-        } catch {
-            // Enough bytes for what is repeated of them, and no more: the line may be long.
-            let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
-            return fail("it does not speak the protocol: \(error), in “\(beginning)”")
-        }
-        switch message {
-        case .answer(let id, let result): settle(id, .success(result))
-        case .refusal(let id, let refusal): settle(id, .failure(refusal))
-        case .call, .notification: owner?.perform(message, of: self)
+        trace.record(.received(line.bytes))
+        if isParsing {
+            backlog.append(line)
+        } else {
+            parse(line)
         }
     }
 
-    private func settle(_ id: JSONValue, _ result: Result<JSONValue, any Error>) {
+    /// Parses and handles a line. A long line is parsed off the main thread; the plugin can send nothing meanwhile.
+    private func parse(_ line: Line) {
+        let count = line.bytes.count
+        guard count > MessageWork.mostBytesOnMain else {
+            return handle(Self.message(line.bytes), bytes: count)
+        }
+        isParsing = true
+        process?.holdOutput()
+        let (bytes, turn) = (line.bytes, line.turn)
+        MessageWork.run(bytes: count) {
+            Self.message(bytes)
+        } completion: { [self] message, time in
+            handle(message, bytes: count)
+            MessageWork.discard(message)
+            withExtendedLifetime(turn) {}
+            recordProcessorTime(time)
+            isParsing = false
+            process?.releaseOutput()
+            parseBacklog()
+        }
+    }
+
+    private func parseBacklog() {
+        while !isParsing, !isOver, !backlog.isEmpty { parse(backlog.removeFirst()) }
+        guard !isParsing else { return }
+        backlog = []
+        if let endReason { ended(endReason) }
+    }
+
+    private nonisolated static func message(
+        _ line: [UInt8]
+    ) -> Result<PluginMessage, PluginFault> {
+        do {
+            return .success(try PluginMessage(parsing: line))
+        } catch {
+            // Enough bytes for the excerpt: the line may be long.
+            let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt
+            return .failure(PluginFault("\(error), in “\(beginning)”"))
+        }
+    }
+
+    private func handle(_ message: Result<PluginMessage, PluginFault>, bytes: Int) {
+        guard !isOver else { return }
+        switch message {
+        case .failure(let fault): fail("it does not speak the protocol: \(fault)")
+        case .success(.answer(let id, let result)):
+            settle(id, .success(Answer(result: result, bytes: bytes)))
+        case .success(.refusal(let id, let refusal)): settle(id, .failure(refusal))
+        case .success(let message): owner?.perform(message, of: self)
+        }
+    }
+
+    private func settle(_ id: JSONValue, _ result: Result<Answer, any Error>) {
         guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
             return fail("it answers what nobody has asked")
         }
@@ -284,6 +373,14 @@ final class PluginConnection {
             "A plugin failed", metadata: ["process": "\(number)", "reason": "\(reason)"])
         close(reason: reason)
         owner?.failed(self, reason)
+    }
+
+    private func processEnded(_ reason: String) {
+        if isParsing, !isOver {
+            endReason = reason
+        } else {
+            ended(reason)
+        }
     }
 
     private func ended(_ reason: String) {

@@ -1,9 +1,10 @@
 internal import Logging
 
-/// What all plugins have in common.
+/// The environment that all plugins share.
 struct PluginContext {
     let limits: PluginLimits
     let confiner: SandboxLauncher
+    let turns = LargeMessageTurns()
     let logger: Logger
     /// The traces of the plugins.
     let traces = PluginTraces()

@@ -1,35 +1,52 @@
-/// How much a plugin may do.
+/// The limits of a plugin.
 nonisolated package struct PluginLimits: Sendable {
-    /// For an answer to one call. The daemon's clients are answered a little later at the latest.
+    /// The time for an answer to one call. The clients of the daemon get their replies a little later.
     package var answering = Duration.seconds(15)
-    /// From its start to the answer to `initialize`.
+    /// The time from the start to the answer to `initialize`.
     package var starting = Duration.seconds(10)
-    /// How long one that nobody asks stays.
+    /// The time after which an idle plugin is ended.
     package var idling = Duration.seconds(60)
-    /// How long one that is told to end may take.
+    /// The time in which a plugin has to end on request.
     package var farewell = Duration.seconds(2)
-    /// For one message, its end of line not counted.
+    /// The size of one message, without the end of the line.
     package var lineBytes = 8 << 20
-    /// For all that it writes, counted over a second.
+    /// The size of the output in a second.
     package var bytesPerSecond = 32 << 20
     package var messagesPerSecond = 1000
-    /// How many of its lines the log takes, counted over ten seconds.
+    /// The number of its lines that the log takes in ten seconds.
     package var logLines = 50
-    /// How many requests on the web it may have under way.
+    /// The size of an incomplete message above which the plugin has to have the turn for large messages.
+    package var largeMessageBytes = 1 << 20
+    /// The time to complete a large message.
+    package var largeMessageTime = Duration.seconds(3)
+    /// The processor time that the daemon may spend on the plugin in ``processorWindow``: to read, parse and handle its
+    /// output, and to write responses.
+    package var daemonProcessorTime = Self.defaultProcessorTime
+    package var processorWindow = Duration.seconds(10)
+    /// The number of HTTP requests that may be in progress.
     package var requests = 8
-    /// The memory that is its own and can be written: heap, anonymous mappings, data.
+    /// The number of requests that start in a second. More of them are delayed.
+    package var requestsPerSecond = 500
+    /// The private writable memory: heap, anonymous mappings, data.
     package var memoryBytes = 512 << 20
-    /// All of its address space: in addition, programs, libraries, and memory that cannot be written any more.
+    /// The address space: in addition, programs, libraries, and memory that cannot be written any more.
     package var addressSpaceBytes = 768 << 20
     package var processorSeconds = 600
     package var descriptors = 64
     /// The number of threads, the main thread included. `TasksMax=` of the unit has to leave room for the daemon and
     /// several plugins.
     package var threads = 32
-    /// How often in a row it may fail until it is left alone.
+    /// The number of consecutive failures after which it is disabled.
     package var failures = 5
-    /// How long it is left alone after a failure that is not the first; five times as long after each further one.
+    /// The pause after the second consecutive failure. Each further pause is five times as long.
     package var firstPause = Duration.seconds(1)
 
     package init() {}
+
+    // Without optimization, the same work takes many times as long.
+    #if DEBUG
+        private static let defaultProcessorTime = Duration.seconds(9)
+    #else
+        private static let defaultProcessorTime = Duration.seconds(1)
+    #endif
 }

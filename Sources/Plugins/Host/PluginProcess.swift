@@ -3,18 +3,20 @@ internal import Glibc
 internal import ProviderKit
 internal import System
 
-/// The process of a plugin, with what goes in and comes out.
+/// The process of a plugin, with its pipes.
 final class PluginProcess {
-    /// What its owner is told.
+    /// The functions that a process calls.
     struct Handlers {
-        let line: ([UInt8]) -> Void
-        /// What it says on its standard error, a line each.
+        /// Receives a line of the standard output. The turn ends when the line is handled; nil for a line that is not
+        /// large.
+        let line: ([UInt8], LargeMessageTurns.Turn?) -> Void
+        /// Receives a line of the standard error.
         let complaint: (String) -> Void
-        /// It tried a system call that it may not make, by its name.
+        /// Receives the name of a denied system call.
         let refused: (String) -> Void
-        /// It does what no plugin may; the reason is for the log. It is not read from any more.
+        /// Receives the reason for which the process was killed, for the log. Its output is not read any more.
         let misbehaved: (String) -> Void
-        /// It has ended. The last thing that is told.
+        /// Receives the reason of the end. The last call.
         let ended: (String) -> Void
     }
 
@@ -23,7 +25,17 @@ final class PluginProcess {
     private let handlers: Handlers
     private var input: PipeWriter?
     private var sources: [DescriptorSource] = []
-    /// Becomes ready when it has ended, and holds us until then.
+    /// The number of reasons not to read the standard output.
+    private var outputHolds = 0
+    private let turns: LargeMessageTurns
+    /// The turn for the line that is incomplete; nil if the line is not large, or has to wait.
+    private var turn: LargeMessageTurns.Turn?
+    private var waitsForTurn = false
+    private var turnTimer: OneShotTimer?
+    private let limits: PluginLimits
+    /// The processor time of the daemon for this plugin, in microseconds.
+    private var processorTime: RateCounter
+    /// Becomes ready at the end of the process, and retains this object until then.
     private var end: DescriptorSource?
     private var lines: LineBuffer
     private var bytes: RateCounter
@@ -34,14 +46,15 @@ final class PluginProcess {
     private var complaints = LineBuffer(limit: 16 << 10)
     private var complaintBytes = RateCounter(1 << 20, per: .seconds(10))
     private var hasEnded = false
-    /// Whether what it does counts no more.
+    /// True if the process was killed and its output is ignored.
     private var isTerminated = false
 
-    /// How much is read at a time: others want to be served in between.
+    /// The number of bytes that are read at a time, before other events are handled.
     private static let chunkBytes = 1 << 16
 
     init(
-        _ launch: PluginLaunch, _ limits: PluginLimits, _ handlers: Handlers
+        _ launch: PluginLaunch, _ limits: PluginLimits, _ turns: LargeMessageTurns,
+        _ handlers: Handlers
     ) throws(SpawnError) {
         var setup = launch.setup
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
@@ -52,10 +65,14 @@ final class PluginProcess {
         process = try SandboxedProcess(setup)
         id = process.id
         self.handlers = handlers
+        self.limits = limits
+        self.turns = turns
+        processorTime = RateCounter(
+            Int(limits.daemonProcessorTime / .microseconds(1)), per: limits.processorWindow)
         lines = LineBuffer(limit: limits.lineBytes)
         bytes = RateCounter(limits.bytesPerSecond, per: .seconds(1))
         messages = RateCounter(limits.messagesPerSecond, per: .seconds(1))
-        self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes * 4)
+        self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes)
         read(output.takeReading()) { [unowned self] in take($0) }
         read(errors.takeReading()) { [unowned self] in complain($0) }
         refusedCalls = DeniedSystemCalls(
@@ -67,18 +84,23 @@ final class PluginProcess {
         watchEnd()
     }
 
-    /// Sends a line. One that has ended, or reads nothing, gets nothing.
-    func send(_ line: [UInt8]) {
-        guard let input, !input.write(line) else { return }
+    /// Sends a line, unless the process has ended.
+    ///
+    /// - Parameters:
+    ///   - line: The line, with its end.
+    ///   - memory: The memory of a large line.
+    func send(_ line: [UInt8], holding memory: MemoryReservation? = nil) {
+        guard let input, !input.write(line, holding: memory) else { return }
         condemn("it does not read what it is told")
     }
 
-    /// Lets it end: it is told nothing more, which it sees.
+    /// Closes the standard input, so that the plugin ends.
     func close() { input = nil }
 
     func kill() {
         isTerminated = true
         input = nil
+        endTurn()
         if !hasEnded { process.kill() }
     }
 
@@ -101,7 +123,11 @@ final class PluginProcess {
             ) { buffer in
                 let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
                 guard count > 0 else { return count == 0 || errno != EAGAIN && errno != EINTR }
-                if !isTerminated { handler(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+                guard !isTerminated else { return false }
+                let time = MessageWork.measure {
+                    handler(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                }.1
+                recordProcessorTime(time)
                 return false
             }
             if isOver || isTerminated { sources[place].cancel() }
@@ -116,11 +142,58 @@ final class PluginProcess {
             try lines.append(chunk) { line in
                 guard !isTerminated else { return }
                 guard messages.note() else { return condemn("it sends messages without an end") }
-                handlers.line(line)
+                let turn = turn
+                endTurn()
+                handlers.line(line, turn)
             }
         } catch {
-            condemn("it sends a line without an end")
+            return condemn("it sends a line without an end")
         }
+        if lines.count > limits.largeMessageBytes { requestTurn() }
+    }
+
+    // MARK: Large messages
+
+    /// Stops reading the standard output until ``releaseOutput()`` was called as often.
+    func holdOutput() {
+        outputHolds += 1
+        sources.first?.suspend()
+    }
+
+    func releaseOutput() {
+        outputHolds -= 1
+        if outputHolds == 0 { sources.first?.resume() }
+    }
+
+    private func requestTurn() {
+        guard turn == nil, !waitsForTurn, !isTerminated, !hasEnded else { return }
+        waitsForTurn = true
+        holdOutput()
+        turns.request { [weak self] in self?.beginTurn($0) }
+    }
+
+    private func beginTurn(_ turn: LargeMessageTurns.Turn) {
+        waitsForTurn = false
+        guard !isTerminated, !hasEnded else { return }
+        self.turn = turn
+        turnTimer = OneShotTimer(after: limits.largeMessageTime) { [weak self] in
+            self?.condemn("it does not complete a large message in time")
+        }
+        releaseOutput()
+    }
+
+    private func endTurn() {
+        let last = turn
+        turn = nil
+        turnTimer = nil
+        // The next plugin begins its turn here, after the change of the property.
+        withExtendedLifetime(last) {}
+    }
+
+    /// Records processor time that the daemon spent on the plugin, and ends a plugin that takes more than its share.
+    func recordProcessorTime(_ time: Duration) {
+        guard !isTerminated, !processorTime.note(Int(time / .microseconds(1))) else { return }
+        condemn("it takes too much processor time of the daemon")
     }
 
     private func complain(_ chunk: UnsafeRawBufferPointer) {
@@ -128,11 +201,30 @@ final class PluginProcess {
             return condemn("it complains without an end")
         }
         do {
-            try complaints.append(chunk) { handlers.complaint(String(decoding: $0, as: UTF8.self)) }
+            for part in notableLines(of: chunk) {
+                try complaints.append(part) {
+                    handlers.complaint(String(decoding: $0, as: UTF8.self))
+                }
+            }
         } catch {
             let start = complaints.takeRest().prefix(1024)
             handlers.complaint(String(decoding: start, as: UTF8.self))
         }
+    }
+
+    /// Returns the lines that the log may take, and the last line, which may be the reason of the end.
+    private func notableLines(of chunk: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
+        let newline = UInt8(ascii: "\n")
+        var ends = 0
+        guard
+            let end = chunk.firstIndex(where: { byte in
+                if byte == newline { ends += 1 }
+                return ends == limits.logLines
+            })
+        else { return [chunk] }
+        let rest = chunk[(end + 1)...]
+        let last = rest.dropLast().lastIndex(of: newline).map { $0 + 1 } ?? rest.startIndex
+        return [chunk[...end], chunk[last...]].map { UnsafeRawBufferPointer(rebasing: $0) }
     }
 
     private func noteRefusal(_ call: String) {
@@ -154,7 +246,7 @@ final class PluginProcess {
     private func watchEnd() {
         let descriptor = process.endDescriptor()
         guard descriptor >= 0 else {
-            // A kernel before 5.3: somebody has to wait.
+            // A kernel before 5.3: a thread has to wait.
             DispatchQueue(label: "plugin").async { [process] in
                 let exit = process.waitForExit()
                 DispatchQueue.main.async { MainActor.assumeIsolated { self.noteEnd(exit) } }
@@ -172,7 +264,8 @@ final class PluginProcess {
     private func noteEnd(_ exit: SpawnedProcess.Exit) {
         hasEnded = true
         input = nil
-        // Its last words, which explain the rest.
+        endTurn()
+        // The last output may contain the reason.
         drain()
         for source in sources { source.cancel() }
         sources = []
@@ -180,7 +273,7 @@ final class PluginProcess {
         handlers.ended(Self.describe(exit))
     }
 
-    /// Takes what it has written and nobody has read yet, within limits.
+    /// Reads the rest of the output, within limits.
     private func drain() {
         guard !isTerminated else { return }
         for (source, handler) in zip(sources, [take, complain]) where !source.isCancelled {

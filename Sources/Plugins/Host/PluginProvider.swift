@@ -34,7 +34,7 @@ extension PluginProvider {
             ? LikingPluginSession(plugin, account, ports) : PluginSession(plugin, account, ports)
     }
 
-    /// Asks the plugin who somebody is.
+    /// Fetches the identity of a user from the plugin.
     nonisolated func ask(
         _ identity: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {

@@ -119,7 +119,7 @@ package final class PluginTrial {
     package func makeAccount(_ identity: AccountIdentity, _ ports: SessionPorts) -> Account {
         Account(
             account: PluginAccount(
-                id: plugin.makeAccountID(), identity, ports,
+                id: plugin.makeAccountID(), plugin: plugin.manifest.info.id, identity, ports,
                 plugin.manifest.allowedHosts(server: identity.server)))
     }
 

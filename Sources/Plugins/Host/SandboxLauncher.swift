@@ -5,7 +5,7 @@ internal import System
 
 /// Starts programs confined, as strictly as this computer can.
 final class SandboxLauncher {
-    /// How plugins are confined; nil where they would not be, and nobody has allowed that.
+    /// The sandbox of plugins; nil if there is none and the configuration requires one.
     private(set) var level: SandboxKind?
     private var levels: [SandboxKind]
     /// The levels that have started a program.
@@ -51,7 +51,7 @@ final class SandboxLauncher {
         }
     }
 
-    /// Whether the kernel is not told to have none. Whether they work, is seen when they are used.
+    /// True if user namespaces are not disabled. They may still fail when they are used.
     private static var hasUserNamespaces: Bool {
         ["/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone"]
             .allSatisfy { path in
@@ -82,9 +82,9 @@ final class SandboxLauncher {
                 ["/usr/bin/true"], folder: "/usr", PluginLimits(), level
             ) { launch in
                 try PluginProcess(
-                    launch, PluginLimits(),
+                    launch, PluginLimits(), LargeMessageTurns(),
                     PluginProcess.Handlers(
-                        line: { _ in },
+                        line: { _, _ in },
                         complaint: {
                             errors.append($0)
                             logger.warning("\($0)")
@@ -214,7 +214,7 @@ final class SandboxLauncher {
 
     // MARK: bubblewrap
 
-    /// How `bwrap` makes a place where paths are there beside the files of the system.
+    /// Returns the arguments of `bwrap` for a file system with the system files and some paths.
     private static func arguments(showing paths: [String]) -> [String] {
         var arguments = SandboxKind.namespaces.map { "--unshare-\($0)" }
         arguments += [
@@ -250,7 +250,7 @@ struct PluginLaunch {
     let refusals: PipeEnds
 }
 
-/// What `bwrap` says of how far it came. Closed with its last reference.
+/// The status that `bwrap` reports. Closed with its last reference.
 final class ConfinementReport {
     private let descriptor: Int32
 
@@ -262,8 +262,8 @@ final class ConfinementReport {
 
     isolated deinit { close(descriptor) }
 
-    /// Whether the program was not started, since its surroundings could not be made. To be asked once
-    /// `bwrap` has ended. The program itself has no say in it.
+    /// True if the program was not started because the sandbox failed. Valid after the end of `bwrap`. The program cannot
+    /// affect the value.
     var saysThatItFailed: Bool {
         var text: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)

@@ -1,4 +1,4 @@
-/// Why bytes are no JSON.
+/// A syntax error in a JSON document.
 package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     package let reason: String
     /// In bytes from the beginning.
@@ -8,12 +8,13 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSONValue {
-    /// How deep arrays and objects may lie in each other.
+    /// The largest number of nested arrays and objects.
     package static let maximumDepth = 32
 
     /// Reads one value, and nothing but blanks around it.
     ///
-    /// Stricter than RFC 8259 has to be: a key that is there twice is an error.
+    /// Stricter than RFC 8259 has to be: a key that is there twice is an error, as are more than ``maximumValues``
+    /// values.
     ///
     /// - Throws: ``JSONSyntaxError``.
     package init(parsing bytes: some Collection<UInt8>) throws(JSONSyntaxError) {
@@ -27,6 +28,7 @@ extension JSONValue {
         var parser = Parser(bytes: bytes)
         defer { parser.scratch?.deallocate() }
         do throws(JSONSyntaxError) {
+            try checkSize(bytes)
             return .success(try parser.document())
         } catch {
             return .failure(error)
@@ -40,7 +42,7 @@ private struct Parser {
     /// Room for any string of the document; nil until one needs it.
     private(set) var scratch: UnsafeMutablePointer<UInt8>?
 
-    /// How many members the last object at each depth had: the next one is mostly like it.
+    /// The number of members of the last object at each depth, as an estimate for the next one.
     private var sizes = [Int](repeating: 1, count: JSONValue.maximumDepth)
     private static let largestGuess = 32
 

@@ -102,20 +102,75 @@ private struct LineWriter: ~Copyable {
     private static let longestEscape = 6
 
     private mutating func escape(_ byte: UInt8) {
-        start[count] = UInt8(ascii: "\\")
+        count += JSONEscape.write(byte, to: start + count)
+    }
+}
+
+/// The escape sequences of strings.
+private enum JSONEscape {
+    /// Writes the escape sequence of a byte.
+    ///
+    /// - Returns: Its length.
+    static func write(_ byte: UInt8, to target: UnsafeMutablePointer<UInt8>) -> Int {
+        target[0] = UInt8(ascii: "\\")
         switch byte {
-        case UInt8(ascii: "\n"): start[count + 1] = UInt8(ascii: "n")
-        case 0x20...: start[count + 1] = byte
+        case UInt8(ascii: "\n"): target[1] = UInt8(ascii: "n")
+        case 0x20...: target[1] = byte
         default:
-            let place = start + count + 1
-            place[0] = UInt8(ascii: "u")
-            place[1] = UInt8(ascii: "0")
-            place[2] = UInt8(ascii: "0")
-            place[3] = UInt8(ascii: "0") + (byte >> 4)
-            place[4] = (byte & 15) + (byte & 15 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-            count += Self.longestEscape
-            return
+            target[1] = UInt8(ascii: "u")
+            target[2] = UInt8(ascii: "0")
+            target[3] = UInt8(ascii: "0")
+            target[4] = UInt8(ascii: "0") + (byte >> 4)
+            target[5] = (byte & 15) + (byte & 15 < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
         }
-        count += 2
+        return length(byte)
+    }
+
+    /// Returns the length of the escape sequence of a byte.
+    static func length(_ byte: UInt8) -> Int {
+        byte == UInt8(ascii: "\n") || byte >= 0x20 ? 2 : 6
+    }
+}
+
+/// A long string in UTF-8, written without a copy of it in between.
+struct LongJSONString {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    /// The number of bytes as a string, without the quotation marks.
+    let escapedCount: Int
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        var count = bytes.count
+        var offset = JSONStringScanner.end(bytes, from: 0).place
+        while offset < bytes.count {
+            count += JSONEscape.length(bytes[offset]) - 1
+            offset = JSONStringScanner.end(bytes, from: offset + 1).place
+        }
+        escapedCount = count
+    }
+
+    /// Returns the string between two other texts.
+    func line(after start: [UInt8], before end: [UInt8]) -> [UInt8] {
+        let total = start.count + escapedCount + end.count
+        // Whole words are copied, beyond the end of the string.
+        return [UInt8](unsafeUninitializedCapacity: total + JSONStringScanner.width) {
+            buffer, count in
+            guard let target = buffer.baseAddress, let source = bytes.baseAddress else { return }
+            target.initialize(from: start, count: start.count)
+            var length = start.count
+            var offset = 0
+            while true {
+                let plain = JSONStringScanner.copy(
+                    source + offset, bytes.count - offset, to: target + length
+                ).count
+                length += plain
+                offset += plain
+                guard offset < bytes.count else { break }
+                length += JSONEscape.write(bytes[offset], to: target + length)
+                offset += 1
+            }
+            (target + length).initialize(from: end, count: end.count)
+            count = length + end.count
+        }
     }
 }

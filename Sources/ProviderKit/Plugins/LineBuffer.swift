@@ -1,20 +1,23 @@
 internal import Glibc
 
-/// The lines of a stream, as it comes in.
+/// The lines of a stream.
 package struct LineBuffer {
-    /// A line has more bytes than were allowed; nothing is to be read any more.
+    /// A line is longer than the limit. The rest of the stream must not be read.
     package struct TooLong: Error {}
 
     private let limit: Int
     private var rest: [UInt8] = []
 
+    /// The number of bytes after the last end of a line.
+    package var count: Int { rest.count }
+
     package init(limit: Int = .max) { self.limit = limit }
 
-    /// Takes what came.
+    /// Appends bytes of the stream.
     ///
     /// - Parameters:
-    ///   - bytes: What came.
-    ///   - line: Called with each line that is whole now, without its end.
+    ///   - bytes: The bytes.
+    ///   - line: Receives each complete line, without its end.
     /// - Throws: ``TooLong``.
     package mutating func append(
         _ bytes: UnsafeRawBufferPointer, _ line: ([UInt8]) -> Void
@@ -33,7 +36,7 @@ package struct LineBuffer {
         guard rest.count <= limit else { throw TooLong() }
     }
 
-    /// What came after the last end of a line; nothing afterwards.
+    /// Returns and removes the bytes after the last end of a line.
     package mutating func takeRest() -> [UInt8] {
         defer { rest = [] }
         return rest

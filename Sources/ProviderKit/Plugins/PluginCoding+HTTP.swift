@@ -1,7 +1,7 @@
-// How requests on the web and their answers are written down.
+// The coding of HTTP requests and responses.
 
 extension HTTPRequest {
-    /// What a plugin may ask to be sent, and get, in bytes.
+    /// The largest size of the body of a request or a response of a plugin, in bytes.
     package static let maximumPluginBytes = 8 << 20
 
     package var json: JSONValue {
@@ -13,7 +13,7 @@ extension HTTPRequest {
         return .object(members)
     }
 
-    /// Reads what a plugin wants to have asked. Where it may go is not looked at here.
+    /// Reads a request of a plugin. The address is not checked.
     package init(_ reader: PluginReader) throws(PluginFault) {
         let name = try reader.text("method") ?? "GET"
         guard let method = Method(rawValue: name) else {
@@ -34,6 +34,38 @@ extension HTTPResponse {
         ]
         members.setBody(body)
         return .object(members)
+    }
+
+    /// Returns the response as the answer to a call, as a line.
+    ///
+    /// The line takes at most twice the memory of the body.
+    package func line(answering id: JSONValue) -> [UInt8] {
+        guard !body.isEmpty else { return PluginMessage.answer(id: id, result: json).line }
+        let line = body.withUnsafeBufferPointer { bytes -> [UInt8]? in
+            guard (try? UTF8Span(validating: bytes.span)) != nil else { return nil }
+            let string = LongJSONString(bytes)
+            // Of control characters, each takes six bytes.
+            guard string.escapedCount <= 2 * bytes.count else { return nil }
+            return self.line(answering: id, "body", string)
+        }
+        if let line { return line }
+        return Base64.encodedBytes(body).withUnsafeBufferPointer {
+            self.line(answering: id, "body_base64", LongJSONString($0))
+        }
+    }
+
+    private func line(
+        answering id: JSONValue, _ key: String, _ string: LongJSONString
+    ) -> [UInt8] {
+        var head = self
+        head.body = []
+        let start = #"{"jsonrpc":"2.0","id":\#(text(of: id)),"result":{"\#(key)":""#
+        let end = "\"," + text(of: head.json).dropFirst() + "}\n"
+        return string.line(after: Array(start.utf8), before: Array(end.utf8))
+    }
+
+    private func text(of value: JSONValue) -> String {
+        String(decoding: value.line.dropLast(), as: UTF8.self)
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
@@ -85,18 +117,28 @@ package enum Base64 {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     package static func encode(_ bytes: [UInt8]) -> String {
+        String(decoding: encodedBytes(bytes), as: UTF8.self)
+    }
+
+    static func encodedBytes(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let rest = bytes[start...].prefix(3)
-            let bits = rest.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - rest.count))
-            for place in 0..<4 {
-                text.append(
-                    place <= rest.count
-                        ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
-            }
+        let whole = bytes.count / 3 * 3
+        for start in stride(from: 0, to: whole, by: 3) {
+            let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
+            text.append(alphabet[bits >> 18])
+            text.append(alphabet[bits >> 12 & 63])
+            text.append(alphabet[bits >> 6 & 63])
+            text.append(alphabet[bits & 63])
         }
-        return String(decoding: text, as: UTF8.self)
+        guard whole < bytes.count else { return text }
+        let rest = bytes[whole...]
+        let bits = rest.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - rest.count))
+        for place in 0..<4 {
+            text.append(
+                place <= rest.count ? alphabet[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+        }
+        return text
     }
 
     private static let values: [UInt8] = {

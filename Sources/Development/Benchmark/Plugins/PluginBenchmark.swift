@@ -2,7 +2,7 @@ internal import Glibc
 internal import Logging
 internal import UnsplashSimulator
 
-/// What plugins cost: those that nobody asks, the first call, and the later ones.
+/// The cost of plugins: at rest, of the first call, of later calls, and of floods.
 enum PluginBenchmark {
     static func run(_ options: Options, _ plugin: String) async throws {
         signal(SIGPIPE, SIG_IGN)
@@ -11,6 +11,7 @@ enum PluginBenchmark {
         let plugins = try folder.addPlugins(swift: plugin, manifest: service.pluginManifest())
         complain("Measuring the calls")
         let calls = try await PluginCalls(plugins, service).measure()
+        let floods = try await PluginFloods().measure(options.daemon)
         complain("Measuring \(options.idleSeconds) s of rest beside plugins that nobody asks")
         let bus = try PrivateBus(environment: folder.environment)
         let fixture = try await DaemonFixture(options.daemon, bus)
@@ -18,7 +19,7 @@ enum PluginBenchmark {
         let process = ProcessFigures(fixture.id)
         let idle = try await Idle.measure(process, seconds: options.idleSeconds)
         let rows =
-            calls + [
+            calls + floods + [
                 Table.Row(
                     "Processes of plugins at rest", "\(try process.childCount())", processor: "0")
             ] + idle.rows
@@ -28,7 +29,7 @@ enum PluginBenchmark {
 }
 
 extension Logger {
-    /// One that nobody reads.
+    /// A logger that discards its messages.
     nonisolated static var silent: Logger {
         Logger(label: "silent") { _ in SwiftLogNoOpLogHandler() }
     }

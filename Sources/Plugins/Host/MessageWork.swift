@@ -1,0 +1,63 @@
+internal import Dispatch
+internal import Glibc
+internal import ProviderKit
+
+/// Work on the messages of plugins, with its processor time. Work on a large message runs off the main thread, so that
+/// it does not delay other calls.
+nonisolated enum MessageWork {
+    /// The size above which a message is worked on off the main thread. A page of 30 photos has about 35 KiB, and the
+    /// change of threads takes longer than the work on it.
+    static let mostBytesOnMain = 64 << 10
+
+    /// The queue of messages that do not need the turn for large messages.
+    private static let queue = DispatchQueue(label: "plugin-messages")
+    private static let largeQueue = DispatchQueue(label: "large-plugin-messages")
+
+    /// Runs work off the main thread. Work on messages of similar size runs in its order.
+    ///
+    /// - Parameters:
+    ///   - bytes: The size of the message.
+    ///   - work: The work.
+    ///   - completion: Receives the result and the processor time.
+    static func run<Value: Sendable>(
+        bytes: Int, _ work: @escaping @Sendable () -> Value,
+        completion: @escaping @MainActor @Sendable (Value, Duration) -> Void
+    ) {
+        (bytes > 1 << 20 ? largeQueue : queue).async {
+            let (value, time) = measure(work)
+            DispatchQueue.main.async { MainActor.assumeIsolated { completion(value, time) } }
+        }
+    }
+
+    /// Runs work off the main thread, or at once if the message is small.
+    @MainActor
+    static func run<Value: Sendable>(
+        bytes: Int, _ work: @escaping @Sendable () -> Value
+    ) async -> (Value, Duration) {
+        guard bytes > mostBytesOnMain else { return measure(work) }
+        return await withCheckedContinuation { continuation in
+            run(bytes: bytes, work) { continuation.resume(returning: ($0, $1)) }
+        }
+    }
+
+    /// Releases a value off the main thread, if the caller has the only other reference: a large message consists of many
+    /// objects.
+    static func discard(_ value: some Sendable) {
+        queue.async { withExtendedLifetime(value) {} }
+    }
+
+    /// Returns the result of work, and the processor time of this thread that it took.
+    static func measure<Value, Failure>(
+        _ work: () throws(Failure) -> Value
+    ) throws(Failure) -> (Value, Duration) {
+        let start = processorTime
+        let value = try work()
+        return (value, processorTime - start)
+    }
+
+    private static var processorTime: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Glibc
+import HTTP
+import Logging
+import LoopbackHTTP
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Floods within the limits of a plugin, by an ordinary user. Other plugins and built-in providers are served meanwhile.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct FloodTests {
+    @Test(arguments: Flood.allCases.map(\.rawValue), sandboxes)
+    func `a flood does not delay the calls of others`(
+        _ flood: String, _ sandbox: String
+    ) async {
+        await #expect(processExitsWith: .success) { [flood, sandbox] in
+            try await expectUndelayedCalls(beside: [flood], in: sandbox)
+        }
+    }
+
+    @Test(arguments: sandboxes)
+    func `all floods together do not delay the calls of others`(_ sandbox: String) async {
+        await #expect(processExitsWith: .success) { [sandbox] in
+            try await expectUndelayedCalls(beside: Flood.allCases.map(\.rawValue), in: sandbox)
+        }
+    }
+}
+
+/// The floods of `dist/flood-plugin.py`.
+private enum Flood: String, CaseIterable {
+    case log, values, rates, requests, silent, large, errors
+}
+
+private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
+
+/// Compares the times of calls in one run. Of three rounds, one has to be undisturbed by other programs.
+@MainActor
+private func expectUndelayedCalls(beside floods: [String], in sandbox: String) async throws {
+    let programs = try OrdinaryPrograms()
+    let fixture = try FloodFixture(floods + ["calm"], in: sandbox, programs.programs)
+    let neighbour = try fixture.session("calm")
+    let sessions = try floods.map { try fixture.session($0) }
+    var times: (alone: CallTimes, beside: CallTimes)
+    for round in 0..<3 {
+        let alone = try await CallTimes(neighbour, fixture, until: nil)
+        let calls = sessions.map { session in
+            Task { try await session.fetchPage(SourceID("home"), from: nil) }
+        }
+        // The plugins of the first round have to start.
+        try await fixture.waitUntilRunning(floods)
+        let beside = try await CallTimes(neighbour, fixture, until: calls)
+        times = (alone, beside)
+        if times.beside.isWithinLimit(times.alone) { return }
+        if round == 2 { Issue.record("\(times.alone), then \(times.beside)") }
+    }
+}
+
+/// The times of the calls of a neighbour that is a plugin, and of the requests of a built-in provider.
+private struct CallTimes: CustomStringConvertible {
+    private(set) var calls: [Duration] = []
+    private(set) var requests: [Duration] = []
+
+    /// Measures until other calls end, or 30 times.
+    @MainActor
+    init(
+        _ neighbour: any RemoteFeed, _ fixture: FloodFixture,
+        until others: [Task<RemotePage, any Error>]?
+    ) async throws {
+        let end = Observed(others == nil)
+        let waiter = Task {
+            for call in others ?? [] { _ = await call.result }
+            end.update { $0 = true }
+        }
+        let clock = ContinuousClock()
+        while calls.count < 30 || !end.value {
+            calls.append(
+                try await clock.measure {
+                    _ = try await neighbour.fetchPage(SourceID("home"), from: nil)
+                })
+            requests.append(try await clock.measure { try await fixture.request() })
+        }
+        await waiter.value
+    }
+
+    /// Half as much again, and the time that a busy machine may take to run each of the processes once.
+    func isWithinLimit(_ alone: CallTimes) -> Bool {
+        Self.median(calls) <= Self.median(alone.calls) * 1.5 + .milliseconds(40)
+            && Self.median(requests) <= Self.median(alone.requests) * 1.5 + .milliseconds(40)
+    }
+
+    private static func median(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
+
+    var description: String {
+        "\(calls.count) calls: \(Self.median(calls)), requests: \(Self.median(requests))"
+    }
+}
+
+/// Plugins that flood, with one host, as in the daemon.
+@MainActor
+private final class FloodFixture {
+    private let directory: TemporaryDirectory
+    private let host: PluginHost
+    private let http: CurlClient
+    private let servers: [LoopbackServer]
+    private let settings: ProviderSettings
+    private let log = Observed<[String]>()
+
+    init(_ plugins: [String], in sandbox: String, _ programs: SandboxPrograms) throws {
+        directory = try TemporaryDirectory()
+        let text = [UInt8](repeating: UInt8(ascii: "x"), count: 8 << 20)
+        servers = try (0..<8).map { _ in
+            try LoopbackServer { request in
+                switch request.path {
+                case "/silent": LoopbackResponse(steps: [.silence])
+                case "/large": LoopbackResponse(body: text)
+                default: LoopbackResponse(text: "ok")
+                }
+            }
+        }
+        let origins = servers.map(\.origin)
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../dist/flood-plugin.py").standardized.path
+        let program = try String(contentsOfFile: file, encoding: .utf8)
+        for plugin in plugins {
+            try directory.write(
+                """
+                [Provider]
+                Id=\(plugin)
+                Name=\(plugin)
+                Exec=/usr/bin/python3 ./flood/flood.py \(plugin)
+                Capabilities=feed;
+                DefaultSource=home
+                Sources=home;
+                Hosts=\(origins.joined(separator: ";"));
+                [Authentication]
+                Type=none
+                """, to: "providers/\(plugin).provider")
+        }
+        try directory.write(program, to: "providers/flood/flood.py")
+        settings = ProviderSettings([
+            "AllowLoopback": "true", "Seconds": "1", "Servers": origins.joined(separator: " "),
+        ])
+        http = CurlClient(userAgent: "Test") {}
+        let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
+        let level = try #require(SandboxKind(rawValue: sandbox))
+        host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [],
+            confinements: [level], programs: programs, logger: logger
+        ) { [settings] _ in settings }
+        host.start()
+    }
+
+    isolated deinit { host.stop() }
+
+    func session(_ plugin: String) throws -> any RemoteFeed {
+        let provider = try #require(host.providers.first { $0.info.id == plugin })
+        try #require(provider.condition.state == .ready, "\(provider.condition.reason)")
+        let session = provider.makeSession(
+            AccountIdentity(username: "ada"),
+            SessionPorts(http: http, settings: settings, logger: .silent))
+        return try #require(session as? any RemoteFeed)
+    }
+
+    /// Waits until plugins were started.
+    func waitUntilRunning(_ plugins: [String]) async throws {
+        let names = Set(plugins)
+        try await log.wait { lines in
+            names.allSatisfy { name in
+                lines.contains {
+                    $0.contains("A plugin was started") && $0.contains("plugin=\(name)")
+                }
+            } ? true : nil
+        }
+    }
+
+    /// Sends a request as a built-in provider, to one of the servers.
+    func request() async throws {
+        let response = try await http.send(HTTPRequest(.get, "\(servers[0].origin)/built-in"))
+        #expect(response.isSuccess)
+    }
+}

@@ -1,0 +1,115 @@
+import Plugins
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Messages that take time or memory: their limits, and their order.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct LargeMessageTests {
+    @Test(arguments: [#"{"":0}"#, "[[]]", "0", "{}"])
+    func `a message with too many values fails before a value is built`(
+        _ element: String
+    ) async throws {
+        let plugin = try PluginFixture(
+            """
+            text = ",".join(['\(element)'] * 70_000)
+            sys.stdout.write('{"jsonrpc":"2.0","id":2,"result":[' + text + ']}\\n'); sys.stdout.flush()
+            """, limits: Self.limits)
+        await plugin.expectFailure("more than 65536 values")
+    }
+
+    @Test func `text with many brackets and commas is not counted as values`() async throws {
+        let plugin = try PluginFixture(#"show('{[,:"\\' * 20_000)"#, limits: Self.limits)
+        let shown = try #require(try await plugin.shown())
+        #expect(shown.hasPrefix(#"{[,:"\{[,:"\"#))
+    }
+
+    @Test func `a short message after a long one is handled after it`() async throws {
+        let plugin = try PluginFixture(
+            """
+            for number in range(5):
+                for size in (300_000, 10, 40_000):
+                    write({"method": "log", "params": {"message": str(number) + " " + "x" * size}})
+            show("sent")
+            """, limits: Self.limits)
+        #expect(try await plugin.shown() == "sent")
+        let numbers = plugin.log.value.filter { $0.hasPrefix("Odd photos: ") }
+            .compactMap { $0.dropFirst(12).first }
+        #expect(numbers == Array("000111222333444"))
+    }
+
+    @Test func `a long answer of a plugin that exits at once is used`() async throws {
+        let plugin = try PluginFixture(
+            """
+            answer({"photos": [{"id": "1", "title": "here", "unused": "x" * 2_000_000}]})
+            os._exit(0)
+            """, limits: Self.limits)
+        #expect(try await plugin.shown() == "here")
+        try await plugin.logged("A plugin has ended")
+    }
+
+    @Test func `a large message that is not completed in time ends the plugin`() async throws {
+        var limits = Self.limits
+        limits.largeMessageTime = .milliseconds(300)
+        let plugin = try PluginFixture(
+            "sys.stdout.write('x' * 2_000_000); sys.stdout.flush(); time.sleep(100)",
+            limits: limits)
+        await plugin.expectFailure("does not complete a large message in time")
+    }
+
+    @Test func `a long log message is cut`() async throws {
+        let plugin = try PluginFixture(
+            """
+            write({"method": "log", "params": {"message": "é" * 1_000_000}})
+            show("sent")
+            """, limits: Self.limits)
+        #expect(try await plugin.shown() == "sent")
+        let line = try #require(plugin.log.value.first { $0.hasPrefix("Odd photos: é") })
+        #expect(line.count < 1100)
+        #expect(!line.contains("\u{FFFD}"))
+    }
+
+    // MARK: Processor time
+
+    @Test func `a plugin that takes too much processor time of the daemon is disabled`()
+        async throws
+    {
+        var limits = Self.limits
+        limits.daemonProcessorTime = .milliseconds(50)
+        let plugin = try PluginFixture(
+            """
+            values = [0] * 60_000
+            while True: write({"method": "log", "params": {"message": "x", "more": values}})
+            """, limits: limits)
+        for _ in 0..<5 { await plugin.expectFailure("too much processor time of the daemon") }
+        #expect(plugin.provider.condition.state == .disabled)
+        #expect(plugin.disablements.value.count == 1)
+        #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
+    }
+
+    @Test func `processor time in another window is not counted`() async throws {
+        var limits = Self.limits
+        limits.daemonProcessorTime = .seconds(10)
+        limits.processorWindow = .milliseconds(1)
+        let plugin = try PluginFixture("show('x' * 100_000)", limits: limits)
+        for _ in 0..<10 { _ = try await plugin.page() }
+        #expect(plugin.provider.condition.state == .ready)
+    }
+
+    // MARK: Errors
+
+    @Test func `of many lines on the standard error the last one is the reason`() async throws {
+        let plugin = try PluginFixture(
+            "os.write(2, b'\\n' * 60_000 + b'last words\\n'); show('written')", limits: Self.limits)
+        #expect(try await plugin.shown() == "written")
+        #expect(plugin.log.value.count < 100)
+    }
+
+    /// The test decides about the time, not the machine.
+    private static var limits: PluginLimits {
+        var limits = PluginFixture.quick
+        limits.answering = .seconds(50)
+        limits.largeMessageTime = .seconds(50)
+        return limits
+    }
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""A plugin that floods the daemon and stays within the limits of plugins, for tests and the benchmark.
+
+    flood-plugin.py KIND
+
+Each call of "page" starts a flood of KIND, see FLOODS, and is answered when the flood ends. The settings "Seconds" and
+"Servers" are the duration and the origins of the servers that requests go to, separated by blanks.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+
+lock = threading.Lock()
+settings = {}
+
+
+def write(line):
+    with lock:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def send(**message):
+    write(json.dumps({"jsonrpc": "2.0", **message}))
+
+
+def notify(method, **params):
+    send(method=method, params=params)
+
+
+def request(number, account, path):
+    servers = settings["Servers"].split()
+    url = servers[number % len(servers)] + path
+    send(id=f"http{number}", method="http", params={"account": account, "url": url})
+
+
+def repeat(end, pause, body):
+    number = 0
+    while time.monotonic() < end:
+        body(number)
+        number += 1
+        time.sleep(pause)
+
+
+def log(account, end):
+    """Log messages of 8 MiB, fewer than four a second."""
+    line = '{"jsonrpc":"2.0","method":"log","params":{"message":"' + "flood " * 1_390_000 + '"}}'
+    repeat(end, 0.28, lambda number: write(line))
+
+
+def values(account, end):
+    """Messages with as many values as possible."""
+    objects = ",".join(['{"":0}'] * 32_000)
+    line = '{"jsonrpc":"2.0","method":"log","params":{"message":"x","more":[' + objects + "]}}"
+    repeat(end, 0.28, lambda number: write(line))
+
+
+def rates(account, end):
+    """900 notifications a second."""
+
+    def burst(number):
+        for remaining in range(90):
+            notify("rateLimit", account=account, remaining=remaining, limit=1000)
+
+    repeat(end, 0.1, burst)
+
+
+def requests(account, end):
+    """900 requests a second."""
+
+    def burst(number):
+        for offset in range(90):
+            request(number * 90 + offset, account, "/fast")
+
+    repeat(end, 0.1, burst)
+
+
+def silent(account, end):
+    """Requests to servers that do not respond."""
+
+    def burst(number):
+        for offset in range(8):
+            request(number * 8 + offset, account, "/silent")
+
+    repeat(end, 0.5, burst)
+
+
+def large(account, end):
+    """Eight requests with large responses at a time."""
+
+    def burst(number):
+        for offset in range(8):
+            request(number * 8 + offset, account, "/large")
+
+    repeat(end, 3, burst)
+
+
+def errors(account, end):
+    """Lines on the standard error, less than 1 MiB in 10 seconds."""
+    repeat(end, 0.75, lambda number: os.write(2, b"\n" * (1 << 16)))
+
+
+def calm(account, end):
+    """No flood: the call is answered at once."""
+
+
+FLOODS = {flood.__name__: flood for flood in (log, values, rates, requests, silent, large, errors, calm)}
+
+
+def page(flood, message):
+    account = message["params"]["account"]["id"]
+    flood(account, time.monotonic() + float(settings.get("Seconds", "3")))
+    photos = [{"id": str(number), "title": flood.__name__} for number in range(30)]
+    send(id=message["id"], result={"photos": photos})
+
+
+def main():
+    flood = FLOODS[sys.argv[1]]
+    for line in sys.stdin.buffer:
+        # Responses are not used.
+        if len(line) > 1 << 16:
+            continue
+        message = json.loads(line)
+        method = message.get("method")
+        if method == "initialize":
+            settings.update(message["params"]["settings"])
+            send(id=message["id"], result={"protocol": 1})
+        elif method == "page" and flood is calm:
+            page(flood, message)
+        elif method == "page":
+            threading.Thread(target=page, args=(flood, message), daemon=True).start()
+        elif method == "identify":
+            send(id=message["id"], result={"username": "ada"})
+        elif method == "sources":
+            send(id=message["id"], result={"sources": [{"id": "home", "title": "Home", "kind": "feed"}]})
+        elif method is not None and "id" in message:
+            send(id=message["id"], error={"code": -32601, "message": "There is no such method."})
+
+
+if __name__ == "__main__":
+    main()
