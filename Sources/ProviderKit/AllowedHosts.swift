@@ -1,16 +1,17 @@
-/// The hosts that a request may go to, redirects included.
+/// The hosts that a request may be sent to, redirects included.
 package struct AllowedHosts: Hashable, Sendable {
-    /// Over `https` alone: `example.org`, `*.example.org` for all below it, `example.org:8443`, or `*` for
-    /// any. None of them leads into the user's own network.
+    /// The patterns of hosts that are requested over `https` only. Their addresses must be public.
     package let patterns: [Pattern]
-    /// Origins that the user has named: they may lie wherever the user says.
+    /// The origins (`https://host[:port]`) that the user named. They may be in any network.
     package let origins: Set<String>
 
+    /// Creates a set of allowed hosts.
     package init(patterns: [Pattern], origins: Set<String> = []) {
         self.patterns = patterns
         self.origins = origins
     }
 
+    /// Returns true if a request may be sent to an address.
     package func permits(_ address: WebAddress) -> Bool {
         if address.scheme == .https, patterns.contains(where: { $0.matches(address) }) {
             return true
@@ -18,29 +19,31 @@ package struct AllowedHosts: Hashable, Sendable {
         return !origins.isEmpty && origins.contains(address.origin)
     }
 
-    /// Whether a text is an address that a request may go to.
+    /// Returns true if a text is an address that a request may be sent to.
     package func permits(_ text: String) -> Bool { WebAddress(text).map(permits) ?? false }
 
-    /// How an address may be asked: what the user has not named never leads into their network.
+    /// Returns the source of an address: `configuration` for an origin that the user named, `service` for any other,
+    /// which must not lead into the user's network.
     package func source(of address: WebAddress) -> HTTPRequest.AddressSource {
         origins.contains(address.origin) ? .configuration : .stranger
     }
 
-    /// What a host has to be like.
+    /// A pattern of hosts: `example.org`, `*.example.org` for a domain and its subdomains, `example.org:8443`, or `*`
+    /// for every public host.
     package struct Pattern: Hashable, Sendable {
-        /// In lower case; empty for any.
+        /// The host in lower case; empty for every host.
         private let host: String
-        private let takesSubdomains: Bool
+        private let includesSubdomains: Bool
         private let port: UInt16?
 
-        /// Reads a pattern; nil for what is none.
+        /// Parses a pattern; nil if it is invalid.
         package init?(_ text: String) {
             if text == "*" {
-                (host, takesSubdomains, port) = ("", true, nil)
+                (host, includesSubdomains, port) = ("", true, nil)
                 return
             }
-            takesSubdomains = text.hasPrefix("*.")
-            let name = takesSubdomains ? String(text.dropFirst(2)) : text
+            includesSubdomains = text.hasPrefix("*.")
+            let name = includesSubdomains ? String(text.dropFirst(2)) : text
             guard let address = WebAddress("https://\(name)"), address.rest.isEmpty,
                 address.host.contains("."), !address.host.hasSuffix(".")
             else { return nil }
@@ -48,9 +51,10 @@ package struct AllowedHosts: Hashable, Sendable {
             port = address.port
         }
 
-        /// True if a host can be part of the public internet, as far as its name shows.
+        /// Returns true if a host can be part of the public internet, as far as its name shows.
         ///
-        /// Behind a proxy, no other check keeps a request out of the user's network: the proxy resolves the name.
+        /// Through a proxy, no other check keeps a request out of the user's network, because the proxy resolves the
+        /// name.
         private static func isPublic(_ host: String) -> Bool {
             if host.hasPrefix("[") { return true }
             let labels = host.split(separator: ".")
@@ -73,7 +77,7 @@ package struct AllowedHosts: Hashable, Sendable {
             let given = address.host.utf8
             guard given.suffix(host.utf8.count).elementsEqual(host.utf8) else { return false }
             let above = given.dropLast(host.utf8.count)
-            return above.isEmpty || takesSubdomains && above.last == UInt8(ascii: ".")
+            return above.isEmpty || includesSubdomains && above.last == UInt8(ascii: ".")
         }
     }
 }

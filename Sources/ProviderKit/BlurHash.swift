@@ -1,8 +1,8 @@
-/// The little text that stands for a blurred image until the image is there.
+/// A BlurHash: the text form of a blurred preview of an image.
 ///
 /// Source: github.com/woltapp/blurhash, Algorithm.md.
 package enum BlurHash {
-    /// Whether a text can be one: 6 to 166 digits of base 83.
+    /// Returns true if a text is a BlurHash: 6 to 166 digits of base 83.
     package static func isValid(_ text: String) -> Bool {
         6...166 ~= text.utf8.count
             && text.utf8.allSatisfy { byte in

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Lets changes happen one after the other, in the order in which they were asked for.
+/// A queue that runs asynchronous changes one after the other, in the order of the calls.
 ///
-/// A change that waits for the disk is not overtaken: the next one sees what it has made of things.
+/// A change sees the result of the previous one, also if that one waited for the disk.
 package final class ChangeQueue: Sendable {
     private struct State {
         var isBusy = false
@@ -11,9 +11,10 @@ package final class ChangeQueue: Sendable {
 
     private let state = Mutex(State())
 
+    /// Creates an empty queue.
     package init() {}
 
-    /// Runs `change` when all earlier ones are done. It is run in a task that is cancelled, too.
+    /// Runs `change` after all earlier changes. The change also runs in a cancelled task.
     package func run<Value>(_ change: () async throws -> Value) async rethrows -> Value {
         await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -27,7 +28,7 @@ package final class ChangeQueue: Sendable {
             if isFirst { continuation.resume() }
         }
         defer {
-            // Handed on while busy: nobody gets in between.
+            // The queue stays busy until the next change begins, so that no other change runs first.
             let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
                 guard state.waiters.isEmpty else { return state.waiters.removeFirst() }
                 state.isBusy = false

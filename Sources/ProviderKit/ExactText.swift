@@ -1,17 +1,21 @@
-/// A text that somebody else has made up: another only if it is the same to the byte.
+/// A text that is compared byte by byte.
 ///
-/// Swift's own strings count as equal however their letters are composed; folders and services tell `é` from
-/// `e` with an accent after it.
+/// Strings in Swift are equal if they are canonically equivalent. Folders and services distinguish the composed and the
+/// decomposed form of `é`.
 public protocol ExactText: Hashable, Sendable, CustomStringConvertible {
+    /// The text in UTF-8.
     var text: String { get }
 }
 
 extension ExactText {
+    /// Returns true if both texts have the same bytes.
     public static func == (left: Self, right: Self) -> Bool {
         left.text == right.text && left.text.utf8.elementsEqual(right.text.utf8)
     }
 
+    /// Adds the text to a hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
+    /// The text.
     public var description: String { text }
 }

@@ -1,42 +1,50 @@
 internal import Glibc
 
-/// The header fields of a message, in their order. Names compare without case.
+/// The header fields of an HTTP message, in order. Names are compared without case.
 public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    /// All fields, in order.
     public private(set) var fields: [Field] = []
 
+    /// One header field.
     public struct Field: Hashable, Sendable {
+        /// The name, with the case of the message.
         public let name: String
+        /// The value, without white space around it.
         public let value: String
     }
 
-    /// The names, in lower case, of the fields that frame a message: the HTTP client sets them.
+    /// The names, in lower case, of the fields that only the HTTP client sets, because they frame a message.
     package static let reserved: Set = [
         "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive",
         "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade", "user-agent",
     ]
 
+    /// Creates an empty list.
     public init() {}
 
+    /// Creates a list of fields from a literal, in its order.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(name, value) }
     }
 
+    /// Appends a field.
     public mutating func append(_ name: String, _ value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// The first value of a field.
+    /// The first value of a field; nil if it is missing.
     public subscript(name: String) -> String? { all(name).first }
 
-    /// Every value of a field that may be sent more than once.
+    /// Returns every value of a field that may be repeated.
     public func all(_ name: String) -> [String] {
         let name = name.lowercased()
         return fields.lazy.filter { $0.name.lowercased() == name }.map(\.value)
     }
 }
 
-/// A request to a server.
+/// An HTTP request.
 public struct HTTPRequest: Sendable {
+    /// The method of a request.
     public enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
@@ -44,69 +52,83 @@ public struct HTTPRequest: Sendable {
         case delete = "DELETE"
     }
 
-    /// The actor that named the address.
+    /// The origin of an address, which decides about the networks it may lead to.
     public enum AddressSource: Sendable {
-        /// The user or the provider itself: it may lie wherever they say.
+        /// The user or the provider. The address may be in any network.
         case configuration
-        /// An answer of a service: it never leads into the user's own network.
+        /// A response of a service. The address must be public.
         case stranger
     }
 
+    /// The beginning of the header field of a bearer token.
+    ///
     /// Source: RFC 6750 §2.1.
     package static let bearerField = "Authorization: Bearer "
 
+    /// The method.
     public var method: Method
-    /// Absolute, `https`; `http` on loopback alone.
+    /// The absolute address: `https`, or `http` on loopback only.
     public var url: String
+    /// The header fields. The HTTP client sets the fields that frame a message, the user agent and the token.
     public var headers = HTTPHeaders()
+    /// The body; empty for none.
     public var body: [UInt8] = []
+    /// The source of ``url``.
     public var addressSource = AddressSource.configuration
-    /// The largest size of the decompressed body of the response.
+    /// The maximum size of the response body after decompression, in bytes. The default is 16 MiB. A plugin gets at
+    /// most 8 MiB.
     public var maximumBytes = 16 << 20
-    /// The time for all of it, redirects included; for a download, until the body begins.
+    /// The time limit of the request with its redirects. For a download, it ends with the first byte of the body. The
+    /// default is 20 s.
     public var timeLimit = Duration.seconds(20)
-    /// Goes along in ``tokenField``, to the origin of ``url`` alone.
+    /// The token, which is sent in ``tokenField`` to the origin of ``url`` only.
     package var token: Secret?
-    /// The header field of the token, and what stands before the token in it.
+    /// The header field of the token, up to the token: `Authorization: Bearer `.
     package var tokenField = Self.bearerField
-    /// The hosts that it may go to, redirects included; nil for any.
+    /// The hosts that the request and its redirects may be sent to; nil for all hosts.
     package var allowedHosts: AllowedHosts?
-    /// True if ``AddressSource/stranger`` may name loopback addresses, for a service on loopback.
+    /// True if an address of a service may be on loopback, because the service is.
     package var allowsLoopback = false
-    /// The id of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the
+    /// The ID of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the
     /// connections.
     package var plugin: String?
 
+    /// Creates a request without header fields and body.
     public init(_ method: Method = .get, _ url: String) {
         self.method = method
         self.url = url
     }
 
-    /// Makes the body a form: `application/x-www-form-urlencoded`.
+    /// Sets the body to a form, `application/x-www-form-urlencoded`.
     public mutating func setForm(_ fields: [(name: String, value: String)]) {
         headers.append("Content-Type", "application/x-www-form-urlencoded")
         body = Array(URLEncoding.form(fields).utf8)
     }
 }
 
-/// Shows method and address only. The query may be secret, as may the user information and the rest.
+/// The method and the address. Query, fragment, user information and header fields may be secret and are left out.
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the address without secret parts.
     public var description: String {
         "\(method.rawValue) \(url.withoutUserInformation.prefix { $0 != "?" && $0 != "#" })"
     }
+    /// The same as ``description``.
     public var debugDescription: String { description }
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The response of a server, with any status.
+/// An HTTP response with any status.
 public struct HTTPResponse: Sendable {
+    /// The status code, 100 to 599.
     public let status: Int
+    /// The header fields of the last response.
     public let headers: HTTPHeaders
-    /// Decompressed; empty where it went into a file.
+    /// The body after decompression; empty if it was written to a file.
     public internal(set) var body: [UInt8]
     /// The address of the response, after redirects.
     public let url: String
-    /// True if a redirect left the origin of the request: the credentials did not go along, and the response says
+    /// True if a redirect left the origin of the request. The credentials were not sent there, and the response says
     /// nothing about them.
     package var leftOrigin = false
     /// The secret that the request carried; nil if it carried none. Traces remove it from the response.
@@ -114,6 +136,7 @@ public struct HTTPResponse: Sendable {
     /// The memory of a large body that was requested by a plugin. Other plugins wait for it while it is held.
     package var memory: MemoryReservation?
 
+    /// Creates a response.
     public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], url: String) {
         self.status = status
         self.headers = headers
@@ -124,13 +147,16 @@ public struct HTTPResponse: Sendable {
     /// True if the status is 2xx.
     public var isSuccess: Bool { 200..<300 ~= status }
 
-    /// True if the body is HTML, which no API sends.
+    /// True if the body is HTML, which no API sends. A captive portal or a proxy sent the response.
     public var isPage: Bool {
         if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    /// Returns the time after which the server permits the next request, sent as a number of seconds or a date.
+    /// Returns the value of `Retry-After`, a number of seconds or a date.
+    ///
+    /// - Parameter now: The present time, for a date.
+    /// - Returns: The time to wait, at least 0 s; nil if the field is missing or invalid.
     ///
     /// Source: RFC 9110 §10.2.3.
     public func retryAfter(now: Timestamp) -> Duration? {
@@ -153,68 +179,79 @@ package final class MemoryReservation: Sendable {
     deinit { release() }
 }
 
-/// The progress of a response.
+/// The progress of a download.
 public struct HTTPProgress: Hashable, Sendable {
+    /// The number of bytes that have arrived.
     public let received: Int
-    /// nil where the server does not say.
+    /// The size in bytes; nil if the server does not state it.
     public let total: Int?
 
+    /// Creates a progress value.
     public init(received: Int, total: Int?) {
         self.received = received
         self.total = total
     }
 }
 
-/// Asks servers.
+/// A client that sends HTTP requests.
+///
+/// The client of ``SessionPorts`` adds the credentials of the account to requests of the origins that the login
+/// description names, renews a token that the service refuses, and follows redirects. The credentials are not sent to
+/// another origin.
 public protocol HTTPClient: Sendable {
-    /// Asks, and takes the answer into memory.
+    /// Sends a request and returns the response in memory.
     ///
-    /// - Throws: ``HTTPError``; `CancellationError` when the task is cancelled.
+    /// - Parameter request: The request.
+    /// - Returns: The response with any status; a 404 or 500 is not an error of this method. Map a status 401 to
+    ///   ``ProviderError/unauthorized``.
+    /// - Throws: ``HTTPError``; ``ProviderError`` and errors of the keyring if the credentials cannot be loaded or
+    ///   renewed; `CancellationError` in a cancelled task. Rethrow them, because the engine handles each of them.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-    /// Asks, and writes the body of a 2xx answer into a file. Other answers come with their body.
+    /// Sends a request and writes the body of a 2xx response to a file. A response with another status has its body in
+    /// memory.
     ///
-    /// ``HTTPRequest/timeLimit`` is for the beginning: from the first byte of a 2xx body on, it takes as
-    /// long as it takes, as long as bytes keep coming.
+    /// ``HTTPRequest/timeLimit`` ends with the first byte of a 2xx body. After that, the download continues while bytes
+    /// arrive. A plugin cannot download to a file: it returns addresses of images, and the daemon fetches them.
     ///
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - file: Open for writing. Stays open, and is left alone once this returns.
-    ///   - progress: Called at most ten times a second, and when all of the body is in the file.
-    /// - Returns: The answer, whose body is in the file if the status is 2xx.
-    /// - Throws: ``HTTPError``; `CancellationError` when the task is cancelled. The file may then hold
-    ///   a part.
+    ///   - request: The request.
+    ///   - file: A descriptor that is open for writing. The caller closes it. It is not used after the call returns.
+    ///   - progress: Called at most ten times a second, and at the end of the body.
+    /// - Returns: The response. Its body is empty if the status is 2xx.
+    /// - Throws: The errors of ``send(_:)``. The file may then have a part of the body.
     func download(
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse
 }
 
-/// The reason of a failed request. Texts are for the log and contain no secret.
+/// An HTTP request that got no usable response. The texts are for the log and contain no secret.
 public enum HTTPError: Error, Hashable, Sendable {
-    /// The host cannot be resolved or reached in time.
+    /// The host could not be resolved or reached in time.
     case unreachable(String)
-    /// The host does not do its part: TLS, a reset, silence, nonsense.
+    /// The transfer failed: a TLS error, a reset, a timeout, an invalid response.
     case failed(String)
-    /// The answer has more bytes than were allowed.
+    /// The response body is larger than the limit, in bytes.
     case tooLarge(limit: Int)
-    /// The address is no address, or of a scheme that is not spoken.
+    /// The text is not an address, or its scheme is not supported.
     case invalidAddress(String)
-    /// The address leads where it must not.
+    /// The address must not be requested, for example because it is in the user's network.
     case forbiddenAddress(String)
-    /// The file could not be written; the number is `errno`.
+    /// The file cannot be written; the number is an `errno`.
     case cannotWrite(Int32)
 }
 
-/// The sentence for a person.
+/// The message for the user.
 extension HTTPError: CustomStringConvertible {
+    /// One sentence.
     public var description: String {
         switch self {
         case .unreachable(let reason): "The service cannot be reached: \(reason)."
-        case .failed(let reason): "The service did not answer as it should: \(reason)."
-        case .tooLarge(let limit): "The answer of the service has more than \(limit >> 20) MiB."
-        case .invalidAddress(let reason): "An address is not usable: \(reason)."
-        case .forbiddenAddress(let reason): "An address leads where it must not: \(reason)."
+        case .failed(let reason): "The request to the service failed: \(reason)."
+        case .tooLarge(let limit): "The response of the service is larger than \(limit >> 20) MiB."
+        case .invalidAddress(let reason): "An address is invalid: \(reason)."
+        case .forbiddenAddress(let reason): "An address must not be requested: \(reason)."
         case .cannotWrite(let code):
             "The file cannot be written: \(String(cString: strerror(code)))."
         }

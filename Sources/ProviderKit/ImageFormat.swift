@@ -1,4 +1,4 @@
-/// The image formats that count as photos, told by the first bytes of a file.
+/// The image formats of photos, detected by the first bytes of a file.
 package enum ImageFormat: Int, CaseIterable, Sendable {
     // The raw values are stored: never reuse one.
     case jpeg = 1
@@ -11,9 +11,10 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     case heic
     case jpegXL
 
-    /// How many bytes of a file it takes to tell.
+    /// The number of bytes that detection needs.
     package static let prefixBytes = 64
 
+    /// The MIME type.
     package var mediaType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -28,7 +29,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The ending of a file's name, for viewers that go by it.
+    /// The extension of file names, without a dot.
     package var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -43,7 +44,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Tells the format of a file that begins with `prefix`; nil if it is none of ours.
+    /// Detects the format of a file that begins with `prefix`; nil if it is not one of these formats.
     package init?(prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
@@ -61,7 +62,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
             || bytes.starts(with: [0x4d, 0x4d, 0, 0x2a]),
             !has("CR", at: 8)
         {
-            // "CR" is Canon's raw format, which only looks like TIFF.
+            // "CR" marks Canon's raw format, which has the signature of TIFF.
             self = .tiff
         } else if has("BM"), Self.isBitmapHeader(bytes) {
             self = .bmp
@@ -78,14 +79,14 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
         }
     }
 
-    /// "BM" begins many a text: the header that follows must have one of the known sizes.
+    /// Returns true if a header with one of the known sizes follows. Many texts begin with "BM".
     private static func isBitmapHeader(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 18 else { return false }
         return [12, 16, 40, 52, 56, 64, 108, 124].contains(bytes[14])
             && bytes[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// The format of an ISO base media file: its brand, or the first compatible one that we know.
+    /// Returns the format of an ISO base media file: its major brand, or the first compatible brand of a known format.
     private static func isoBrand(_ bytes: [UInt8]) -> ImageFormat? {
         let boxBytes = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let end = min(boxBytes, bytes.count)

@@ -1,52 +1,50 @@
-/// Looks into image files, and makes images of them.
+/// A service that reads and converts image files.
 ///
-/// Whatever a file holds, it harms nothing but the one call: files are told by their content, and decoded
-/// by a process that can reach nothing else. Paths are those of the file system, absolute; new files are
-/// only for the user (0600), written beside and renamed, so that there is either the old file or the whole
-/// new one. The folder of a new file has to be there.
+/// A sandboxed process decodes the files, so a malicious file can fail only its own call. Formats are detected by
+/// content. Paths are absolute. A new file has the mode 0600 and replaces an existing file atomically. The folder of a
+/// new file must exist.
 public protocol ImageProcessor: Sendable {
-    /// Tells what a file says of its image, without decoding it.
+    /// Reads the size and the date of an image without decoding it.
     ///
     /// - Parameters:
-    ///   - file: The path, in whatever encoding.
-    ///   - urgency: Whether somebody waits.
-    /// - Returns: What is known.
-    /// - Throws: ``ImageProcessorError``, but for ``ImageProcessorError/storageFull``.
+    ///   - file: The path, as bytes of the file system.
+    ///   - urgency: The priority of the call.
+    /// - Returns: The properties of the image.
+    /// - Throws: ``ImageProcessorError`` except ``ImageProcessorError/storageFull``.
     func probe(
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts
 
-    /// Makes a smaller image of the same shape, upright. One that is small already keeps its size.
+    /// Writes a smaller, upright image with the same aspect ratio. A smaller image keeps its size.
     ///
     /// - Parameters:
-    ///   - file: The path, in whatever encoding.
-    ///   - pixels: How wide and how high it may be, 1 to 4096.
-    ///   - encoding: What it is written as.
+    ///   - file: The path, as bytes of the file system.
+    ///   - pixels: The maximum width and height, 1 to 4096.
+    ///   - encoding: The format of the new image.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
     func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
     ) async throws(ImageProcessorError)
 
-    /// Makes a square PNG of the middle of an image, upright.
+    /// Writes a square, upright PNG of the centre of an image.
     ///
     /// - Parameters:
-    ///   - file: The path, in whatever encoding.
-    ///   - pixels: Its width and height, 1 to 4096; made larger if need be.
+    ///   - file: The path, as bytes of the file system.
+    ///   - pixels: The width and height, 1 to 4096. A smaller image is enlarged.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
     func square(
         _ file: [UInt8], pixels: Int, to destination: String
     ) async throws(ImageProcessorError)
 
-    /// Draws a picture for somebody who has none: initials on a colour, a square PNG.
+    /// Draws a default avatar: initials on a colour, as a square PNG.
     ///
-    /// The same name gives the same colour, always. Without what text is drawn with, it has the colour
-    /// alone.
+    /// A name always has the same colour. Without the libraries that draw text, the image has the colour only.
     ///
     /// - Parameters:
-    ///   - name: What the person is called.
-    ///   - pixels: Its width and height, 1 to 4096.
+    ///   - name: The name of the user.
+    ///   - pixels: The width and height, 1 to 4096.
     ///   - destination: The path of the new image.
     /// - Throws: ``ImageProcessorError``.
     func initials(
@@ -54,23 +52,24 @@ public protocol ImageProcessor: Sendable {
     ) async throws(ImageProcessorError)
 }
 
-/// Whether somebody waits.
+/// The priority of an image job.
 public enum ImageUrgency: Sendable {
+    /// A user waits for the result.
     case now
-    /// Whatever is asked ``now`` goes first.
+    /// Background work, which runs after all jobs with ``now``.
     case later
 }
 
-/// What an image file tells of its image. nil is "unknown".
+/// The properties of an image file.
 public struct ImageFacts: Hashable, Sendable {
-    /// In pixels, as shown: with the orientation applied.
+    /// The width in pixels, after the orientation is applied.
     public var width: Int
-    /// In pixels, as shown: with the orientation applied.
+    /// The height in pixels, after the orientation is applied.
     public var height: Int
-    /// When the photo was taken. Where the camera noted no time zone, its clock is taken for the local time
-    /// of this computer.
+    /// The time at which the photo was taken; nil if it is unknown. A time without a time zone is taken as local time.
     public var taken: Timestamp?
 
+    /// Creates the properties of an image.
     public init(width: Int, height: Int, taken: Timestamp? = nil) {
         self.width = width
         self.height = height
@@ -78,41 +77,43 @@ public struct ImageFacts: Hashable, Sendable {
     }
 }
 
-/// What an image is written as.
+/// The format of a new image.
 public enum ImageEncoding: Hashable, Sendable {
-    /// PNG, with texts that go along as `tEXt`: keys of 1 to 79 bytes, Latin-1.
+    /// PNG with `tEXt` chunks, whose keys are 1 to 79 bytes of Latin-1.
     case png(texts: [String: String] = [:])
-    /// JPEG, with a quality of 1 to 100.
+    /// JPEG with a quality of 1 to 100.
     case jpeg(quality: Int = 85)
 }
 
-/// Why there is no image, or nothing to tell of it.
+/// The reasons for which an image job fails.
 public enum ImageProcessorError: Error, Hashable, Sendable {
-    /// There is no such file, or it cannot be read.
+    /// The file does not exist or cannot be read.
     case notReadable(String)
-    /// The file holds no image, or a damaged one. It will not do better until it changes.
+    /// The file has no image or a damaged one. A retry is useful only after the file changes.
     case damaged
-    /// It has more pixels, or takes more memory or time, than anybody shall be given.
+    /// The image has too many pixels, or decoding takes too much memory or time.
     case tooLarge
-    /// Nothing here can do that; the text says what is missing.
+    /// The job is not supported; the text names the missing part.
     case notSupported(String)
+    /// The disk is full.
     case storageFull
-    /// The disk, or the process that decodes, does not do its part.
+    /// The disk or the decoding process failed.
     case failed(String)
 }
 
-/// The sentence for a person.
+/// The message for the user.
 extension ImageProcessorError: CustomStringConvertible {
+    /// One sentence.
     public var description: String {
         switch self {
         case .notReadable(let text), .notSupported(let text), .failed(let text): text
-        case .damaged: "The file holds no image that can be read; it may be damaged."
+        case .damaged: "The file has no readable image; it may be damaged."
         case .tooLarge: "The image is too large to be decoded."
         case .storageFull: "The disk is full; make some room and try again."
         }
     }
 
-    /// What a provider throws in its place.
+    /// The corresponding error of a provider.
     public var asProviderError: ProviderError {
         switch self {
         case .notSupported(let text): .notSupported(text)
@@ -122,26 +123,31 @@ extension ImageProcessorError: CustomStringConvertible {
     }
 }
 
-/// The workshop of a world that has none.
+/// An image processor that rejects every job, for use without an image helper.
 public struct UnavailableImageProcessor: ImageProcessor {
+    /// Creates the processor.
     public init() {}
 
+    /// Throws ``ImageProcessorError/notSupported(_:)``.
     public func probe(
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
 
+    /// Throws ``ImageProcessorError/notSupported(_:)``.
     public func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
+    /// Throws ``ImageProcessorError/notSupported(_:)``.
     public func square(
         _ file: [UInt8], pixels: Int, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
+    /// Throws ``ImageProcessorError/notSupported(_:)``.
     public func initials(
         of name: String, pixels: Int, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     private static let error = ImageProcessorError.notSupported(
-        "Images are served as they are only.")
+        "Images cannot be converted, because there is no image helper.")
 }

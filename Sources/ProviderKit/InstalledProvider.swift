@@ -1,10 +1,10 @@
-/// A provider that does not come with the program.
+/// A provider that is not part of the daemon.
 package protocol InstalledProvider: Provider {
-    /// How it is doing, and where it runs.
+    /// The state and the sandbox of the provider.
     @MainActor var condition: ProviderCondition { get }
 
-    /// The hosts that get the token of an account, and the program that has them asked. A stored token is used while
-    /// all of them are the same as at the login. Empty if there is no token.
+    /// The hosts that get the token of an account, and the program that requests them. A stored token is used only
+    /// while this set equals the set at the login. Empty if there is no token.
     var tokenRecipients: Set<String> { get }
 
     /// Starts to write the messages of the provider's program to a pipe, until the reader closes the pipe.
@@ -31,22 +31,25 @@ package enum TraceStart: Sendable {
     case tooMany
 }
 
-/// What there is to know of a provider that somebody has installed.
+/// The state of an installed provider.
 package struct ProviderCondition: Hashable, Sendable {
+    /// The state of the provider. The raw values are those of the D-Bus property `State`.
     package enum State: String, Sendable {
         case ready
-        /// What was installed is of no use.
+        /// The manifest or the program cannot be used.
         case invalid
-        /// It failed too often, and is left alone until it changes.
+        /// The provider failed repeatedly and is not started until its files change.
         case disabled
     }
 
+    /// The state.
     package var state: State
-    /// One sentence; empty when it is ready.
+    /// One sentence; empty if the state is ``State/ready``.
     package var reason: String
-    /// What keeps it from the rest of the computer: `bubblewrap`, `landlock`, `none`, or empty if it cannot run.
+    /// The sandbox: `bubblewrap`, `landlock`, `none`, or empty if the provider cannot run.
     package var confinement: String
 
+    /// Creates a condition.
     package init(state: State, reason: String, confinement: String) {
         self.state = state
         self.reason = reason
@@ -54,23 +57,28 @@ package struct ProviderCondition: Hashable, Sendable {
     }
 }
 
-/// A provider that cannot be used, or is not there any more: what is known of it, and why.
+/// A provider that cannot be used or was removed. Its accounts show cached photos only.
 package struct UnusableProvider: InstalledProvider {
+    /// The last known description of the provider.
     package let info: ProviderInfo
     package let condition: ProviderCondition
 
+    /// Creates a placeholder for a provider that was valid before.
+    ///
     /// - Parameters:
-    ///   - info: What was known of it.
-    ///   - reason: Why it cannot be used: one sentence.
+    ///   - info: The last known description.
+    ///   - reason: The reason for which the provider cannot be used: one sentence.
     package init(_ info: ProviderInfo, reason: String) {
         self.info = info
         condition = ProviderCondition(state: .invalid, reason: reason, confinement: "")
     }
 
+    /// Creates a placeholder for a provider whose manifest is invalid.
+    ///
     /// - Parameters:
-    ///   - id: Of the provider, or of its manifest if that is of no use.
-    ///   - name: What a person calls it.
-    ///   - reason: Why it cannot be used: one sentence.
+    ///   - id: The ID of the provider, or the name of its manifest.
+    ///   - name: The name to show.
+    ///   - reason: The reason for which the provider cannot be used: one sentence.
     package init(id: String, name: String, reason: String) {
         self.init(
             ProviderInfo(
@@ -83,7 +91,7 @@ package struct UnusableProvider: InstalledProvider {
     }
 }
 
-/// The session of an account whose provider cannot be used: what was seen before is all there is.
+/// The session of an account whose provider cannot be used. Every request fails.
 final class UnusableSession: RemoteFeed {
     let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
@@ -100,7 +108,7 @@ final class UnusableSession: RemoteFeed {
     func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { true }
     func sources() async throws -> [Source] { throw ProviderError.failed(reason) }
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
+    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
         throw ProviderError.failed(reason)
     }
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

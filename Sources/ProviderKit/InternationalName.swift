@@ -13,7 +13,7 @@ enum InternationalName {
     /// Converts a host name to lowercase ASCII.
     ///
     /// - Parameter name: The name, as a user wrote it.
-    /// - Returns: The name with Punycode labels; nil if a label has characters that no label has. ASCII labels are
+    /// - Returns: The name with Punycode labels; nil if a label has invalid characters. ASCII labels are
     ///   not checked.
     static func ascii(_ name: Substring) -> String? {
         var labels: [String] = []
@@ -75,8 +75,7 @@ enum Punycode {
     /// Encodes a label, without the prefix `xn--`.
     ///
     /// - Parameter label: The scalars of the label.
-    /// - Returns: The encoded label, whose ASCII characters keep their case; nil for a label that is too long for
-    ///   any name.
+    /// - Returns: The encoded label, whose ASCII characters keep their case; nil for a label that is too long.
     static func encode(_ label: [Unicode.Scalar]) -> String? {
         guard label.count <= maximumLength else { return nil }
         var output = label.filter(\.isASCII).map { UInt8($0.value) }

@@ -1,11 +1,12 @@
 extension KeyedDecodingContainer {
-    /// A value; nil where it is missing, null, or of another type than it should be. One field that the
-    /// service changed takes nothing else along.
+    /// Decodes a value; nil if it is missing, null, or of another type.
+    ///
+    /// One changed field of a service does not make the whole record unreadable.
     package func lenient<Value: Decodable>(_ key: Key, as type: Value.Type = Value.self) -> Value? {
         (try? decodeIfPresent(type, forKey: key)) ?? nil
     }
 
-    /// Decodes a number that some services send as text; nil where it is missing, null, or something else.
+    /// Decodes a number that some services send as text; nil if it is missing, null, or not a finite number.
     package func lenientNumber(_ key: Key) -> Double? {
         if let number = lenient(key, as: Double.self) { return number }
         guard let text = lenient(key, as: String.self), text.utf8.count <= 32,
@@ -14,14 +15,14 @@ extension KeyedDecodingContainer {
         return number
     }
 
-    /// Decodes an integer that some services send as text, or as a number with a fraction; nil where it is missing,
-    /// null, or something else.
+    /// Decodes an integer that some services send as text or with a fraction; nil if it is missing, null, or not a
+    /// number.
     package func lenientInteger(_ key: Key) -> Int? {
         lenient(key, as: Int.self) ?? lenientNumber(key).flatMap { Int(exactly: $0.rounded()) }
     }
 
-    /// Decodes a Boolean value that some services send as 0 or 1, or as text; nil where it is missing, null, or
-    /// something else.
+    /// Decodes a Boolean value that some services send as 0 or 1, or as text; nil if it is missing, null, or of another
+    /// type.
     package func lenientFlag(_ key: Key) -> Bool? {
         if let flag = lenient(key, as: Bool.self) { return flag }
         if let number = lenient(key, as: Int.self) { return number == 0 ? false : true }
@@ -33,11 +34,11 @@ extension KeyedDecodingContainer {
     }
 }
 
-/// A list, of which what cannot be read is left out.
+/// An array whose invalid elements are left out.
 package struct LenientList<Element: Decodable>: Decodable {
-    /// Those that could be read.
+    /// The valid elements, in order.
     package let elements: [Element]
-    /// Whether there were elements, but none that could be read.
+    /// True if the array has elements, and none of them is valid.
     package let isNonsense: Bool
 
     private struct Slot: Decodable {
@@ -46,6 +47,7 @@ package struct LenientList<Element: Decodable>: Decodable {
         init(from decoder: any Decoder) { element = try? Element(from: decoder) }
     }
 
+    /// Decodes an array. A value that is not an array is an error.
     package init(from decoder: any Decoder) throws {
         let slots = try [Slot](from: decoder)
         elements = slots.compactMap(\.element)

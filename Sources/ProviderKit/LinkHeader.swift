@@ -1,13 +1,14 @@
-/// The field `Link` of an answer: addresses, and how they relate to it.
+/// A reader of the header field `Link`, which many services use for pages.
 ///
 /// Source: RFC 8288 §3.
 package enum LinkHeader {
-    /// The first address of a relation.
+    /// Returns the first target of a relation.
     ///
     /// - Parameters:
-    ///   - relation: In lower case: `next`.
-    ///   - values: Those of the field. What is malformed ends the reading of its value.
-    /// - Returns: The address as it stands there; nil if there is none.
+    ///   - relation: The relation in lower case: `next`.
+    ///   - values: The values of the field: `response.headers.all("Link")`. The rest of a value after a syntax error is
+    ///     ignored.
+    /// - Returns: The target as written, which may be relative; nil if there is none.
     package static func target(_ relation: String, in values: [String]) -> String? {
         for value in values {
             var rest = Substring(value)
@@ -18,7 +19,7 @@ package enum LinkHeader {
         return nil
     }
 
-    /// Takes `<address>; name=value; name="value"` and the comma after it off the beginning.
+    /// Removes `<address>; name=value; name="value"` and the commas before it from the beginning.
     private static func popLink(_ rest: inout Substring) -> (target: String, relations: [String])? {
         rest = rest.drop { $0 == " " || $0 == "\t" || $0 == "," }
         guard rest.first == "<", let end = rest.firstIndex(of: ">") else { return nil }
@@ -34,7 +35,7 @@ package enum LinkHeader {
             guard rest.first == "=" else { continue }
             rest = rest.dropFirst()
             let value = popValue(&rest)
-            // Of several, the first counts (§3.3).
+            // Only the first `rel` is used (§3.3).
             if name.lowercased() == "rel", relations == nil {
                 relations = value.lowercased().split(separator: " ").map(String.init)
             }
@@ -42,7 +43,7 @@ package enum LinkHeader {
         return (target, relations ?? [])
     }
 
-    /// Takes a token or a quoted string off the beginning.
+    /// Removes a token or a quoted string from the beginning.
     private static func popValue(_ rest: inout Substring) -> String {
         guard rest.first == "\"" else {
             let token = rest.prefix { !";, \t".contains($0) }

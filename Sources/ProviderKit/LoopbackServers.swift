@@ -1,16 +1,17 @@
-/// Servers that lie on this computer, by the names they go by: for who develops, and for tests.
+/// The servers on this computer that have names, for development and tests.
 ///
-/// Nobody but who writes the configuration can name such a server, and it leads to this computer alone.
+/// Only the configuration can define such a server. Its address must be on loopback.
 package struct LoopbackServers: Hashable, Sendable {
     private var addresses: [String: WebAddress] = [:]
 
-    /// What keeps a configuration from being read: for a person, after the name of the key.
+    /// The rule for the value of the configuration key. It follows the name of the key in a message.
     package static let rule =
-        "has to be a list of servers on this computer, such as photos.test=http://127.0.0.1:3000."
+        "must be a list of servers on this computer, such as photos.test=http://127.0.0.1:3000."
 
+    /// Creates an empty set.
     package init() {}
 
-    /// Reads `name=http://127.0.0.1:3000;…`; nil for what breaks the ``rule``.
+    /// Parses `name=http://127.0.0.1:3000;…`; nil if the text violates the ``rule``.
     package init?(_ text: String) {
         for entry in text.split(separator: ";") {
             let parts = entry.split(separator: "=", maxSplits: 1)
@@ -22,10 +23,10 @@ package struct LoopbackServers: Hashable, Sendable {
         }
     }
 
-    /// Where a server is that lies here.
+    /// The address of a server; nil if the name is not defined.
     package subscript(name: String) -> WebAddress? { addresses[name] }
 
-    /// What a server here goes by.
+    /// Returns the name of the server with an origin; nil if there is none.
     package func name(of origin: String) -> String? {
         addresses.first { $0.value.origin == origin }?.key
     }

@@ -1,43 +1,45 @@
-/// How a service lets its users in by OAuth 2.0: where, for what, and with which quirks.
+/// The OAuth 2.0 login of a service.
 ///
-/// The engine does the rest: state, PKCE, the redirect, the exchange, refreshing, revoking.
+/// The engine implements the login: `state`, PKCE, the redirect, the token exchange, renewal and revocation.
 ///
 /// Source: RFC 6749, RFC 7636, RFC 8252.
 public struct OAuthDescription: Hashable, Codable, Sendable {
-    /// The page that the browser opens.
+    /// The address that the browser opens.
     public var authorizationURL: String
-    /// Where a code becomes a token.
+    /// The token endpoint.
     public var tokenURL: String
-    /// Where a token is given back (RFC 7009); nil where the service has no such place.
+    /// The revocation endpoint (RFC 7009); nil if the service has none.
     public var revocationURL: String?
+    /// The requested scopes.
     public var scopes: [String]
-    /// Whether the service takes PKCE with S256.
+    /// True if the service supports PKCE with S256.
     public var usesPKCE = false
-    /// The port of the redirect address for a service that compares it exactly; nil for one that takes
-    /// any port, as RFC 8252 §7.3 asks for.
+    /// The port of the redirect address if the service compares it exactly; nil if it accepts every port, as RFC 8252
+    /// §7.3 requires.
     public var redirectPort: UInt16?
-    /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is not known.
+    /// The issuer that a redirect must name if it names one (RFC 9207); nil if it is unknown.
     public var issuer: String?
-    /// Whether the service counts requests of the whole application, not of each of its users.
+    /// True if the rate limit applies to the application, false if it applies to each user.
     public var countsPerApplication = true
-    /// Whether the service can show a code instead of sending the browser back
-    /// (`urn:ietf:wg:oauth:2.0:oob`). Where it cannot, the address that the browser ended on is pasted.
+    /// True if the service can show a code instead of a redirect (`urn:ietf:wg:oauth:2.0:oob`). Otherwise, a manual
+    /// login asks for the address of the last page in the browser.
     public var showsCode = true
-    /// The origins (`https://host[:port]`) whose requests carry the account's token.
+    /// The origins (`https://host[:port]`) whose requests carry the token.
     public var tokenOrigins: [String]
-    /// The answers with which the service refuses a token, 401 among them.
+    /// The responses with which the service refuses a token. The default is status 401.
     public var tokenRefusals = [TokenRefusal(status: 401)]
-    /// How the application makes itself known; nil where a person has registered it.
+    /// The automatic registration of the application; nil if the user registers it.
     public var registration: ClientRegistration?
 
-    /// Returns true if a client that was registered with this description can be used with another one: refusals of
-    /// tokens concern no registration.
+    /// Returns true if a client that was registered with this description can be used with another one. Token refusals
+    /// do not matter.
     package func isRegistered(like other: OAuthDescription) -> Bool {
         var same = self
         same.tokenRefusals = other.tokenRefusals
         return same == other
     }
 
+    /// Creates a description without optional features.
     public init(
         authorizationURL: String, tokenURL: String, scopes: [String], tokenOrigins: [String]
     ) {
@@ -48,15 +50,16 @@ public struct OAuthDescription: Hashable, Codable, Sendable {
     }
 }
 
-/// An answer with which a service refuses a token.
+/// A response with which a service refuses a token.
 public struct TokenRefusal: Hashable, Codable, Sendable {
+    /// The status code.
     public var status: Int
-    /// What stands in the body; nil where the status says enough.
+    /// A text in the body; nil if the status is sufficient.
     public var text: String?
-    /// The path of the requests to which the answer refuses the token; nil for all requests. A page for people is no
-    /// answer to such a request.
+    /// The path of the requests to which the rule applies; nil for all requests. A response in HTML is not a refusal.
     public var path: String?
 
+    /// Creates a rule.
     public init(status: Int, text: String? = nil, path: String? = nil) {
         self.status = status
         self.text = text
@@ -64,20 +67,20 @@ public struct TokenRefusal: Hashable, Codable, Sendable {
     }
 }
 
-/// How an application makes itself known to a service: a form, which is answered with `client_id` and
-/// `client_secret`.
+/// The automatic registration of the application: a form whose response has `client_id` and `client_secret`.
 ///
-/// Source: RFC 7591 §3.2.1 for the answer.
+/// Source: RFC 7591 §3.2.1 for the response.
 public struct ClientRegistration: Hashable, Codable, Sendable {
-    /// Where the form goes.
+    /// The address of the form.
     public var url: String
-    /// The fields of the form, but for the redirect addresses.
+    /// The fields of the form except the redirect addresses.
     public var fields: [String: String]
-    /// The field of the redirect addresses, a line each.
+    /// The name of the field with the redirect addresses, one per line.
     public var redirectField: String
-    /// True if the registration is good for one login: the service deletes it with the token of that login.
+    /// True if the registration is valid for one login, because the service deletes it with the token of that login.
     public var isForOneLogin = false
 
+    /// Creates a registration that is valid for many logins.
     public init(url: String, fields: [String: String], redirectField: String) {
         self.url = url
         self.fields = fields
@@ -88,6 +91,7 @@ public struct ClientRegistration: Hashable, Codable, Sendable {
         case url, fields, redirectField, isForOneLogin
     }
 
+    /// Decodes a registration.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         url = try values.decode(String.self, forKey: .url)
@@ -98,32 +102,38 @@ public struct ClientRegistration: Hashable, Codable, Sendable {
     }
 }
 
-/// A provider that is logged in to with OAuth.
+/// A provider with a browser login (OAuth 2.0).
 public protocol OAuthLogin: Provider {
-    /// How its service lets users in, as it is configured.
+    /// Describes the login with the given settings.
     ///
-    /// - Throws: ``ProviderError/notConfigured(_:)`` for settings that cannot be right, such as an
-    ///   address that is none.
+    /// - Parameter settings: The settings of the provider.
+    /// - Returns: The description.
+    /// - Throws: ``ProviderError/notConfigured(_:)`` for invalid settings, such as an invalid address.
     func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription
 
-    /// What somebody has to do who wants to use this provider and has not configured it: a few sentences,
-    /// with the address where an application is registered.
+    /// The instructions for registering the application: a few sentences for the user, with the address of the
+    /// registration page.
     var registrationHelp: String { get }
 
-    /// Asks the service who has just logged in. The HTTP client carries the new token.
+    /// Fetches the identity of the newly logged-in user. The HTTP client adds the new token.
+    ///
+    /// - Parameter ports: The settings, the HTTP client and the logger.
+    /// - Returns: The identity.
+    /// - Throws: ``ProviderError/unauthorized`` if the service refuses the token; the errors of ``HTTPClient``.
     func identify(_ ports: SessionPorts) async throws -> AccountIdentity
 }
 
-/// What is configured for a provider: the group `[Provider ID]` of the configuration.
+/// The settings of a provider: the group `[Provider ID]` of the configuration.
 public struct ProviderSettings: Hashable, Sendable {
     private var values: [String: String]
 
+    /// Creates settings.
     public init(_ values: [String: String] = [:]) { self.values = values }
 
-    /// All that is set, by key.
+    /// All settings by key.
     public var all: [String: String] { values }
 
-    /// The value of a key; nil where it is not set, or set to nothing.
+    /// The value of a key; nil if it is missing or empty.
     public subscript(key: String) -> String? {
         get { values[key].flatMap { $0.isEmpty ? nil : $0 } }
         set { values[key] = newValue }

@@ -1,58 +1,67 @@
-/// Names a photo within its account, as its service does.
+/// The ID of a photo within its account, as issued by the service. A plugin can use IDs of at most 512 bytes.
 public struct PhotoID: ExactText {
+    /// The ID.
     public let text: String
 
+    /// Creates an ID from the text of the service.
     public init(_ text: String) { self.text = text }
 }
 
-/// A photo, as far as its service describes it. nil is "unknown".
+/// A photo as described by its service. nil means "unknown".
 ///
-/// All strings are plain text in UTF-8, not HTML.
+/// All texts are plain text in UTF-8, not HTML. The engine removes control characters.
 public struct Photo: Hashable, Sendable {
+    /// The ID within the account.
     public var id: PhotoID
-    /// When it was taken or published: what the feed is ordered by.
+    /// The time at which the photo was taken or published. Feeds are ordered by it.
     public var created: Timestamp?
-    /// When it was changed last.
+    /// The time of the last change.
     public var updated: Timestamp?
-    /// In pixels, as shown: with the orientation applied.
+    /// The width in pixels, after the orientation is applied.
     public var width: Int?
-    /// In pixels, as shown: with the orientation applied.
+    /// The height in pixels, after the orientation is applied.
     public var height: Int?
-    /// The prevailing colour, `#RRGGBB`.
+    /// The dominant colour, `#RRGGBB`.
     public var color: String?
+    /// The BlurHash of the photo, for a preview.
     public var blurHash: String?
-    /// What has to stay in sight when a part of it is shown.
+    /// The point that stays visible when a client crops the photo.
     public var focus: FocalPoint?
+    /// The title.
     public var title: String?
-    /// The alternative text, for somebody who does not see the picture.
+    /// The alternative text, a description of the image for blind users.
     public var description: String?
-    /// The photographer's name, as it is to be shown.
+    /// The name of the photographer, as shown to users.
     public var author: String?
+    /// The user name of the photographer at the service.
     public var authorUsername: String?
+    /// The web page of the photographer.
     public var authorURL: String?
-    /// The link to share, attribution included.
+    /// The web page of the photo, with the parameters for attribution that the service requires.
     public var url: String?
-    /// How many people like it.
+    /// The number of likes of all users.
     public var likes: Int?
-    /// Whether the account's user likes it, as the service confirmed.
+    /// True if the account's user likes the photo, as confirmed by the service. See ``RemotePhoto/saysWhetherLiked``.
     public var isLiked = false
-    /// Whether a like or unlike is on its way to the service. The engine says so; providers do not.
+    /// True if a like or unlike is stored and not confirmed. Only the engine sets this property.
     public var isPending = false
+    /// True if the service marks the photo as sensitive.
     public var isSensitive: Bool?
-    /// The MIME type of the full image: `image/jpeg`.
+    /// The MIME type of the full image, such as `image/jpeg`.
     public var mediaType: String?
 
+    /// Creates a photo of which only the ID is known.
     public init(id: PhotoID) { self.id = id }
 }
 
-/// A point of a photo: 0, 0 is its middle.
+/// A point of a photo. The centre is 0, 0.
 public struct FocalPoint: Hashable, Sendable {
-    /// From -1, the left, to 1, the right.
+    /// The horizontal position, from -1 (left) to 1 (right).
     public let x: Double
-    /// From -1, the bottom, to 1, the top.
+    /// The vertical position, from -1 (bottom) to 1 (top).
     public let y: Double
 
-    /// nil for a point beside the photo.
+    /// Creates a point; nil if it is outside of the photo.
     public init?(x: Double, y: Double) {
         guard -1...1 ~= x, -1...1 ~= y else { return nil }
         self.x = x
@@ -60,14 +69,14 @@ public struct FocalPoint: Hashable, Sendable {
     }
 }
 
-/// How large an image is wanted.
+/// The sizes of images.
 public enum ImageSize: String, CaseIterable, Sendable {
-    /// For a list.
+    /// A size for lists. Local photos have at most 256 pixels in each dimension, remote photos the size of the service.
     case thumb
-    /// For a widget.
+    /// A size for widgets. Local photos have at most 512 pixels in each dimension.
     case small
-    /// For a screen.
+    /// A size for screens. Local photos have at most 1024 pixels in each dimension.
     case regular
-    /// As it is.
+    /// The original.
     case full
 }

@@ -1,50 +1,72 @@
-/// A service that photos come from: what it is, and how it makes sessions.
+/// A provider connects Image Feed to one kind of photo service.
 ///
-/// What a provider and its sessions can do beyond this they say by conforming to the small protocols beside
-/// this one: ``PasswordLogin``, ``OAuthLogin`` or ``FederatedLogin``; ``FeedSession`` or ``RemoteFeed``,
-/// ``RemoteLikes``, ``ImageSession``, ``ProfileSession``.
+/// Optional features are protocols of their own. The provider conforms to one of ``KeyLogin``, ``OAuthLogin``,
+/// ``FederatedLogin`` or ``PasswordLogin``. Its sessions conform to ``RemoteFeed`` (photos of a web service) or
+/// ``FeedSession`` (photos on this computer), and, if they support it, to ``RemoteLikes``, ``RemoteImages`` and
+/// ``ProfileSession``.
 public protocol Provider: Sendable {
+    /// The description of the provider. It is constant.
     var info: ProviderInfo { get }
 
-    /// Makes the session of an account that is logged in.
+    /// Creates the session of a logged-in account.
     ///
-    /// Returns at once and does no work yet: what takes time is begun by the first call or in the
-    /// background.
+    /// Returns at once. Requests begin with the first call of the session or in the background.
+    ///
+    /// - Parameters:
+    ///   - account: The identity that the login returned.
+    ///   - ports: The HTTP client with the credentials of the account, the settings and the logger.
+    /// - Returns: A new session.
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
 }
 
-/// What a provider tells of itself.
+/// The description of a provider.
 public struct ProviderInfo: Sendable {
+    /// The kind of login. The raw values are those of the D-Bus property `Authentication`.
     public enum Authentication: String, Sendable {
+        /// A browser login.
         case oauth2
+        /// A user name with a password or key.
         case password
+        /// No credentials.
         case none
     }
 
+    /// A feature of a provider. The raw values are those of the D-Bus property `Capabilities` and of the manifest.
     public enum Capability: String, Sendable {
+        /// Photos in sources.
         case feed
+        /// Likes: ``RemoteLikes`` or ``LikeSession``.
         case like
+        /// A profile: ``ProfileSession``.
         case profile
+        /// Sources of the kind ``Source/Kind/album``.
         case albums
+        /// Setting an avatar: ``AvatarSession``.
         case avatar
+        /// Creating users: ``PasswordLoginRequest/registers``.
         case register
+        /// The sources `search:WORDS`.
         case search
+        /// Counting of downloads by the service: ``RemoteFeed/countDownload(_:)``.
         case download
-        /// There are many servers: whoever logs in names one.
+        /// Many servers: the user names one at the login.
         case server
     }
 
-    /// Letters, digits and underscores: `local`, `unsplash`.
+    /// The ID: lower-case letters, digits and underscores, such as `unsplash`. At most 32 characters.
     public let id: String
-    /// What a person calls it.
+    /// The name to show.
     public let name: String
-    /// The name of an icon of the freedesktop icon theme.
+    /// The name of an icon in the freedesktop icon theme.
     public let iconName: String
+    /// The kind of login.
     public let authentication: Authentication
+    /// The supported features.
     public let capabilities: [Capability]
-    /// What is shown first by an account that has not chosen.
+    /// The source that a new account shows first.
     public let defaultSource: SourceID
 
+    /// Creates a description.
     public init(
         id: String, name: String, iconName: String, authentication: Authentication,
         capabilities: [Capability], defaultSource: SourceID
@@ -60,8 +82,9 @@ public struct ProviderInfo: Sendable {
 
 /// The identity of an account: user name, server and user ID, as known to the service.
 public struct AccountIdentity: Hashable, Sendable {
+    /// The user name. Some services let their users change it.
     public let username: String
-    /// The host name of a federated service; empty elsewhere.
+    /// The host name of the server of a federated service; empty for other services.
     public let server: String
     /// The stable ID of the user at the service or server, which a rename does not change; nil if it is not known.
     public let userID: String?
@@ -69,8 +92,8 @@ public struct AccountIdentity: Hashable, Sendable {
     /// Creates an identity.
     ///
     /// - Parameters:
-    ///   - username: The user name. A service may let its users change it.
-    ///   - server: The host name of a federated service.
+    ///   - username: The user name.
+    ///   - server: The host name of the server of a federated service.
     ///   - userID: The stable ID of the user: 1 to 256 bytes of visible ASCII. Any other value counts as not known.
     public init(username: String, server: String = "", userID: String? = nil) {
         self.username = username
@@ -80,8 +103,8 @@ public struct AccountIdentity: Hashable, Sendable {
         }
     }
 
-    /// Returns true if both identities are those of one user: by the user ID if both have one, otherwise by the
-    /// user name.
+    /// Returns true if both identities are those of one user: by the user ID if both have one, otherwise by the user
+    /// name.
     package func isSameUser(as other: AccountIdentity) -> Bool {
         guard server == other.server else { return false }
         if let userID, let otherID = other.userID { return userID == otherID }
@@ -89,44 +112,58 @@ public struct AccountIdentity: Hashable, Sendable {
     }
 }
 
-/// The user name, at its server where it has one.
+/// The user name, with `@` and the server if there is one.
 extension AccountIdentity: CustomStringConvertible {
+    /// The user name, with `@` and the server if there is one.
     public var description: String { server.isEmpty ? username : "\(username)@\(server)" }
 }
 
-/// A provider that is logged in to with a name and, maybe, a password.
+/// A provider whose users log in with a user name and, optionally, a password. Plugins cannot use it; see ``KeyLogin``.
 public protocol PasswordLogin: Provider {
-    /// Checks a request before anything is done.
+    /// Checks a request before any work is done.
     ///
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` and ``ProviderError/notSupported(_:)``, for what
-    ///   cannot ever succeed.
+    /// - Parameter request: The request without the password.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` or ``ProviderError/notSupported(_:)`` if the request can never
+    ///   succeed.
     func check(_ request: PasswordLoginRequest) throws(ProviderError)
 
-    /// Logs in, or registers and logs in.
+    /// Logs in, or registers a user and logs in.
     ///
+    /// - Parameter request: The request with the password.
+    /// - Returns: The identity.
     /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
-    ///   ``ProviderError/wrongPassword(_:)``, ``ProviderError/rateLimited(until:)`` for too many tries.
+    ///   ``ProviderError/wrongPassword(_:)``, or ``ProviderError/rateLimited(until:)`` after too many attempts.
     func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity
 
-    /// Deletes the user and all that the provider keeps of them.
+    /// Deletes a user and all data that the provider stores about them.
+    ///
+    /// - Parameter account: The identity of the user.
+    /// - Throws: ``ProviderError``.
     func removeUser(_ account: AccountIdentity) async throws
 }
 
-/// A provider that keeps its users itself, and knows them also while they are logged out.
+/// A provider that stores the profiles of its users, also while they are logged out.
 public protocol ProfileKeeper: Provider {
+    /// Returns the profile of a user.
+    ///
+    /// - Parameter account: The identity of the user.
+    /// - Returns: The profile.
+    /// - Throws: ``ProviderError``.
     func profile(of account: AccountIdentity) async throws -> Profile
 }
 
-/// What somebody who logs in with a name gave.
+/// A login with a user name.
 public struct PasswordLoginRequest: Sendable {
+    /// The user name.
     public let username: String
-    /// Whether a password was given.
+    /// True if the caller passed a password.
     public let hasPassword: Bool
-    /// Whether the user is new.
+    /// True if the user is new and must be registered.
     public let registers: Bool
-    /// The password, once it was read: when somebody logs in, not when the request is checked.
+    /// The password. It is nil during ``PasswordLogin/check(_:)``, because it is read later.
     public var password: Secret?
 
+    /// Creates a request without the password.
     public init(username: String, hasPassword: Bool, registers: Bool) {
         self.username = username
         self.hasPassword = hasPassword

@@ -1,44 +1,50 @@
-/// What a provider cannot do, in terms that a client of the bus is told in.
+/// The errors of a provider. Each is reported as one D-Bus error.
 ///
-/// Texts are one sentence that a person can act on, and name no secret.
+/// A text is one sentence for the user, which says what happened. It contains no secret.
 public enum ProviderError: Error, Hashable, Sendable {
-    /// Something that was asked for does not exist: photo, source.
+    /// The photo or source does not exist.
     case notFound(String)
-    /// The caller's mistake.
+    /// The caller passed an invalid value.
     case invalidArgument(String)
+    /// The provider does not support the call.
     case notSupported(String)
-    /// Something has to be set first, or set differently; the text says what and where.
+    /// A setting is missing or wrong; the text says which.
     case notConfigured(String)
-    /// The place that a cursor named is lost; the walk has to begin anew.
+    /// The position of a cursor was lost; the client starts from the first page.
     case staleCursor
+    /// The user does not exist.
     case noSuchUser(String)
+    /// A user with this name exists.
     case userExists(String)
+    /// The password is wrong.
     case wrongPassword(String)
-    /// The service, or the disk in its place, does not do its part.
+    /// The service or the disk failed. The engine retries, with increasing delays.
     case failed(String)
+    /// The disk is full.
     case storageFull
-    /// The service asks to be left alone until then; nil where it does not say how long.
+    /// The service limits requests until the given time; nil if the time is unknown. The engine waits.
     case rateLimited(until: Timestamp?)
-    /// The service does not know the account's token (any more).
+    /// The service does not accept the token of the account. The user must log in again.
     case unauthorized
-    /// The account is not allowed to do that.
+    /// The account has no permission for this call.
     case denied(String)
-    /// The service refused this request for a reason of its own, and would refuse it again.
+    /// The service refused this request and would refuse it again. It is not retried.
     case refused(String)
 }
 
-/// The sentence for a person.
+/// The message for the user.
 extension ProviderError: CustomStringConvertible {
+    /// One sentence, at most two.
     public var description: String {
         switch self {
         case .notFound(let text), .invalidArgument(let text), .notSupported(let text),
             .noSuchUser(let text), .userExists(let text), .wrongPassword(let text),
             .notConfigured(let text), .failed(let text), .denied(let text), .refused(let text):
             text
-        case .staleCursor: "The place of the cursor is lost; start from the top."
+        case .staleCursor: "The position of the cursor was lost; start from the first page."
         case .storageFull: "The disk is full; make some room and try again."
-        case .rateLimited: "That was asked for too often; try again later."
-        case .unauthorized: "The service does not accept the login any more; log in again."
+        case .rateLimited: "The service limits requests; try again later."
+        case .unauthorized: "The service no longer accepts the login; log in again."
         }
     }
 }

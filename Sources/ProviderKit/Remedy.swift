@@ -1,4 +1,4 @@
-/// The action of the user that ends a problem. Clients phrase it; programs decide by it instead of by texts.
+/// The action of the user that ends a problem. Clients phrase it and decide by it instead of by texts.
 ///
 /// The raw values are those of the D-Bus property `Remedy`.
 public enum Remedy: String, Hashable, Sendable {

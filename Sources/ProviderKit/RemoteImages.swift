@@ -1,15 +1,23 @@
-/// A session whose images do not lie open on the web, or whose addresses have to be asked for.
+/// A session whose images need credentials, or whose image addresses need a request.
+///
+/// A session without this protocol has public images: the engine fetches ``RemotePhoto/images`` without credentials.
 public protocol RemoteImages: RemoteFeed {
-    /// The address of an image of a photo that names none itself.
+    /// Fetches the address of an image. Called only for photos without ``RemotePhoto/images``.
     ///
-    /// - Returns: nil where there is no image of that size.
+    /// - Parameters:
+    ///   - photo: The photo. In a plugin, only its ID and ``RemotePhoto/note`` are set.
+    ///   - size: The size.
+    /// - Returns: The address; nil if the photo has no image of that size.
+    /// - Throws: ``ProviderError``, ``HTTPError``.
     func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String?
 
-    /// Asks for images: carries the account's credentials where they belong.
+    /// The client that fetches images. It adds the credentials of the account to requests of its origins. Return
+    /// ``SessionPorts/http``.
     var imageClient: any HTTPClient { get }
 }
 
 extension RemoteImages {
+    /// Returns nil.
     public func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
         nil
     }

@@ -1,12 +1,15 @@
 public import Logging
 
-/// What a session is handed to work with.
+/// The external dependencies of a session.
 public struct SessionPorts: Sendable {
-    /// Carries the account's credentials, keeps to rate limits, follows redirects.
+    /// The HTTP client, which adds the credentials of the account and follows redirects.
     public let http: any HTTPClient
+    /// The settings of the provider.
     public let settings: ProviderSettings
+    /// The logger. A plugin writes to the log of the daemon.
     public let logger: Logger
 
+    /// Creates the ports.
     public init(http: any HTTPClient, settings: ProviderSettings, logger: Logger) {
         self.http = http
         self.settings = settings
@@ -14,66 +17,93 @@ public struct SessionPorts: Sendable {
     }
 }
 
-/// A session whose photos come over the network.
+/// A session whose photos come from a web service.
 ///
-/// It only asks and translates: the engine keeps what it answers, orders it, hands it out in pages, and
-/// asks again when it is old. Every call may throw ``ProviderError`` and ``HTTPError``.
+/// The session only sends requests and maps the responses to the model. The engine caches and orders the photos, splits
+/// them into pages for clients, and refreshes them. Every asynchronous call may throw ``ProviderError`` and
+/// ``HTTPError``.
 public protocol RemoteFeed: Session {
-    /// What its settings let through, in words of its own: what was kept with other settings is not shown.
+    /// A text that identifies the settings that affect the photos of pages, such as a content filter. The engine does
+    /// not show photos that it cached with another value. The default is empty. For a plugin, the daemon uses a hash of
+    /// the settings instead.
     var view: String { get }
 
-    /// True if photos that were kept with other settings are shown, the latest ones, because none can be fetched.
+    /// True if the engine shows photos that it cached with other settings, because none can be fetched. The default is
+    /// false.
     var showsEveryView: Bool { get }
 
-    /// The sources that the account can show, the most natural one first.
+    /// Fetches the sources of the account, the default one first.
+    ///
+    /// - Returns: At most 1000 sources.
+    /// - Throws: ``ProviderError``, ``HTTPError``.
     func sources() async throws -> [Source]
 
-    /// Whether an id can be that of a source here. Asks nobody: whether there is such a topic or user,
-    /// the service says when it is fetched.
+    /// Returns true if an ID can be that of a source of this provider. Sends no request: ``fetchPage(_:from:)`` reports
+    /// a missing topic or user.
     func accepts(_ source: SourceID) -> Bool
 
-    /// Photos of a source.
+    /// Fetches a page of a source.
     ///
     /// - Parameters:
-    ///   - source: One that ``accepts(_:)`` takes.
-    ///   - place: nil for the newest ones, else ``RemotePage/next``.
-    /// - Returns: As many as the service gives at once; maybe none though more follow.
-    /// - Throws: ``ProviderError/notFound(_:)`` when there is no such topic or user.
-    func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage
+    ///   - source: A source for which ``accepts(_:)`` returns true.
+    ///   - token: The ``RemotePage/next`` of the previous page; nil for the newest photos. Accept any text: the token
+    ///     may be from an older version.
+    /// - Returns: As many photos as the service returns at once, at most 500, newest first. A page may be empty
+    ///   although more photos follow.
+    /// - Throws: ``ProviderError/notFound(_:)`` if the source does not exist; ``ProviderError/staleCursor`` for an
+    ///   invalid token; other errors of ``ProviderError`` and ``HTTPError``.
+    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage
 
-    /// Whether ``RemotePage/next`` leads to the same place for good, whatever comes and goes further up, as one
-    /// does that names a photo. The number of a page does not; false unless you say so.
+    /// True if ``RemotePage/next`` marks the same position after photos were added or removed above it, as the ID of a
+    /// photo does. The number of a page does not. The default is false.
     var hasStablePageTokens: Bool { get }
 
-    /// One photo, with all that the service tells of it.
+    /// Fetches one photo with all its properties.
+    ///
+    /// - Parameter id: The ID of a photo of any source of the account.
+    /// - Returns: The photo.
+    /// - Throws: ``ProviderError/notFound(_:)``; other errors of ``ProviderError`` and ``HTTPError``.
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
 
-    /// Tells the service that a photo is being downloaded or set as something, where it counts that.
+    /// Reports a download to a service that counts downloads. The default does nothing.
+    ///
+    /// - Parameter photo: The photo. In a plugin, only its ID and ``RemotePhoto/note`` are set.
+    /// - Throws: ``ProviderError``, ``HTTPError``. The download continues.
     func countDownload(_ photo: RemotePhoto) async throws
 }
 
 extension RemoteFeed {
+    /// The empty text.
     public var view: String { "" }
+    /// False.
     public var showsEveryView: Bool { false }
+    /// False.
     public var hasStablePageTokens: Bool { false }
+    /// Does nothing.
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }
 
-/// A photo, and where its images are.
+/// A photo with the addresses of its images.
 public struct RemotePhoto: Hashable, Sendable {
+    /// The photo.
     public var photo: Photo
-    /// The address of each size. A size that is missing is served by the next larger one.
+    /// The address of each size. The next larger size replaces a missing one.
     public var images: [ImageSize: String]
-    /// Words of the provider that it wants to have back with the photo.
+    /// A text of the provider, at most 4096 bytes, which is passed to ``RemoteImages/imageAddress(_:_:)`` and
+    /// ``RemoteFeed/countDownload(_:)`` with the photo.
     public var note: String
-    /// Whether the service said that the user likes the photo, or does not. Where it did not say,
-    /// ``Photo/isLiked`` means nothing, and what is known stands.
+    /// True if the response says whether the user likes the photo. If false, the engine ignores ``Photo/isLiked`` and
+    /// keeps the known state. The default is true.
     public var saysWhetherLiked = true
-    /// The key of the list entry that shows the photo, if the service orders the list by such keys: the same for all
-    /// photos of an entry, and lower for each further entry when compared byte by byte. A photo may have several entries:
-    /// one that is passed on has another key than the original. 1 to 512 bytes of ASCII from `!` to `}`.
+    /// The key of the list entry that shows the photo, if the service orders the list by such keys. 1 to 512 bytes of
+    /// ASCII from `!` to `}`.
+    ///
+    /// All photos of an entry have the same key. Each further entry has a lower key, compared byte by byte. A photo may
+    /// have several entries: a shared post has another key than the original. Keys let the engine find additions and
+    /// removals with fewer requests.
     public var entry: String?
 
+    /// Creates a photo.
     public init(_ photo: Photo, images: [ImageSize: String] = [:], note: String = "") {
         self.photo = photo
         self.images = images
@@ -81,17 +111,19 @@ public struct RemotePhoto: Hashable, Sendable {
     }
 }
 
-/// Photos of a source, in its order, as a service gives them.
+/// A page of a source, in the order of the service.
 public struct RemotePage: Hashable, Sendable {
+    /// The photos, newest first. At most 500.
     public var photos: [RemotePhoto]
-    /// Where the next ones begin, in the provider's own words; nil at the end.
+    /// The page token of the next page, at most 4096 bytes; nil at the end. Its form is defined by the provider.
     public var next: String?
-    /// How many the source has in all; nil where the service does not say.
+    /// The number of photos in the source; nil if the service does not state it.
     public var total: Int?
-    /// The key of the last list entry of the page, whether it shows photos or not; nil if the entries have no keys. See
+    /// The key of the last list entry of the page, with or without photos; nil if the entries have no keys. See
     /// ``RemotePhoto/entry``.
     public var end: String?
 
+    /// Creates a page.
     public init(
         _ photos: [RemotePhoto], next: String? = nil, total: Int? = nil, end: String? = nil
     ) {
@@ -104,45 +136,56 @@ public struct RemotePage: Hashable, Sendable {
 
 /// A session that can like photos at its service.
 public protocol RemoteLikes: RemoteFeed {
-    /// Where the user's liked photos are.
+    /// The source with the user's liked photos.
     var likesSource: SourceID { get }
 
-    /// The beginning of the ids of all photos that are liked as one with a photo: what is done to one of them
-    /// is done to all. nil where each is liked by itself.
+    /// Returns the prefix of the IDs of a like group: the photos that the service likes as one, such as the photos of a
+    /// post.
+    ///
+    /// - Parameter photo: The ID of a photo.
+    /// - Returns: The common prefix; nil if the service likes each photo separately. The default is nil.
     func likedTogether(_ photo: PhotoID) -> String?
 
-    /// Likes or unlikes. Doing it twice is no error.
+    /// Likes or unlikes a photo. A repeated call is not an error.
     ///
-    /// - Returns: How many people like the photo now; nil where the service does not say.
-    /// - Throws: ``ProviderError/notFound(_:)`` for a 404, whether the photo or the likes are gone;
-    ///   ``ProviderError/denied(_:)`` when the account may not like photos at all;
-    ///   ``ProviderError/refused(_:)`` when the service refuses this like and would refuse it again.
+    /// - Parameters:
+    ///   - photo: The ID of the photo.
+    ///   - isLiked: True to like, false to unlike.
+    /// - Returns: The new number of likes; nil if the service does not state it.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a status 404; ``ProviderError/denied(_:)`` if the account cannot
+    ///   like photos at all, after which likes are stored locally; ``ProviderError/refused(_:)`` if the service refuses
+    ///   this like permanently. Other errors are retried.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int?
 }
 
 extension RemoteLikes {
+    /// Returns nil.
     public func likedTogether(_ photo: PhotoID) -> String? { nil }
 }
 
-/// How many requests a service still takes.
+/// The rate limit of a service.
 public struct RateLimit: Hashable, Sendable {
+    /// The number of requests that remain until ``reset``.
     public var remaining: Int
+    /// The number of requests per period.
     public var limit: Int
-    /// When ``remaining`` becomes ``limit`` again; nil if that is not known.
+    /// The time at which ``remaining`` becomes ``limit`` again; nil if it is unknown.
     public var reset: Timestamp?
 
+    /// Creates a rate limit.
     public init(remaining: Int, limit: Int, reset: Timestamp? = nil) {
         self.remaining = remaining
         self.limit = limit
         self.reset = reset
     }
 
-    /// Reads the numbers of `X-RateLimit-*`; the time, which every service writes in its own way, is left out.
+    /// Reads `X-RateLimit-Limit` and `X-RateLimit-Remaining`. The formats of reset times differ between services, so
+    /// ``reset`` is nil.
     ///
-    /// - Returns: nil where they are not said, or were said to somebody else: what a cache has kept has the
-    ///   numbers of the time when it was made.
+    /// Returns nil if a field is missing or invalid, or if the response is from a cache and has the numbers of an
+    /// earlier time.
     public init?(_ headers: HTTPHeaders) {
-        // The caches in front of a service say `Age: 0` of what they did not keep.
+        // Caches send `Age: 0` with a response that they did not store.
         guard headers["Age"] ?? "0" == "0",
             !headers.all("X-Cache").contains(where: { $0.uppercased().contains("HIT") }),
             let limit = headers["X-RateLimit-Limit"].flatMap({ Int($0) }),

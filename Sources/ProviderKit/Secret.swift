@@ -1,23 +1,26 @@
 internal import Glibc
 
-/// Bytes that nobody but their user may see: a token, a client secret, a password.
+/// A value that must not be printed, logged or stored in plain text: a token, a client secret, a password.
 ///
-/// Cannot be printed, compared or encoded by accident, and is wiped when its last holder drops it.
+/// It cannot be printed, compared or encoded by accident. The bytes are overwritten when the last reference is
+/// released.
 public final class Secret: Sendable {
-    // Written in `init` and `deinit` alone.
+    // Written in `init` and `deinit` only.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Copies bytes. The caller sees to it that theirs are wiped.
+    /// Copies bytes. The caller overwrites its own copy.
     package init(copying source: UnsafeRawBufferPointer) {
         bytes = .allocate(byteCount: source.count, alignment: 1)
         bytes.copyMemory(from: source)
     }
 
+    /// Creates a secret from a text in UTF-8.
     package convenience init(_ text: String) {
         let utf8 = Array(text.utf8)
         self.init(utf8)
     }
 
+    /// Creates a secret from bytes.
     package init(_ source: [UInt8]) {
         bytes = .allocate(byteCount: source.count, alignment: 1)
         bytes.copyBytes(from: source)
@@ -28,21 +31,22 @@ public final class Secret: Sendable {
         bytes.deallocate()
     }
 
+    /// True if the secret has no bytes.
     public var isEmpty: Bool { bytes.isEmpty }
 
-    /// Lends the bytes for the time of the call.
+    /// Calls a closure with the bytes, which are valid during the call only.
     public func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows
         -> Value
     {
         try body(UnsafeRawBufferPointer(bytes))
     }
 
-    /// Lends the bytes as text for the time of the call; what is not UTF-8 is replaced.
+    /// Calls a closure with the bytes as text. Invalid UTF-8 is replaced.
     package func withText<Value>(_ body: (String) throws -> Value) rethrows -> Value {
         try body(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether both hold the same bytes, in a time that does not tell where they differ.
+    /// Returns true if both secrets have the same bytes. The time does not depend on the position of a difference.
     package func matches(_ other: Secret) -> Bool {
         guard bytes.count == other.bytes.count else { return false }
         return zip(bytes, other.bytes).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -50,7 +54,10 @@ public final class Secret: Sendable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The text `(secret)`.
     public var description: String { "(secret)" }
+    /// The text `(secret)`.
     public var debugDescription: String { description }
+    /// A mirror without children.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,43 +1,44 @@
-/// Where tokens and client secrets are kept.
+/// A store of tokens and client secrets.
 ///
-/// Every call fails with ``SecretStoreError`` and nothing else, and ends within a time limit, whatever the
-/// keyring does. A call goes on when its task is cancelled: what it writes is written.
+/// Every call has a time limit and fails only with ``SecretStoreError``. A call continues when its task is cancelled.
 package protocol SecretStore: Sendable {
-    /// Keeps a secret in place of the one that the key has. Never prompts.
+    /// Stores a secret. It replaces the secret of the same key. Never prompts.
     ///
     /// - Parameters:
-    ///   - secret: Text, or any other bytes.
-    ///   - key: What it is found by. There is one secret a key afterwards.
-    ///   - label: What a person reads in a keyring manager: "Image Feed: ada at Unsplash".
-    /// - Throws: ``SecretStoreError``; what the key had before stays then.
+    ///   - secret: Text or other bytes.
+    ///   - key: The key.
+    ///   - label: The name that a keyring manager shows: "Image Feed: ada at Unsplash".
+    /// - Throws: ``SecretStoreError``. The previous secret then remains.
     func store(_ secret: Secret, for key: SecretKey, label: String) async throws
 
-    /// The secret of a key.
+    /// Returns the secret of a key.
     ///
     /// - Parameters:
-    ///   - key: What it is found by.
-    ///   - unlocking: Whether the user may be asked to unlock it: only because of something they did.
-    /// - Returns: nil if it certainly is not there. A keyring that does not let us see is an error.
+    ///   - key: The key.
+    ///   - unlocking: True if the user may be prompted to unlock the store. Only after a user action.
+    /// - Returns: The secret; nil if the store certainly has none. A store that cannot be searched is an error.
     /// - Throws: ``SecretStoreError``.
     func lookUp(_ key: SecretKey, unlocking: Bool) async throws -> Secret?
 
-    /// Deletes the secret of a key, and makes sure that it is gone. A missing secret is no error.
+    /// Deletes the secret of a key and verifies that it is gone. A missing secret is not an error.
     ///
-    /// Unlocks nothing, but the keyring may want the deletion confirmed, so only because of an action of the user.
+    /// Does not unlock the store. Some keyrings ask the user to confirm a deletion, so call it only after a user
+    /// action.
     func delete(_ key: SecretKey) async throws
 
-    /// Unlocks the secret store, and the secrets of keys, which some keyrings lock one by one.
+    /// Unlocks the secret store and the secrets of the keys, which some keyrings lock separately.
     ///
-    /// Prompts if necessary, so only because of an action of the user; returns at once if nothing is locked. The
-    /// prompt ends when the task is cancelled.
+    /// Prompts if necessary, so call it only after a user action. Returns at once if nothing is locked. The prompt ends
+    /// when the task is cancelled.
     ///
     /// - Parameters:
     ///   - keys: The keys of secrets that will be read, replaced or deleted.
-    ///   - isForStoring: True if the store must take new secrets. A missing keyring is created then.
+    ///   - isForStoring: True if the store must accept new secrets. A missing keyring is then created.
     /// - Throws: ``SecretStoreError``.
     func unlock(_ keys: [SecretKey], isForStoring: Bool) async throws
 
-    /// Keeps the connection to the keyring between calls. KeePassXC forgets the granted access without it.
+    /// Keeps the connection to the keyring open between calls. Without it, KeePassXC forgets the access that the user
+    /// granted.
     ///
     /// - Parameter isNeeded: True while an account or a login has a secret in the store.
     func keepConnection(_ isNeeded: Bool)
@@ -48,32 +49,32 @@ extension SecretStore {
     package func unlock() async throws { try await unlock([], isForStoring: true) }
 }
 
-/// What a secret is found by. Anybody can read it.
+/// The key of a secret. It is not secret itself.
 package enum SecretKey: Hashable, Sendable {
-    /// The token of an account, by its ID.
+    /// The token of an account, by the account ID.
     case account(String)
-    /// What a provider as a whole is configured with, by its ID: the client secret.
+    /// The client secret of a provider, by the provider ID.
     case provider(String)
-    /// What the application is known by at a server of a provider, by the name of the server and the ID of
-    /// the provider.
+    /// The client registration at a server, by the server name and the provider ID.
     case server(String, of: String)
 }
 
-/// Why the secret store does not do its part.
+/// The errors of the secret store.
 ///
-/// The texts are one sentence, or two, that a person can act on, and name no secret.
+/// A text is one or two sentences for the user and contains no secret.
 package enum SecretStoreError: Error, Hashable, Sendable {
-    /// There is no keyring, or it does not answer.
+    /// There is no keyring, or it does not respond.
     case unavailable(String)
-    /// It is there, and has to be unlocked first.
+    /// The keyring is locked.
     case locked(String)
-    /// The user was asked to unlock it, and would not.
+    /// The user dismissed the prompt.
     case dismissed(String)
-    /// It is unlocked, and the user denied access to the secret.
+    /// The keyring is unlocked, and the user denied access to the secret.
     case denied(String)
-    /// It refused, or answered nonsense.
+    /// The keyring refused the call or sent an invalid reply.
     case failed(String)
 
+    /// The message for the user.
     package var message: String {
         switch self {
         case .unavailable(let text), .locked(let text), .dismissed(let text), .denied(let text),
@@ -82,7 +83,7 @@ package enum SecretStoreError: Error, Hashable, Sendable {
         }
     }
 
-    /// True if there is no way to unlock the store: it is missing, or does not work.
+    /// True if the store cannot be unlocked, because it is missing or does not work.
     package var isStoreGone: Bool {
         switch self {
         case .unavailable, .failed: true

@@ -1,20 +1,22 @@
 internal import Quoting
 
-/// The name of a server: a host name in lower case, without a port. An internationalized name is in its ASCII form.
+/// The name of a server: a host name in lower case without a port. An internationalized name is in its ASCII form.
 package struct ServerName: Hashable, Sendable {
+    /// The host name in ASCII.
     package let text: String
-    /// The user of the handle that the name was read from; nil if it was no handle.
+    /// The user of the handle from which the name was parsed; nil if the text was not a handle.
     package let user: String?
 
-    /// The longest name that DNS has, in bytes.
+    /// The maximum length of a DNS name in bytes.
     private static let maximumLength = 253
-    /// The longest name of a user that is read, in bytes.
+    /// The maximum length of a user name in bytes.
     private static let maximumUserLength = 256
 
-    /// Reads the text of a user: `photos.example`, the address of a page there, or a handle such as
+    /// Parses the text that a user entered: `photos.example`, the address of a page there, or a handle such as
     /// `@ada@photos.example`.
     ///
-    /// - Throws: ``ProviderError/invalidArgument(_:)``.
+    /// - Parameter text: The text.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` with a message for the user.
     package init(_ text: String) throws(ProviderError) {
         guard text.utf8.count <= WebAddress.maximumLength, let shown = ServiceText.line(text) else {
             throw .invalidArgument("The name of the server is missing, such as photos.example.")
@@ -24,7 +26,7 @@ package struct ServerName: Hashable, Sendable {
         if let scheme = name.firstRange(of: "://") {
             guard name[..<scheme.lowerBound].lowercased() == "https" else {
                 throw .invalidArgument(
-                    "Servers are asked over https:// alone, not by \(shown.withoutUserInformation.quoted)."
+                    "Servers are contacted over https:// only, not by \(shown.withoutUserInformation.quoted)."
                 )
             }
             name = name[scheme.upperBound...].prefix { !"/?#".contains($0) }
@@ -43,16 +45,16 @@ package struct ServerName: Hashable, Sendable {
         self.user = user
     }
 
-    /// Returns the user of a handle; nil for text that no user has as a name.
+    /// Returns the user of a handle; nil if the text is not a valid user name.
     private static func user(_ text: Substring) -> String? {
         let name = text.hasPrefix("@") ? text.dropFirst() : text
         guard 1...maximumUserLength ~= name.utf8.count, !name.contains("@") else { return nil }
         return String(name)
     }
 
-    /// Returns the name if it is one that only DNS can resolve.
+    /// Returns the name if it is a DNS name and not an IP address.
     ///
-    /// Source: RFC 1123 §2.1; WHATWG URL §3.5 for names that are taken for an IPv4 address.
+    /// Source: RFC 1123 §2.1; WHATWG URL §3.5 for names that are parsed as an IPv4 address.
     private static func host(_ name: String) -> String? {
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         guard name.utf8.count <= maximumLength, labels.count >= 2,

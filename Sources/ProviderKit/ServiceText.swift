@@ -1,41 +1,44 @@
-/// Cleans text of services and plugins.
+/// Functions that clean and limit text of services and plugins.
 ///
-/// A title may contain anything: a NUL, which D-Bus does not carry; an escape sequence, which controls a terminal; an
+/// A text may contain anything: a NUL, which D-Bus cannot transport; an escape sequence, which controls a terminal; an
 /// override of the writing direction, which reorders adjacent text. Every function cuts the text before it reads it, so
-/// its cost is bounded by the limit and not by the length of the text.
+/// the limit bounds its cost.
 package enum ServiceText {
     /// The maximum length of a title, a description or a log line, in bytes of UTF-8.
     package static let maximumLength = 16 << 10
     /// The maximum length of an error message or a reason, in bytes of UTF-8.
     package static let maximumMessageLength = 1000
 
-    /// Returns the text on one line, in which white space of any kind becomes one space.
+    /// Returns a text on one line, in which white space of any kind becomes one space.
     ///
     /// - Parameters:
     ///   - text: The text.
     ///   - limit: The maximum length, in bytes of UTF-8.
-    /// - Returns: The line; nil if nothing is left.
+    /// - Returns: The line without control characters; nil if nothing remains.
     package static func line(_ text: String?, atMost limit: Int = maximumLength) -> String? {
         guard let text else { return nil }
         if isPlain(text, besides: [], atMost: limit) { return text }
         let words = beginning(of: text, atMost: limit).split { $0.properties.isWhitespace }
         let line = words.reduce(into: String.UnicodeScalarView()) { line, word in
             if !line.isEmpty { line.append(" ") }
-            line.append(contentsOf: word.lazy.filter(isHarmless))
+            line.append(contentsOf: word.lazy.filter(isPermitted))
         }
         return line.isEmpty ? nil : String(line)
     }
 
     /// Returns an error message, a reason or a log message: one line of at most ``maximumMessageLength`` bytes.
     ///
-    /// - Returns: The message; nil if nothing is left.
+    /// - Parameter text: The text.
+    /// - Returns: The message; nil if nothing remains.
     package static func message(_ text: String?) -> String? {
         line(text, atMost: maximumMessageLength)
     }
 
-    /// Returns the text with its lines and tabs.
+    /// Returns a text with its lines and tabs.
     ///
-    /// - Returns: The paragraphs, of at most ``maximumLength`` bytes; nil if nothing is left.
+    /// - Parameter text: The text.
+    /// - Returns: The paragraphs without control characters and surrounding white space, of at most ``maximumLength``
+    ///   bytes; nil if nothing remains.
     package static func paragraphs(_ text: String?) -> String? {
         guard let text else { return nil }
         let limit = maximumLength
@@ -50,7 +53,7 @@ package enum ServiceText {
             case "\n" where previous == "\r": continue
             case "\r", "\n", "\u{2028}", "\u{2029}", "\u{85}": paragraphs.append("\n")
             case "\t": paragraphs.append(scalar)
-            default: if isHarmless(scalar) { paragraphs.append(scalar) }
+            default: if isPermitted(scalar) { paragraphs.append(scalar) }
             }
         }
         let isSpace = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
@@ -60,13 +63,14 @@ package enum ServiceText {
         return String(String.UnicodeScalarView(paragraphs[start...end]))
     }
 
-    /// Returns the text with a space in place of each line break, control character and directional override.
+    /// Returns a text with a space in place of each line break, control character and directional override.
     ///
+    /// - Parameter text: The text.
     /// - Returns: The text, of at most ``maximumLength`` bytes.
     package static func withoutControls(_ text: String) -> String {
         let beginning = beginning(of: text, atMost: maximumLength)
-        guard !beginning.allSatisfy(isHarmless) else { return String(beginning) }
-        return String(String.UnicodeScalarView(beginning.map { isHarmless($0) ? $0 : " " }))
+        guard !beginning.allSatisfy(isPermitted) else { return String(beginning) }
+        return String(String.UnicodeScalarView(beginning.map { isPermitted($0) ? $0 : " " }))
     }
 
     /// Returns the beginning of a text, cut between Unicode scalars. Takes constant time.
@@ -92,7 +96,7 @@ package enum ServiceText {
             switch scalar.value {
             case 0x21...0x7e: wasBlank = false
             case 0x80...:
-                guard isHarmless(scalar), !scalar.properties.isWhitespace else { return false }
+                guard isPermitted(scalar), !scalar.properties.isWhitespace else { return false }
                 wasBlank = false
             default:
                 let byte = UInt8(scalar.value)
@@ -104,7 +108,7 @@ package enum ServiceText {
     }
 
     /// Returns true for a scalar that is no control character and no directional override.
-    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: false
         default: true

@@ -1,121 +1,142 @@
-/// One account that is logged in, as its provider serves it.
+/// The connection of a logged-in account to its provider.
 public protocol Session: Sendable {
-    /// What happens by itself, in its order: how the session is doing comes first. Read by the
-    /// engine alone, until it ends.
+    /// The events of the session. The first one is a ``SessionEvent/status(_:)``. Only the engine reads them. The
+    /// stream ends with ``close()``.
     var events: AsyncStream<SessionEvent> { get }
 
-    /// Ends the session: stops what runs in the background and ends ``events``.
+    /// Closes the session: stops background work and ends ``events``.
     func close()
 }
 
-/// What a session tells without being asked.
+/// An event of a session. A plugin can send only ``status(_:)`` and ``rateLimit(_:)``.
 public enum SessionEvent: Sendable {
-    /// How the account is doing.
+    /// The state of the session changed.
     case status(SessionStatus)
-    /// That many photos came in at the top of a source. 0 where photos only left it.
+    /// New photos are at the top of a source; 0 if photos were only removed.
     case updated(SourceID, new: Int)
-    /// Photos as they are now, after something about them changed.
+    /// Properties of these photos changed.
     case changed([Photo])
-    /// Photos that are gone for good.
+    /// These photos were removed.
     case removed([PhotoID])
-    /// How many requests the service still takes.
+    /// The service reported its rate limit.
     case rateLimit(RateLimit)
-    /// How many photos the user of a ``LikeSession`` likes.
+    /// The number of photos that the user of a ``LikeSession`` likes changed.
     case likes(count: Int)
-    /// The profile of a provider that keeps its users itself has changed.
+    /// The profile changed, for a provider that stores its users itself.
     case profileChanged
 }
 
-/// How a session is doing.
+/// The state of a session.
 public enum SessionStatus: Hashable, Sendable {
+    /// The session works.
     case ready
-    /// Nothing to show yet, but soon.
+    /// There are no photos yet; the reason is a sentence for the user.
     case loading(reason: String)
-    /// The session cannot work. The remedy is nil if the state ends without an action of the user.
+    /// The session cannot work. The remedy is nil if the state ends without a user action.
     case failed(reason: String, remedy: Remedy? = .retry)
 }
 
-/// A session that has photos.
+/// A session that stores its photos itself, on this computer. See ``RemoteFeed`` for web services.
 public protocol FeedSession: Session {
-    /// One page of a source, in its order.
+    /// Returns a page of a source.
     ///
-    /// Walking on by ``Page/next`` never repeats and never skips a photo that was there when the walk
-    /// began, whatever arrives meanwhile.
+    /// A walk along ``Page/next`` neither repeats nor skips a photo that existed at its beginning, even if photos
+    /// arrive meanwhile.
     ///
     /// - Parameters:
-    ///   - source: One of the sources.
-    ///   - cursor: nil for the beginning, else the ``Page/next`` of a page of this source.
-    ///   - count: 1 to 100.
-    /// - Returns: At most `count` photos; none only at the end.
-    /// - Throws: ``ProviderError/notFound(_:)`` for a source that does not exist,
-    ///   ``ProviderError/invalidArgument(_:)`` for a malformed cursor, ``ProviderError/staleCursor``.
+    ///   - source: The source.
+    ///   - cursor: The ``Page/next`` of the previous page of the source; nil for the beginning.
+    ///   - count: The maximum number of photos, 1 to 100.
+    /// - Returns: At most `count` photos; no photos only at the end.
+    /// - Throws: ``ProviderError/notFound(_:)`` for a missing source, ``ProviderError/invalidArgument(_:)`` for a
+    ///   malformed cursor, ``ProviderError/staleCursor``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
 
-    /// One photo.
+    /// Returns one photo.
     ///
+    /// - Parameter id: The ID of the photo.
+    /// - Returns: The photo.
     /// - Throws: ``ProviderError/notFound(_:)``.
     func photo(_ id: PhotoID) async throws -> Photo
 
-    /// The sources that the account can show, the most natural one first.
+    /// Returns the sources of the account, the default one first.
     func sources() async throws -> [Source]
 
-    /// Whether a source exists.
+    /// Returns true if a source exists.
     func hasSource(_ id: SourceID) async throws -> Bool
 
-    /// Looks for new photos now. ``SessionEvent/updated(_:new:)`` tells of them, too.
+    /// Looks for new photos. Also emits ``SessionEvent/updated(_:new:)``.
     ///
-    /// - Returns: How many photos were not known before.
+    /// - Parameter source: The source.
+    /// - Returns: The number of new photos.
+    /// - Throws: ``ProviderError``.
     func refresh(_ source: SourceID) async throws -> Int
 }
 
-/// A session that has the bytes of its photos.
+/// A session that stores the images of its photos itself.
 public protocol ImageSession: Session {
-    /// The path of a file with the image.
+    /// Returns the path of an image file.
     ///
-    /// - Throws: ``ProviderError/notFound(_:)``, ``ProviderError/notSupported(_:)`` for a size that cannot
-    ///   be had.
+    /// - Parameters:
+    ///   - photo: The ID of the photo.
+    ///   - size: The size.
+    /// - Returns: An absolute path.
+    /// - Throws: ``ProviderError/notFound(_:)``; ``ProviderError/notSupported(_:)`` for a size that is not available.
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String
 
-    /// The image, opened for reading. The caller closes the descriptor.
+    /// Opens an image for reading. The caller closes the descriptor.
     ///
-    /// - Throws: What ``imagePath(_:_:)`` throws.
+    /// - Parameters:
+    ///   - photo: The ID of the photo.
+    ///   - size: The size.
+    /// - Returns: A descriptor.
+    /// - Throws: The errors of ``imagePath(_:_:)``.
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32
 }
 
-/// A session that knows whose it is.
+/// A session that can fetch the profile of its user.
 public protocol ProfileSession: Session {
+    /// Fetches the profile.
+    ///
+    /// - Returns: The profile.
+    /// - Throws: ``ProviderError``, ``HTTPError``.
     func profile() async throws -> Profile
 }
 
-/// A session whose user can have an avatar made of a photo.
+/// A session whose user can set a photo as avatar.
 public protocol AvatarSession: ProfileSession {
-    /// Makes an image the user's avatar: a square one of its own, which outlives the file.
+    /// Sets the avatar to a square copy of an image, which is independent of the file. The engine fetches the profile
+    /// afterwards.
     ///
-    /// - Parameter file: The path of the image. The engine asks for the profile afterwards.
-    /// - Throws: ``ProviderError/notSupported(_:)`` where images cannot be made, ``ProviderError/storageFull``,
-    ///   ``ProviderError/failed(_:)`` for what is no good image.
+    /// - Parameter file: The path of the image.
+    /// - Throws: ``ProviderError/notSupported(_:)`` without an image helper, ``ProviderError/storageFull``,
+    ///   ``ProviderError/failed(_:)`` for an unusable image.
     func setAvatar(_ file: String) async throws
 }
 
-/// A session that keeps what its user likes itself: at once, and for good.
+/// A session that stores the likes of its user itself.
 public protocol LikeSession: FeedSession {
-    /// Where the user's liked photos are.
+    /// The source with the user's liked photos.
     var likesSource: SourceID { get }
 
-    /// Likes or unlikes.
+    /// Likes or unlikes a photo. No event reports the change.
     ///
-    /// - Returns: What has changed; nil if nothing had to. Events do not tell of it.
+    /// - Parameters:
+    ///   - photo: The ID of the photo.
+    ///   - isLiked: True to like, false to unlike.
+    /// - Returns: The change; nil if the photo already had the state.
     /// - Throws: ``ProviderError/notFound(_:)``.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange?
 }
 
-/// What a like has changed.
+/// The result of a like.
 public struct LikeChange: Hashable, Sendable {
-    /// The photo as it is now.
+    /// The photo after the change.
     public var photo: Photo
-    /// How many photos the user likes.
+    /// The number of photos that the user likes.
     public var count: Int
 
+    /// Creates a result.
     public init(photo: Photo, count: Int) {
         self.photo = photo
         self.count = count

@@ -1,29 +1,41 @@
-/// Names a source of photos within an account: `all`, `album:Holidays/2026`, `topic:nature`.
+/// The ID of a source within its account: `all`, `album:Holidays/2026`, `topic:nature`. A plugin can use IDs of at most
+/// 512 bytes.
 public struct SourceID: ExactText {
+    /// The ID.
     public let text: String
 
+    /// Creates an ID from the text of a provider or a client.
     public init(_ text: String) { self.text = text }
 }
 
-/// A source of photos: a feed, an album, a topic.
+/// A source: an ordered list of photos of one account.
 public struct Source: Hashable, Sendable {
+    /// The kind of a source. The raw values are those of the D-Bus key `kind`.
     public enum Kind: String, Sendable {
+        /// The photos of the account or the service.
         case feed
+        /// An album or folder.
         case album
+        /// A topic, tag or search.
         case topic
+        /// A collection that users arranged.
         case collection
+        /// The photos that the user likes.
         case likes
     }
 
+    /// The ID within the account.
     public let id: SourceID
-    /// What a person calls it.
+    /// The title to show.
     public let title: String
+    /// The kind.
     public let kind: Kind
-    /// How many photos it has; nil if that is not known.
+    /// The number of photos; nil if it is unknown.
     public let count: Int?
-    /// A photo that stands for it.
+    /// The photo that represents the source; nil if there is none.
     public let cover: PhotoID?
 
+    /// Creates a source.
     public init(id: SourceID, title: String, kind: Kind, count: Int? = nil, cover: PhotoID? = nil) {
         self.id = id
         self.title = title
@@ -33,12 +45,14 @@ public struct Source: Hashable, Sendable {
     }
 }
 
-/// Some photos of a source, in its order, and where the next ones begin.
+/// A page of a ``FeedSession``: consecutive photos of a source.
 public struct Page: Hashable, Sendable {
+    /// The photos, in the order of the source.
     public let photos: [Photo]
-    /// Names the place after the last photo, in the provider's own terms; nil at the end of the source.
+    /// The cursor of the next page, in a form of the provider; nil at the end of the source.
     public let next: String?
 
+    /// Creates a page.
     public init(photos: [Photo], next: String?) {
         self.photos = photos
         self.next = next

@@ -1,23 +1,26 @@
-/// A checksum of bytes that is the same in every run, unlike Swift's `Hasher`: FNV-1a, 64 bits.
+/// A hash that is the same in every process, unlike `Hasher`: FNV-1a with 64 bits.
 ///
-/// It tells things apart; it is no defence against anybody.
+/// It is not cryptographic.
 package struct StableHash {
+    /// The hash of the bytes so far.
     package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
+    /// Creates the hash of no bytes.
     package init() {}
 
+    /// Adds bytes.
     package mutating func combine(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
 }
 
 extension UInt64 {
-    /// 16 hexadecimal digits, in lower case.
+    /// The number as 16 hexadecimal digits in lower case.
     package var hexDigits: String {
         String(unsafeUninitializedCapacity: 16) { digits in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * place)) & 15
-                digits[place] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: self >> UInt64(60 - 4 * index)) & 15
+                digits[index] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
             }
             return 16
         }

@@ -1,10 +1,10 @@
 internal import Glibc
 
 extension Timestamp {
-    /// Reads `2021-04-11T10:31:09-04:00`, `2023-06-21T15:14:49Z`, with or without a fraction of a second,
-    /// which is dropped.
+    /// Parses `2021-04-11T10:31:09-04:00` or `2023-06-21T15:14:49Z`; nil if the text is malformed. A fraction of a
+    /// second is dropped.
     ///
-    /// Source: RFC 3339 §5.6. Seconds of 60 are read as the second after, as `timegm` does.
+    /// Source: RFC 3339 §5.6. A second 60 is the first second of the next minute, as in `timegm`.
     public init?(rfc3339 text: String) {
         var rest = Substring(text).utf8
         guard let year = rest.popNumber(4), rest.popOne(of: "-"),
@@ -27,14 +27,14 @@ extension Timestamp {
         fields.tm_min = minute
         fields.tm_sec = second
         let seconds = timegm(&fields)
-        // A day that its month does not have has become one of the next month.
+        // `timegm` moves a day that the month does not have to the next month.
         guard second == 60 || fields.tm_mday == day else { return nil }
         self.init(secondsSince1970: Int64(seconds) - Int64(offset))
     }
 }
 
 extension Substring.UTF8View {
-    /// Takes as many digits off the beginning; nil, with nothing taken, if they are not there.
+    /// Removes that many digits from the beginning; nil, without a change, if there are fewer.
     fileprivate mutating func popNumber(_ digits: Int) -> Int32? {
         let text = prefix(digits)
         guard text.count == digits, text.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
@@ -42,7 +42,7 @@ extension Substring.UTF8View {
         return text.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
     }
 
-    /// Takes the first character off if it is one of those.
+    /// Removes the first character if it is one of the given ones.
     fileprivate mutating func popOne(of characters: StaticString) -> Bool {
         let isOne = characters.withUTF8Buffer { characters in
             first.map { characters.contains($0) } ?? false
@@ -51,7 +51,7 @@ extension Substring.UTF8View {
         return isOne
     }
 
-    /// Takes `Z` or `+02:00` off, as seconds east of UTC.
+    /// Removes `Z` or `+02:00`, and returns the seconds east of UTC.
     fileprivate mutating func popOffset() -> Int32? {
         if popOne(of: "Zz") { return 0 }
         let isWest = first == UInt8(ascii: "-")

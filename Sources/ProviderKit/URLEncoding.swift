@@ -1,15 +1,15 @@
-/// The escaping of text in addresses and forms.
+/// Percent-encoding of text in addresses and forms.
 ///
 /// Source: RFC 3986 §2; WHATWG URL §5.2 for forms.
 public enum URLEncoding {
-    /// Escapes every byte but the unreserved ones: letters, digits, `-._~`.
+    /// Returns a text in which every byte except letters, digits and `-._~` is encoded.
     public static func escape(_ text: String) -> String {
         var escaped: [UInt8] = []
         escape(text.utf8, into: &escaped)
         return String(decoding: escaped, as: UTF8.self)
     }
 
-    /// Appends bytes, escaped as ``escape(_:)`` does: for what must not become a `String`.
+    /// Appends bytes, encoded as by ``escape(_:)``. For secrets, which must not become a `String`.
     package static func escape(_ bytes: some Sequence<UInt8>, into escaped: inout [UInt8]) {
         for byte in bytes {
             if isUnreserved(byte) {
@@ -22,12 +22,17 @@ public enum URLEncoding {
         }
     }
 
-    /// `name=value&…`, escaped.
+    /// Returns the encoded form `name=value&…`.
     public static func form(_ fields: [(name: String, value: String)]) -> String {
         fields.map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
     }
 
-    /// An address with more parameters in its query, before its fragment.
+    /// Returns an address with additional query parameters before its fragment.
+    ///
+    /// - Parameters:
+    ///   - fields: The names and values, not encoded.
+    ///   - url: The address.
+    /// - Returns: The new address.
     public static func adding(
         _ fields: [(name: String, value: String)], to url: String
     ) -> String {
@@ -42,7 +47,7 @@ public enum URLEncoding {
         return base + separator + form(fields) + url[fragment...]
     }
 
-    /// The fields of a query or form; nil if it is malformed. `+` is a space.
+    /// Parses a query or a form; nil if it is malformed. `+` is a space.
     public static func fields(_ query: Substring) -> [(name: String, value: String)]? {
         var fields: [(name: String, value: String)] = []
         for field in query.split(separator: "&") {
@@ -55,7 +60,7 @@ public enum URLEncoding {
         return fields
     }
 
-    /// Takes the escapes of a form out; nil for a bad escape, or bytes that are no UTF-8.
+    /// Decodes a part of a form; nil for an invalid escape or invalid UTF-8. `+` is a space.
     public static func unescape(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8

@@ -1,35 +1,38 @@
-/// An absolute address on the web, as far as it decides who is asked.
+/// An absolute address with the scheme `http` or `https`.
 ///
-/// Takes less than RFC 3986 does: no user name, no character that another reader might see otherwise. So
-/// what it says of an address is what whoever connects to it sees, too.
+/// The grammar is stricter than RFC 3986: no user name, and no character that parsers interpret differently. The host
+/// that this type returns is the host that is connected to.
 package struct WebAddress: Hashable, Sendable {
+    /// The scheme of an address.
     package enum Scheme: String, Sendable {
         case http
         case https
 
-        /// The one that need not be written.
+        /// The default port.
         fileprivate var port: UInt16 { self == .https ? 443 : 80 }
     }
 
+    /// The scheme.
     package let scheme: Scheme
-    /// nil for the one of the scheme.
+    /// The port; nil for the default port of the scheme.
     package let port: UInt16?
-    /// The address, with scheme and host in lower case, and without the port of the scheme.
+    /// The address, with scheme and host in lower case and without the default port.
     package let text: String
-    /// Where the host ends, in bytes of ``text``.
+    /// The index of the first byte of ``text`` after the host.
     private let hostEnd: Int
-    /// Where the port ends.
+    /// The index of the first byte of ``text`` after the port.
     private let originEnd: Int
 
-    /// The longest address that is read, in bytes.
+    /// The maximum length of an address, in bytes.
     package static let maximumLength = 8192
 
+    /// Parses an address; nil if it is invalid or longer than ``maximumLength``.
     package init?(_ text: String) {
         var text = text
         guard let parts = text.withUTF8(Parts.init) else { return nil }
         scheme = parts.scheme
         port = parts.port == scheme.port ? nil : parts.port
-        // Nearly all addresses are as they should be.
+        // Nearly all addresses are normalized.
         if parts.isNormal {
             (hostEnd, originEnd) = (parts.host.upperBound, parts.end)
             self.text = text
@@ -42,22 +45,22 @@ package struct WebAddress: Hashable, Sendable {
         }
     }
 
-    /// In lower case; an IPv6 address in its brackets.
+    /// The host in lower case; an IPv6 address is in brackets.
     package var host: String { String(text.slice(scheme.rawValue.utf8.count + 3..<hostEnd)) }
 
-    /// `https://host[:port]`, the same for all addresses of an origin (RFC 6454).
+    /// The origin, `https://host[:port]` (RFC 6454).
     package var origin: String { String(text.slice(0..<originEnd)) }
 
-    /// Path, query and fragment, as they were; maybe empty.
+    /// The path, query and fragment, unchanged; empty if there are none.
     package var rest: String { String(text.slice(originEnd..<text.utf8.count)) }
 
-    /// What stands between `?` and `#`; nil where there is no `?`.
+    /// The text between `?` and `#`; nil if there is no `?`.
     package var query: Substring? {
         let base = text.slice(originEnd..<text.utf8.count).prefix { $0 != "#" }
         return base.firstIndex(of: "?").map { base[base.index(after: $0)...] }
     }
 
-    /// Whether the host is this computer, by its name alone.
+    /// True if the host is `localhost` or a loopback address. Names are not resolved.
     package var isLoopback: Bool {
         let host = host
         if host == "localhost" || host == "[::1]" { return true }
@@ -67,32 +70,35 @@ package struct WebAddress: Hashable, Sendable {
             && numbers.allSatisfy { UInt8($0) != nil && !$0.hasPrefix("+") }
     }
 
-    /// Whether it may be asked: `http` goes to this computer alone.
+    /// True if the address may be requested: its scheme is `https`, or its host is on loopback.
     package var isSafe: Bool { scheme == .https || isLoopback }
 }
 
 extension String {
-    /// The bytes at some places, which are those of whole characters.
-    fileprivate func slice(_ places: Range<Int>) -> Substring {
-        let start = utf8.index(startIndex, offsetBy: places.lowerBound)
-        return self[start..<utf8.index(start, offsetBy: places.count)]
+    /// Returns the text at a range of bytes, which must be those of whole characters.
+    fileprivate func slice(_ range: Range<Int>) -> Substring {
+        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
+        return self[start..<utf8.index(start, offsetBy: range.count)]
     }
 }
 
-/// Where the parts of an address are. By bytes: they are plain ASCII, and every photo has several addresses.
+/// The positions of the parts of an address, in bytes. Addresses are ASCII, and each photo has several, so that speed
+/// matters.
 private struct Parts {
+    /// The scheme.
     let scheme: WebAddress.Scheme
+    /// The range of the host.
     let host: Range<Int>
-    /// nil where none is written.
+    /// The written port; nil if there is none.
     let port: UInt16?
-    /// Where path, query and fragment begin.
+    /// The index of the path, query or fragment.
     let end: Int
-    /// Whether scheme and host are in lower case, and the port is as it should be.
+    /// True if scheme and host are in lower case, and the port is not the default port and has no leading zero.
     let isNormal: Bool
 
     init?(_ bytes: UnsafeBufferPointer<UInt8>) {
-        let plain = PlainBytes.all
-        guard bytes.count <= WebAddress.maximumLength, bytes.allSatisfy(plain.contains),
+        let permitted = AddressBytes.all
+        guard bytes.count <= WebAddress.maximumLength, bytes.allSatisfy(permitted.contains),
             let (scheme, start) = Self.scheme(bytes)
         else { return nil }
         let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.count
@@ -107,7 +113,7 @@ private struct Parts {
         isNormal = hasUsualPort && !bytes[..<hostEnd].contains(where: \.isUpperCase)
     }
 
-    /// The scheme, and where it ends.
+    /// Returns the scheme, and the index after `://`.
     private static func scheme(
         _ bytes: UnsafeBufferPointer<UInt8>
     ) -> (scheme: WebAddress.Scheme, end: Int)? {
@@ -119,7 +125,7 @@ private struct Parts {
         return (scheme, colon + 3)
     }
 
-    /// Where the host at the beginning ends; nil where none is.
+    /// Returns the index after the host at the beginning; nil if there is none.
     private static func hostEnd(_ authority: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
         if authority.first == UInt8(ascii: "[") {
             guard let bracket = authority.firstIndex(of: UInt8(ascii: "]")),
@@ -132,13 +138,15 @@ private struct Parts {
         let end = authority.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
         var previous = UInt8(ascii: ".")
         for byte in authority[..<end] {
-            guard byte.isOfName, byte != UInt8(ascii: ".") || previous != byte else { return nil }
+            guard byte.isHostCharacter, byte != UInt8(ascii: ".") || previous != byte else {
+                return nil
+            }
             previous = byte
         }
         return end == authority.startIndex ? nil : end
     }
 
-    /// The port after the colon; nil where none is.
+    /// Returns the port after the colon; nil if there is none.
     private static func port(_ tail: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
         let digits = tail.dropFirst()
         guard tail.first == UInt8(ascii: ":"), digits.allSatisfy(\.isDigit),
@@ -154,23 +162,23 @@ extension UInt8 {
     fileprivate var isDigit: Bool { 0x30...0x39 ~= self }
     fileprivate var isHexDigit: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
 
-    /// Whether it may stand in the name of a host.
-    fileprivate var isOfName: Bool {
+    /// True if the byte may be part of a host name.
+    fileprivate var isHostCharacter: Bool {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".")
             || self == UInt8(ascii: "_")
     }
 
-    /// Whether path, query or fragment begins with it.
+    /// True if the byte begins a path, query or fragment.
     fileprivate var endsAuthority: Bool {
         self == UInt8(ascii: "/") || self == UInt8(ascii: "?") || self == UInt8(ascii: "#")
     }
 }
 
-/// The bytes that may stand in an address (RFC 3986 §2), and `|`, which services send unescaped.
-private struct PlainBytes {
-    static let all = PlainBytes()
+/// The bytes that may be part of an address (RFC 3986 §2), and `|`, which services send unescaped.
+private struct AddressBytes {
+    static let all = AddressBytes()
 
-    /// A bit for each.
+    /// One bit per byte.
     private let (low, high): (UInt64, UInt64)
 
     private init() {

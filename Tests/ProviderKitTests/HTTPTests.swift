@@ -10,7 +10,7 @@ struct HTTPTests {
         #expect(headers["Warning"] == nil)
     }
 
-    @Test func `a request shows neither its query nor its headers`() {
+    @Test func `the description of a request contains neither query nor headers`() {
         var request = HTTPRequest(.get, "https://example.org/token?code=hidden#hidden")
         request.headers.append("Cookie", "hidden")
         request.setForm([("client_secret", "hidden")])
@@ -27,13 +27,14 @@ struct HTTPTests {
         ("120", 120), ("0", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("-1", nil), ("soon", nil),
         ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 06 Nov 1994 08:48:00 GMT", 0),
     ])
-    func `the time to wait is a number of seconds or a date`(value: String, seconds: Int64?) {
+    func `Retry-After is parsed as a number of seconds or as a date`(value: String, seconds: Int64?)
+    {
         let response = HTTPResponse(status: 429, headers: ["retry-after": value], url: "")
         let now = Timestamp(secondsSince1970: 784_111_740)
         #expect(response.retryAfter(now: now) == seconds.map { .seconds($0) })
     }
 
-    @Test func `a time to wait that is longer than time itself is no trouble`() throws {
+    @Test func `a Retry-After beyond the last time is limited to the last time`() throws {
         let now = Timestamp(secondsSince1970: 1_800_000_000)
         let response = HTTPResponse(
             status: 429, headers: ["retry-after": "9223372036854775807"], url: "")
@@ -45,13 +46,13 @@ struct URLEncodingTests {
     @Test(arguments: [
         ("aZ09-._~", "aZ09-._~"), ("a b&c=d/?#%+", "a%20b%26c%3Dd%2F%3F%23%25%2B"), ("ü", "%C3%BC"),
     ])
-    func `text survives escaping`(text: String, escaped: String) {
+    func `unescaping restores an escaped text`(text: String, escaped: String) {
         #expect(URLEncoding.escape(text) == escaped)
         #expect(URLEncoding.unescape(Substring(escaped)) == text)
     }
 
     @Test(arguments: ["%", "%4", "%zz", "a%e", "%FF", "%C3"])
-    func `a bad escape is refused`(text: Substring) {
+    func `an invalid escape is rejected`(text: Substring) {
         #expect(URLEncoding.unescape(text) == nil)
         #expect(URLEncoding.fields("a=\(text)&b=c") == nil)
     }
@@ -61,11 +62,11 @@ struct URLEncodingTests {
         ("https://a.b/c?ixid=M3w&k", "https://a.b/c?ixid=M3w&k&x=1&y=%26"),
         ("https://a.b/c#top", "https://a.b/c?x=1&y=%26#top"),
     ])
-    func `parameters are added wherever the address has its query`(url: String, result: String) {
+    func `parameters are added to the query of an address`(url: String, result: String) {
         #expect(URLEncoding.adding([("x", "1"), ("y", "&")], to: url) == result)
     }
 
-    @Test func `fields keep their order and their repetitions`() throws {
+    @Test func `parsed fields keep their order and repetitions`() throws {
         let fields = try #require(URLEncoding.fields("code=a+b&state=%3D&code=&flag"))
         #expect(fields.map(\.name) == ["code", "state", "code", "flag"])
         #expect(fields.map(\.value) == ["a b", "=", "", ""])
@@ -82,7 +83,7 @@ struct SecretTests {
         }
     }
 
-    @Test func `a secret lends its bytes and compares with another`() {
+    @Test func `a secret provides its bytes and compares with another secret`() {
         let secret = Secret("ключ")
         #expect(secret.withText { $0 } == "ключ")
         #expect(secret.matches(Secret(Array("ключ".utf8))))

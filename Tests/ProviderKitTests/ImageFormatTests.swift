@@ -14,8 +14,8 @@ import Testing
     ]
 
     @Test(arguments: samples)
-    func `a format is told by the first bytes`(prefix: String, format: ImageFormat) {
-        // One character stands for one byte here.
+    func `a format is detected by the first bytes`(prefix: String, format: ImageFormat) {
+        // Each character represents one byte.
         let bytes = prefix.unicodeScalars.map { UInt8($0.value) }
         #expect(ImageFormat(prefix: bytes) == format)
     }
@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: [
         "", "BM, dear diary", "<html>", "II*\0\u{10}\0\0\0CR", "\0\0\0\u{18}ftypisom\0\0\0\0mp42",
     ])
-    func `what is no image is none`(text: String) {
+    func `a file without an image has no format`(text: String) {
         #expect(ImageFormat(prefix: Array(text.utf8)) == nil)
     }
 }

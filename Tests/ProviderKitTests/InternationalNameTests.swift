@@ -3,7 +3,7 @@ import Testing
 @testable import ProviderKit
 
 struct InternationalNameTests {
-    /// The samples of RFC 3492 §7.1, in lower case where the samples mark case.
+    /// The samples of RFC 3492 §7.1, in lower case if the samples mark case.
     private static let samples: [(String, [UInt32], String)] = [
         (
             "A Arabic",
@@ -94,7 +94,7 @@ struct InternationalNameTests {
         ),
     ]
 
-    @Test func `labels are encoded as the samples of RFC 3492`() {
+    @Test func `encoding a label matches the samples of RFC 3492`() {
         for (name, scalars, encoded) in Self.samples {
             #expect(Punycode.encode(scalars.compactMap(Unicode.Scalar.init)) == encoded, "\(name)")
         }
@@ -107,7 +107,7 @@ struct InternationalNameTests {
         ("münchen.social", "xn--mnchen-3ya.social"), ("MÜNCHEN.Social", "xn--mnchen-3ya.social"),
         // Decomposed, as macOS writes it.
         ("mu\u{308}nchen.social", "xn--mnchen-3ya.social"),
-        // Other than IDNA 2003 says: strasse.de is another server.
+        // Differs from IDNA 2003, because strasse.de is a different server.
         ("straße.de", "xn--strae-oqa.de"), ("βόλος.com", "xn--nxasmm1c.com"),
         ("例え。テスト", "xn--r8jz45g.xn--zckzah"), ("مثال.إختبار", "xn--mgbh0fb.xn--kgbechtv"),
         ("उदाहरण.परीक्षा", "xn--p1b6ci4b4b3a.xn--11b5bs3a9aj6g"),
@@ -124,7 +124,7 @@ struct InternationalNameTests {
         "a⁄b.example", "ab--ü.example", "-ü.example", "ü-.example", "ü_.example", "ü .example",
         String(repeating: "ü", count: 64) + ".example",
     ])
-    func `a name with characters that no label has is refused`(name: String) {
+    func `a name with characters that are invalid in labels is rejected`(name: String) {
         #expect(InternationalName.ascii(Substring(name)) == nil)
         #expect(throws: ProviderError.self) { try ServerName(name) }
     }

@@ -10,7 +10,9 @@ struct ServerNameTests {
         ("https://münchen.social/@ada", "xn--mnchen-3ya.social"),
         ("@ada@münchen.social", "xn--mnchen-3ya.social"),
     ])
-    func `a server is read as people write it`(text: String, name: String) throws {
+    func `a server name is parsed from the forms that users write`(text: String, name: String)
+        throws
+    {
         #expect(try ServerName(text).text == name)
     }
 
@@ -19,7 +21,7 @@ struct ServerNameTests {
         ("https://photos.example/@ada", nil), ("https://ada@photos.example/", nil),
         ("@photos.example", nil), ("a@b@photos.example", nil), ("@@photos.example", nil),
     ])
-    func `the user of a handle is kept`(text: String, user: String?) throws {
+    func `the user of a handle is returned`(text: String, user: String?) throws {
         let name = try ServerName(text)
         #expect(name.user == user)
         #expect(name.text == "photos.example")
@@ -32,7 +34,7 @@ struct ServerNameTests {
         String(repeating: "a", count: 64) + ".b", String(repeating: "a.", count: 127) + "bcd",
         String(repeating: "x", count: 100_000),
     ])
-    func `what is no name of a server is refused`(text: String) {
+    func `an invalid server name is rejected`(text: String) {
         let error = #expect(throws: ProviderError.self) { try ServerName(text) }
         guard let error, case .invalidArgument(let reason) = error else {
             Issue.record("\(String(describing: error))")

@@ -18,14 +18,14 @@ struct UserInformationTests {
         "photos.example",
         "", "@", "https://photos.example/a:b",
     ])
-    func `handles and addresses without it stay`(text: String) {
+    func `handles and addresses without user information are not changed`(text: String) {
         #expect(text.withoutUserInformation == text)
     }
 
     @Test(arguments: [
         "https://bob:secret@not_a_server", "ftp://bob:secret@host", "bob:secret@", "bob:sec/ret@-",
     ])
-    func `an error about the name of a server repeats no password`(text: String) {
+    func `an error about a server name contains no password`(text: String) {
         let error = #expect(throws: ProviderError.self) { try ServerName(text) }
         #expect(error.map { !"\($0)".contains("sec") } == true)
     }

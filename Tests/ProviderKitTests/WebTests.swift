@@ -11,7 +11,9 @@ struct WebAddressTests {
         ("https://a.B:08443#x", "https://a.b:8443", "#x"),
         ("http://[::F]:443", "http://[::f]:443", ""),
     ])
-    func `an address is an origin and the rest`(text: String, origin: String, rest: String) throws {
+    func `an address is split into origin and rest`(text: String, origin: String, rest: String)
+        throws
+    {
         let address = try #require(WebAddress(text))
         #expect(address.origin == origin)
         #expect(address.rest == rest)
@@ -26,7 +28,7 @@ struct WebAddressTests {
         "https://a..b/", "https://.a/", "https://a%2eb/", "https://host:8\u{0661}",
         "https://host/" + String(repeating: "a", count: 9000),
     ])
-    func `what another reader might see otherwise is no address`(text: String) {
+    func `an address that parsers interpret differently is invalid`(text: String) {
         #expect(WebAddress(text) == nil)
     }
 
@@ -37,7 +39,7 @@ struct WebAddressTests {
         ("http://127.0.0", false), ("http://127.0.0.256", false), ("http://10.0.0.1", false),
         ("http://localhost.evil.com", false), ("http://[::ffff:127.0.0.1]", false),
     ])
-    func `this computer is known by its names`(text: String, isLoopback: Bool) throws {
+    func `a loopback host is detected by its name`(text: String, isLoopback: Bool) throws {
         let address = try #require(WebAddress(text))
         #expect(address.isLoopback == isLoopback)
         #expect(address.isSafe == isLoopback)
@@ -64,13 +66,13 @@ struct LinkHeaderTests {
         (["<a; rel=next"], nil), ([], nil), (["<a>; rel"], nil), (["<a>; rel=\"next"], "a"),
         (["<a>;;;; rel=next,,"], "a"), (["<a>;"], nil), (["<a>; =;=,; rel=next"], nil),
     ])
-    func `a relation leads to the first address that has it`(values: [String], target: String?) {
+    func `the first target of a relation is returned`(values: [String], target: String?) {
         #expect(LinkHeader.target("next", in: values) == target)
     }
 }
 
 struct ServiceTextTests {
-    @Test func `text without controls keeps everything else`() {
+    @Test func `removing control characters keeps all other characters`() {
         #expect(ServiceText.withoutControls("Ä plain  text") == "Ä plain  text")
         #expect(
             ServiceText.withoutControls("a\u{1b}[31mb\nc\u{9b}d\u{202e}e\u{2028}f\u{7f}")
@@ -85,7 +87,9 @@ struct ServiceTextTests {
         ("\u{0}", nil, nil), (nil, nil, nil), ("ü\u{a0} ü", "ü ü", "ü\u{a0} ü"),
         ("ü\u{7f}ü\u{9b}", "üü", "üü"), ("ü  ü", "ü ü", "ü  ü"), ("ü\u{a0}", "ü", "ü"),
     ])
-    func `controls are gone, words stay`(text: String?, line: String?, paragraphs: String?) {
+    func `cleaning removes control characters and keeps words`(
+        text: String?, line: String?, paragraphs: String?
+    ) {
         #expect(ServiceText.line(text) == line)
         #expect(ServiceText.paragraphs(text) == paragraphs)
     }
@@ -127,7 +131,7 @@ struct RFC3339Tests {
         ("1970-01-01T02:00:00+02:00", 0), ("2016-12-31T23:59:60Z", 1_483_228_800),
         ("2024-02-29T00:00:00Z", 1_709_164_800),
     ])
-    func `both forms of a date are read`(text: String, seconds: Int64) {
+    func `dates with an offset and with Z are parsed`(text: String, seconds: Int64) {
         #expect(Timestamp(rfc3339: text)?.secondsSince1970 == seconds)
     }
 
@@ -137,7 +141,7 @@ struct RFC3339Tests {
         "2021-04-11T10:31:09.Z", "2021-04-11T10:31:09+0400", "2021-04-11T10:31:09+99:00",
         "+021-04-11T10:31:09Z", "２０２１-04-11T10:31:09Z", "2021-04-11T10:31:61Z",
     ])
-    func `what is no date is none`(text: String) {
+    func `a malformed date is rejected`(text: String) {
         #expect(Timestamp(rfc3339: text) == nil)
     }
 }
