@@ -1,9 +1,9 @@
 /// A BlurHash: the text form of a blurred preview of an image.
 ///
 /// Source: github.com/woltapp/blurhash, Algorithm.md.
-package enum BlurHash {
+public enum BlurHash {
     /// Returns true if a text is a BlurHash: 6 to 166 digits of base 83.
-    package static func isValid(_ text: String) -> Bool {
+    public static func isValid(_ text: String) -> Bool {
         6...166 ~= text.utf8.count
             && text.utf8.allSatisfy { byte in
                 switch byte {

@@ -3,7 +3,7 @@
 /// A sandboxed process decodes the files, so a malicious file can fail only its own call. Formats are detected by
 /// content. Paths are absolute. A new file has the mode 0600 and replaces an existing file atomically. The folder of a
 /// new file must exist.
-public protocol ImageProcessor: Sendable {
+package protocol ImageProcessor: Sendable {
     /// Reads the size and the date of an image without decoding it.
     ///
     /// - Parameters:
@@ -53,7 +53,7 @@ public protocol ImageProcessor: Sendable {
 }
 
 /// The priority of an image job.
-public enum ImageUrgency: Sendable {
+package enum ImageUrgency: Sendable {
     /// A user waits for the result.
     case now
     /// Background work, which runs after all jobs with ``now``.
@@ -61,16 +61,16 @@ public enum ImageUrgency: Sendable {
 }
 
 /// The properties of an image file.
-public struct ImageFacts: Hashable, Sendable {
+package struct ImageFacts: Hashable, Sendable {
     /// The width in pixels, after the orientation is applied.
-    public var width: Int
+    package var width: Int
     /// The height in pixels, after the orientation is applied.
-    public var height: Int
+    package var height: Int
     /// The time at which the photo was taken; nil if it is unknown. A time without a time zone is taken as local time.
-    public var taken: Timestamp?
+    package var taken: Timestamp?
 
     /// Creates the properties of an image.
-    public init(width: Int, height: Int, taken: Timestamp? = nil) {
+    package init(width: Int, height: Int, taken: Timestamp? = nil) {
         self.width = width
         self.height = height
         self.taken = taken
@@ -78,7 +78,7 @@ public struct ImageFacts: Hashable, Sendable {
 }
 
 /// The format of a new image.
-public enum ImageEncoding: Hashable, Sendable {
+package enum ImageEncoding: Hashable, Sendable {
     /// PNG with `tEXt` chunks, whose keys are 1 to 79 bytes of Latin-1.
     case png(texts: [String: String] = [:])
     /// JPEG with a quality of 1 to 100.
@@ -86,7 +86,7 @@ public enum ImageEncoding: Hashable, Sendable {
 }
 
 /// The reasons for which an image job fails.
-public enum ImageProcessorError: Error, Hashable, Sendable {
+package enum ImageProcessorError: Error, Hashable, Sendable {
     /// The file does not exist or cannot be read.
     case notReadable(String)
     /// The file has no image or a damaged one. A retry is useful only after the file changes.
@@ -104,7 +104,7 @@ public enum ImageProcessorError: Error, Hashable, Sendable {
 /// The message for the user.
 extension ImageProcessorError: CustomStringConvertible {
     /// One sentence.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notReadable(let text), .notSupported(let text), .failed(let text): text
         case .damaged: "The file has no readable image; it may be damaged."
@@ -114,7 +114,7 @@ extension ImageProcessorError: CustomStringConvertible {
     }
 
     /// The corresponding error of a provider.
-    public var asProviderError: ProviderError {
+    package var asProviderError: ProviderError {
         switch self {
         case .notSupported(let text): .notSupported(text)
         case .storageFull: .storageFull
@@ -124,27 +124,27 @@ extension ImageProcessorError: CustomStringConvertible {
 }
 
 /// An image processor that rejects every job, for use without an image helper.
-public struct UnavailableImageProcessor: ImageProcessor {
+package struct UnavailableImageProcessor: ImageProcessor {
     /// Creates the processor.
-    public init() {}
+    package init() {}
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
-    public func probe(
+    package func probe(
         _ file: [UInt8], urgency: ImageUrgency
     ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
-    public func scale(
+    package func scale(
         _ file: [UInt8], pixels: Int, as encoding: ImageEncoding, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
-    public func square(
+    package func square(
         _ file: [UInt8], pixels: Int, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
-    public func initials(
+    package func initials(
         of name: String, pixels: Int, to destination: String
     ) async throws(ImageProcessorError) { throw Self.error }
 

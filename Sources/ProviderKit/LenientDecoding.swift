@@ -2,12 +2,12 @@ extension KeyedDecodingContainer {
     /// Decodes a value; nil if it is missing, null, or of another type.
     ///
     /// One changed field of a service does not make the whole record unreadable.
-    package func lenient<Value: Decodable>(_ key: Key, as type: Value.Type = Value.self) -> Value? {
+    public func lenient<Value: Decodable>(_ key: Key, as type: Value.Type = Value.self) -> Value? {
         (try? decodeIfPresent(type, forKey: key)) ?? nil
     }
 
     /// Decodes a number that some services send as text; nil if it is missing, null, or not a finite number.
-    package func lenientNumber(_ key: Key) -> Double? {
+    public func lenientNumber(_ key: Key) -> Double? {
         if let number = lenient(key, as: Double.self) { return number }
         guard let text = lenient(key, as: String.self), text.utf8.count <= 32,
             let number = Double(text), number.isFinite
@@ -17,13 +17,13 @@ extension KeyedDecodingContainer {
 
     /// Decodes an integer that some services send as text or with a fraction; nil if it is missing, null, or not a
     /// number.
-    package func lenientInteger(_ key: Key) -> Int? {
+    public func lenientInteger(_ key: Key) -> Int? {
         lenient(key, as: Int.self) ?? lenientNumber(key).flatMap { Int(exactly: $0.rounded()) }
     }
 
     /// Decodes a Boolean value that some services send as 0 or 1, or as text; nil if it is missing, null, or of another
     /// type.
-    package func lenientFlag(_ key: Key) -> Bool? {
+    public func lenientFlag(_ key: Key) -> Bool? {
         if let flag = lenient(key, as: Bool.self) { return flag }
         if let number = lenient(key, as: Int.self) { return number == 0 ? false : true }
         return switch lenient(key, as: String.self) {
@@ -35,11 +35,11 @@ extension KeyedDecodingContainer {
 }
 
 /// An array whose invalid elements are left out.
-package struct LenientList<Element: Decodable>: Decodable {
+public struct LenientList<Element: Decodable>: Decodable {
     /// The valid elements, in order.
-    package let elements: [Element]
+    public let elements: [Element]
     /// True if the array has elements, and none of them is valid.
-    package let isNonsense: Bool
+    public let isNonsense: Bool
 
     private struct Slot: Decodable {
         let element: Element?
@@ -48,7 +48,7 @@ package struct LenientList<Element: Decodable>: Decodable {
     }
 
     /// Decodes an array. A value that is not an array is an error.
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let slots = try [Slot](from: decoder)
         elements = slots.compactMap(\.element)
         isNonsense = elements.isEmpty && !slots.isEmpty

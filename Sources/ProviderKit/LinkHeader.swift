@@ -1,7 +1,7 @@
 /// A reader of the header field `Link`, which many services use for pages.
 ///
 /// Source: RFC 8288 §3.
-package enum LinkHeader {
+public enum LinkHeader {
     /// Returns the first target of a relation.
     ///
     /// - Parameters:
@@ -9,7 +9,7 @@ package enum LinkHeader {
     ///   - values: The values of the field: `response.headers.all("Link")`. The rest of a value after a syntax error is
     ///     ignored.
     /// - Returns: The target as written, which may be relative; nil if there is none.
-    package static func target(_ relation: String, in values: [String]) -> String? {
+    public static func target(_ relation: String, in values: [String]) -> String? {
         for value in values {
             var rest = Substring(value)
             while let link = popLink(&rest) {

@@ -1,11 +1,11 @@
 internal import Quoting
 
 /// The name of a server: a host name in lower case without a port. An internationalized name is in its ASCII form.
-package struct ServerName: Hashable, Sendable {
+public struct ServerName: Hashable, Sendable {
     /// The host name in ASCII.
-    package let text: String
+    public let text: String
     /// The user of the handle from which the name was parsed; nil if the text was not a handle.
-    package let user: String?
+    public let user: String?
 
     /// The maximum length of a DNS name in bytes.
     private static let maximumLength = 253
@@ -17,7 +17,7 @@ package struct ServerName: Hashable, Sendable {
     ///
     /// - Parameter text: The text.
     /// - Throws: ``ProviderError/invalidArgument(_:)`` with a message for the user.
-    package init(_ text: String) throws(ProviderError) {
+    public init(_ text: String) throws(ProviderError) {
         guard text.utf8.count <= WebAddress.maximumLength, let shown = ServiceText.line(text) else {
             throw .invalidArgument("The name of the server is missing, such as photos.example.")
         }

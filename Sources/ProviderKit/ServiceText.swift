@@ -3,11 +3,11 @@
 /// A text may contain anything: a NUL, which D-Bus cannot transport; an escape sequence, which controls a terminal; an
 /// override of the writing direction, which reorders adjacent text. Every function cuts the text before it reads it, so
 /// the limit bounds its cost.
-package enum ServiceText {
+public enum ServiceText {
     /// The maximum length of a title, a description or a log line, in bytes of UTF-8.
-    package static let maximumLength = 16 << 10
+    public static let maximumLength = 16 << 10
     /// The maximum length of an error message or a reason, in bytes of UTF-8.
-    package static let maximumMessageLength = 1000
+    public static let maximumMessageLength = 1000
 
     /// Returns a text on one line, in which white space of any kind becomes one space.
     ///
@@ -15,7 +15,7 @@ package enum ServiceText {
     ///   - text: The text.
     ///   - limit: The maximum length, in bytes of UTF-8.
     /// - Returns: The line without control characters; nil if nothing remains.
-    package static func line(_ text: String?, atMost limit: Int = maximumLength) -> String? {
+    public static func line(_ text: String?, atMost limit: Int = maximumLength) -> String? {
         guard let text else { return nil }
         if isPlain(text, besides: [], atMost: limit) { return text }
         let words = beginning(of: text, atMost: limit).split { $0.properties.isWhitespace }
@@ -30,7 +30,7 @@ package enum ServiceText {
     ///
     /// - Parameter text: The text.
     /// - Returns: The message; nil if nothing remains.
-    package static func message(_ text: String?) -> String? {
+    public static func message(_ text: String?) -> String? {
         line(text, atMost: maximumMessageLength)
     }
 
@@ -39,7 +39,7 @@ package enum ServiceText {
     /// - Parameter text: The text.
     /// - Returns: The paragraphs without control characters and surrounding white space, of at most ``maximumLength``
     ///   bytes; nil if nothing remains.
-    package static func paragraphs(_ text: String?) -> String? {
+    public static func paragraphs(_ text: String?) -> String? {
         guard let text else { return nil }
         let limit = maximumLength
         if isPlain(text, besides: [UInt8(ascii: "\t"), UInt8(ascii: "\n")], atMost: limit) {
@@ -67,7 +67,7 @@ package enum ServiceText {
     ///
     /// - Parameter text: The text.
     /// - Returns: The text, of at most ``maximumLength`` bytes.
-    package static func withoutControls(_ text: String) -> String {
+    public static func withoutControls(_ text: String) -> String {
         let beginning = beginning(of: text, atMost: maximumLength)
         guard !beginning.allSatisfy(isPermitted) else { return String(beginning) }
         return String(String.UnicodeScalarView(beginning.map { isPermitted($0) ? $0 : " " }))

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 
 /// A time in whole seconds since 1970 in UTC.
@@ -22,17 +21,5 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         let seconds = duration.components.seconds
         let (sum, overflows) = moment.secondsSince1970.addingReportingOverflow(seconds)
         return Timestamp(secondsSince1970: overflows ? (seconds > 0 ? .max : .min) : sum)
-    }
-
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`; nil if the text is malformed.
-    ///
-    /// Source: RFC 9110 §5.6.7. The two obsolete forms are not supported.
-    public init?(httpDate: String) {
-        var fields = tm()
-        let isWhole = httpDate.withCString { text in
-            strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &fields).map { $0.pointee == 0 } ?? false
-        }
-        guard isWhole else { return nil }
-        self.init(secondsSince1970: Int64(timegm(&fields)))
     }
 }

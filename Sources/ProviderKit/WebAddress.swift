@@ -2,9 +2,9 @@
 ///
 /// The grammar is stricter than RFC 3986: no user name, and no character that parsers interpret differently. The host
 /// that this type returns is the host that is connected to.
-package struct WebAddress: Hashable, Sendable {
+public struct WebAddress: Hashable, Sendable {
     /// The scheme of an address.
-    package enum Scheme: String, Sendable {
+    public enum Scheme: String, Sendable {
         case http
         case https
 
@@ -13,21 +13,21 @@ package struct WebAddress: Hashable, Sendable {
     }
 
     /// The scheme.
-    package let scheme: Scheme
+    public let scheme: Scheme
     /// The port; nil for the default port of the scheme.
-    package let port: UInt16?
+    public let port: UInt16?
     /// The address, with scheme and host in lower case and without the default port.
-    package let text: String
+    public let text: String
     /// The index of the first byte of ``text`` after the host.
     private let hostEnd: Int
     /// The index of the first byte of ``text`` after the port.
     private let originEnd: Int
 
     /// The maximum length of an address, in bytes.
-    package static let maximumLength = 8192
+    public static let maximumLength = 8192
 
     /// Parses an address; nil if it is invalid or longer than ``maximumLength``.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         var text = text
         guard let parts = text.withUTF8(Parts.init) else { return nil }
         scheme = parts.scheme
@@ -46,22 +46,22 @@ package struct WebAddress: Hashable, Sendable {
     }
 
     /// The host in lower case; an IPv6 address is in brackets.
-    package var host: String { String(text.slice(scheme.rawValue.utf8.count + 3..<hostEnd)) }
+    public var host: String { String(text.slice(scheme.rawValue.utf8.count + 3..<hostEnd)) }
 
     /// The origin, `https://host[:port]` (RFC 6454).
-    package var origin: String { String(text.slice(0..<originEnd)) }
+    public var origin: String { String(text.slice(0..<originEnd)) }
 
     /// The path, query and fragment, unchanged; empty if there are none.
-    package var rest: String { String(text.slice(originEnd..<text.utf8.count)) }
+    public var rest: String { String(text.slice(originEnd..<text.utf8.count)) }
 
     /// The text between `?` and `#`; nil if there is no `?`.
-    package var query: Substring? {
+    public var query: Substring? {
         let base = text.slice(originEnd..<text.utf8.count).prefix { $0 != "#" }
         return base.firstIndex(of: "?").map { base[base.index(after: $0)...] }
     }
 
     /// True if the host is `localhost` or a loopback address. Names are not resolved.
-    package var isLoopback: Bool {
+    public var isLoopback: Bool {
         let host = host
         if host == "localhost" || host == "[::1]" { return true }
         guard host.utf8.starts(with: "127.".utf8) else { return false }
@@ -71,7 +71,7 @@ package struct WebAddress: Hashable, Sendable {
     }
 
     /// True if the address may be requested: its scheme is `https`, or its host is on loopback.
-    package var isSafe: Bool { scheme == .https || isLoopback }
+    public var isSafe: Bool { scheme == .https || isLoopback }
 }
 
 extension String {

@@ -26,6 +26,9 @@ struct HTTPTests {
     @Test(arguments: [
         ("120", 120), ("0", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 37), ("-1", nil), ("soon", nil),
         ("Sun, 06 Nov 1994 08:49:37 CET", nil), ("Sun, 06 Nov 1994 08:48:00 GMT", 0),
+        ("Sun, 06 Nov 1994 08:49:37 GMT ", nil), ("Son, 06 Nov 1994 08:49:37 GMT", nil),
+        ("Sun, 06 Okt 1994 08:49:37 GMT", nil), ("Sun, 31 Feb 1994 08:49:37 GMT", nil),
+        ("Sun, 6 Nov 1994 08:49:37 GMT", nil), ("Mon, 07 Nov 1994 00:00:00 GMT", 54660),
     ])
     func `Retry-After is parsed as a number of seconds or as a date`(value: String, seconds: Int64?)
     {

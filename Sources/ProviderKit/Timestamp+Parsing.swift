@@ -31,6 +31,27 @@ extension Timestamp {
         guard second == 60 || fields.tm_mday == day else { return nil }
         self.init(secondsSince1970: Int64(seconds) - Int64(offset))
     }
+
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`; nil if the text is malformed.
+    ///
+    /// Source: RFC 9110 §5.6.7. The two obsolete forms are not supported.
+    public init?(httpDate text: String) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 6, Self.weekdays.contains(parts[0]), parts[1].utf8.count == 2,
+            let month = Self.months.firstIndex(of: parts[2]), parts[3].utf8.count == 4,
+            parts[4].utf8.count == 8, parts[5] == "GMT"
+        else { return nil }
+        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
+        self.init(rfc3339: "\(parts[3])-\(number)-\(parts[1])T\(parts[4])Z")
+    }
+
+    private static let weekdays: Set<Substring> = [
+        "Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,",
+    ]
+
+    private static let months: [Substring] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 }
 
 extension Substring.UTF8View {
