@@ -193,9 +193,10 @@ let package = Package(
 
         .executableTarget(
             name: "imagefeed-plugin-launcher", path: "Sources/Plugins/imagefeed-plugin-launcher"),
+        // The example, for tests; it is also a package of its own.
         .executableTarget(
-            name: "immich-example", dependencies: ["ProviderKit"], path: "dist/examples/immich",
-            exclude: ["immich.provider"]),
+            name: "immich-example", dependencies: ["ProviderKit"],
+            path: "dist/examples/immich/Sources/immich"),
         .executableTarget(
             name: "imagefeed-provider-test",
             dependencies: [
