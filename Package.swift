@@ -6,7 +6,7 @@ let package = Package(
     products: [
         .executable(name: "imagefeedd", targets: ["imagefeedd"]),
         .executable(name: "imagefeedctl", targets: ["imagefeedctl"]),
-        .library(name: "ProviderKit", targets: ["ProviderKit"]),
+        .library(name: "ProviderKit", targets: ["PluginRuntime", "ProviderKit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -120,10 +120,10 @@ let package = Package(
             path: "Sources/Development/event-loop-scenarios"),
         // The built-in providers as plugins, for tests.
         .executableTarget(
-            name: "mastodon-plugin", dependencies: ["MastodonProvider", "ProviderKit"],
+            name: "mastodon-plugin", dependencies: ["MastodonProvider", "PluginRuntime"],
             path: "Sources/Development/mastodon-plugin"),
         .executableTarget(
-            name: "unsplash-plugin", dependencies: ["ProviderKit", "UnsplashProvider"],
+            name: "unsplash-plugin", dependencies: ["PluginRuntime", "UnsplashProvider"],
             path: "Sources/Development/unsplash-plugin"),
         .target(
             name: "TestSupport",
@@ -195,27 +195,38 @@ let package = Package(
             name: "imagefeed-plugin-launcher", path: "Sources/Plugins/imagefeed-plugin-launcher"),
         // The example, for tests; it is also a package of its own.
         .executableTarget(
-            name: "immich-example", dependencies: ["ProviderKit"],
+            name: "immich-example", dependencies: ["PluginRuntime", "ProviderKit"],
             path: "dist/examples/immich/Sources/immich"),
         .executableTarget(
             name: "imagefeed-provider-test",
             dependencies: [
-                "Configuration", "HTTP", "Plugins", "ProviderKit", "System",
+                "Configuration", "HTTP", "PluginProtocol", "Plugins", "ProviderKit", "System",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Plugins/imagefeed-provider-test"),
         .target(
+            name: "PluginProtocol", dependencies: ["ProviderKit"],
+            path: "Sources/Plugins/Protocol"),
+        .target(
+            name: "PluginRuntime",
+            dependencies: [
+                "PluginProtocol", "ProviderKit", "Quoting", "System",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Plugins/Runtime"),
+        .target(
             name: "Plugins",
             dependencies: [
-                "Configuration", "ProviderKit", "Quoting", "Sandbox", "System",
+                "Configuration", "PluginProtocol", "ProviderKit", "Quoting", "Sandbox", "System",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Plugins/Host"),
         .testTarget(
             name: "PluginsTests",
             dependencies: [
-                "HTTP", "LoopbackHTTP", "Plugins", "ProviderKit", "ServiceSimulator", "TestSupport",
-                "UnsplashProvider", "UnsplashSimulator", "imagefeed-plugin-launcher",
+                "HTTP", "LoopbackHTTP", "PluginProtocol", "Plugins", "ProviderKit",
+                "ServiceSimulator", "TestSupport", "UnsplashProvider", "UnsplashSimulator",
+                "imagefeed-plugin-launcher",
                 "immich-example", "unsplash-plugin",
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -224,10 +235,7 @@ let package = Package(
 
         .target(
             name: "ProviderKit",
-            dependencies: [
-                "CLinux", "System", "Quoting",
-                .product(name: "Logging", package: "swift-log"),
-            ]),
+            dependencies: ["Quoting", .product(name: "Logging", package: "swift-log")]),
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
 
         // MARK: Providers
@@ -351,8 +359,8 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             name: "Fuzzer",
             dependencies: [
                 "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMetadata",
-                "ImageProtocol", "MastodonProvider", "OAuth", "Plugins", "ProviderKit",
-                "UnsplashProvider",
+                "ImageProtocol", "MastodonProvider", "OAuth", "PluginProtocol", "Plugins",
+                "ProviderKit", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Sources/Development/Fuzzer"),

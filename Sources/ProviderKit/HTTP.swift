@@ -125,7 +125,7 @@ public struct HTTPResponse: Sendable {
     /// The header fields of the last response.
     public let headers: HTTPHeaders
     /// The body after decompression; empty if it was written to a file.
-    public internal(set) var body: [UInt8]
+    public package(set) var body: [UInt8]
     /// The address of the response, after redirects.
     public let url: String
     /// True if a redirect left the origin of the request. The credentials were not sent there, and the response says

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PluginProtocol
 import ProviderKit
 import Testing
 

@@ -1,3 +1,4 @@
+import PluginProtocol
 import ProviderKit
 import Testing
 

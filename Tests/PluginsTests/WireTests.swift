@@ -1,3 +1,4 @@
+import PluginProtocol
 import Plugins
 import ProviderKit
 import Testing

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import ImageProtocol
+import PluginProtocol
 internal import ProviderKit
 
 @testable import ImageMetadata

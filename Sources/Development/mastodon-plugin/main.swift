@@ -1,6 +1,6 @@
 // The provider of Mastodon and Pixelfed as a separate program, to test that providers run in both ways. Not installed.
 
 internal import MastodonProvider
-internal import ProviderKit
+internal import PluginRuntime
 
-ProviderKit.run(MastodonProvider())
+PluginRuntime.run(MastodonProvider())

@@ -1,6 +1,6 @@
 // The provider of Unsplash as a separate program, to test that providers run in both ways. Not installed.
 
-internal import ProviderKit
+internal import PluginRuntime
 internal import UnsplashProvider
 
-ProviderKit.run(UnsplashProvider())
+PluginRuntime.run(UnsplashProvider())

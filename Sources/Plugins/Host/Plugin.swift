@@ -1,4 +1,5 @@
 internal import Logging
+internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 internal import Synchronization

@@ -1,3 +1,4 @@
+internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 

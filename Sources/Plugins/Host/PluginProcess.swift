@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import PluginProtocol
 internal import ProviderKit
 internal import System
 

@@ -1,3 +1,4 @@
+internal import PluginProtocol
 internal import ProviderKit
 
 /// An account of a plugin that is logged in.

@@ -1,4 +1,5 @@
 internal import Logging
+package import PluginProtocol
 package import ProviderKit
 
 /// A plugin that is run for a test: as the daemon runs it, but observed, and never left alone after failures.

@@ -1,3 +1,4 @@
+internal import PluginProtocol
 internal import ProviderKit
 
 /// Removes secrets from the messages of a trace.

@@ -1,3 +1,4 @@
+internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 

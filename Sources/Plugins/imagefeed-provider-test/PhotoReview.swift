@@ -1,3 +1,4 @@
+internal import PluginProtocol
 internal import ProviderKit
 
 /// A comparison of the photos that a plugin sends with those that the daemon makes of them.

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Glibc
 internal import HTTP
 internal import Logging
+internal import PluginProtocol
 internal import Plugins
 internal import ProviderKit
 

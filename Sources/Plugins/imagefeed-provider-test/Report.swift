@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PluginProtocol
 internal import ProviderKit
 internal import System
 

@@ -7,6 +7,6 @@
 //     imagefeedctl login immich --server photos.example.org --password-file -
 //
 // Create an API key in the account settings of Immich.
-import ProviderKit
+import PluginRuntime
 
-ProviderKit.run(Immich())
+PluginRuntime.run(Immich())

@@ -1,3 +1,4 @@
+public import ProviderKit
 internal import System
 
 /// Serves a provider as a plugin: reads calls from standard input, answers on standard output. Does not return.
@@ -5,9 +6,9 @@ internal import System
 /// The whole of a plugin's `main.swift`:
 ///
 /// ```swift
-/// import ProviderKit
+/// import PluginRuntime
 ///
-/// ProviderKit.run(MyProvider())
+/// PluginRuntime.run(MyProvider())
 /// ```
 ///
 /// The provider runs on the main thread, as it does inside the daemon: tasks that belong to no actor, too. What

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 /// What somebody at the other end of a pipe got wrong. For the log; a person is told less.
 package struct PluginFault: Error, Hashable, CustomStringConvertible {
     package let description: String

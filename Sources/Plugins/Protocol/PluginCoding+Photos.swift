@@ -1,3 +1,5 @@
+package import ProviderKit
+
 // How photos, pages, sources and profiles are written down. The names are those of the bus.
 
 extension RemotePhoto {

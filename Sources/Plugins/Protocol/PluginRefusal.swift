@@ -1,3 +1,5 @@
+package import ProviderKit
+
 /// Why a call was not answered, as it is said on the wire: an error of JSON-RPC whose `data` has a `kind`.
 package struct PluginRefusal: Error, Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {

@@ -1,4 +1,6 @@
 internal import Glibc
+internal import PluginProtocol
+internal import ProviderKit
 internal import System
 
 /// A plugin's side of the pipes to the daemon.

@@ -1,4 +1,6 @@
 internal import Logging
+internal import PluginProtocol
+internal import ProviderKit
 internal import Quoting
 
 /// A provider that answers the daemon's calls.

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 // How a server says how it lets its users in.
 
 extension DiscoveredServer {

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 // The coding of HTTP requests and responses.
 
 extension HTTPRequest {

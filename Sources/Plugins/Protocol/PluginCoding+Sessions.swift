@@ -1,3 +1,5 @@
+package import ProviderKit
+
 // How a session is doing, as it is written down.
 
 extension RateLimit {

@@ -1,4 +1,6 @@
 internal import Logging
+internal import PluginProtocol
+internal import ProviderKit
 
 /// The web, as a plugin has it: the daemon asks, with the account's credentials.
 struct PluginHTTPClient: HTTPClient {
