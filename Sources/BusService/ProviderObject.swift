@@ -49,7 +49,7 @@ final class ProviderObject {
             .property("Configured") { $0.engine.isConfigured($0.provider) },
             .property("State") { $0.condition?.state.rawValue ?? "ready" },
             .property("StateReason") { $0.condition?.reason ?? "" },
-            .property("Sandbox") { $0.condition?.confinement ?? "" },
+            .property("Sandbox") { $0.condition?.sandbox ?? "" },
             .property("Help", emits: .constant) { $0.help },
             .property("RedirectUri") { $0.engine.redirectAddress(of: $0.provider) },
         ])

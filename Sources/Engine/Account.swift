@@ -294,7 +294,7 @@ package final class Account {
     package func refreshProfileIfStale() async throws {
         guard remote?.isProfileYoung != true else { return }
         // Who keeps its users itself knows them also while they are logged out.
-        if !(provider is any ProfileKeeper) { _ = try photos() }
+        if !(provider is any ProfileProvider) { _ = try photos() }
         try await refreshProfile()
     }
 
@@ -304,7 +304,7 @@ package final class Account {
     func refreshProfile() async throws {
         do {
             var profile = try await service?.profile()
-            if profile == nil, let provider = provider as? any ProfileKeeper {
+            if profile == nil, let provider = provider as? any ProfileProvider {
                 profile = try await provider.profile(of: identity)
             }
             guard let profile else { return }

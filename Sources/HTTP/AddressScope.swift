@@ -13,7 +13,7 @@ nonisolated enum AddressScope: Hashable {
         self =
             switch source {
             case .configuration: .anywhere
-            case .stranger: allowsLoopback ? .publicOrLoopback : .publicOnly
+            case .service: allowsLoopback ? .publicOrLoopback : .publicOnly
             }
     }
 

@@ -86,7 +86,7 @@ struct Hop {
             address: target, method: repeats ? method : .get, headers: headers,
             body: repeats && staysHome ? body : [], token: staysHome ? token : nil,
             tokenField: tokenField,
-            source: target.origin == origin ? request.addressSource : .stranger)
+            source: target.origin == origin ? request.addressSource : .service)
     }
 
     /// Refuses an address that can be told without asking for its name.

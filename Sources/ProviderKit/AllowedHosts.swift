@@ -25,7 +25,7 @@ package struct AllowedHosts: Hashable, Sendable {
     /// Returns the source of an address: `configuration` for an origin that the user named, `service` for any other,
     /// which must not lead into the user's network.
     package func source(of address: WebAddress) -> HTTPRequest.AddressSource {
-        origins.contains(address.origin) ? .configuration : .stranger
+        origins.contains(address.origin) ? .configuration : .service
     }
 
     /// A pattern of hosts: `example.org`, `*.example.org` for a domain and its subdomains, `example.org:8443`, or `*`

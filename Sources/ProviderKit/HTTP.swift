@@ -57,7 +57,7 @@ public struct HTTPRequest: Sendable {
         /// The user or the provider. The address may be in any network.
         case configuration
         /// A response of a service. The address must be public.
-        case stranger
+        case service
     }
 
     /// The beginning of the header field of a bearer token.
@@ -148,7 +148,7 @@ public struct HTTPResponse: Sendable {
     public var isSuccess: Bool { 200..<300 ~= status }
 
     /// True if the body is HTML, which no API sends. A captive portal or a proxy sent the response.
-    public var isPage: Bool {
+    public var isHTML: Bool {
         if headers["Content-Type"]?.lowercased().contains("html") == true { return true }
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }

@@ -114,7 +114,7 @@ extension ImageProcessorError: CustomStringConvertible {
     }
 
     /// The corresponding error of a provider.
-    package var asProviderError: ProviderError {
+    package var providerError: ProviderError {
         switch self {
         case .notSupported(let text): .notSupported(text)
         case .storageFull: .storageFull

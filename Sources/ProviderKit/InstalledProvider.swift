@@ -47,13 +47,13 @@ package struct ProviderCondition: Hashable, Sendable {
     /// One sentence; empty if the state is ``State/ready``.
     package var reason: String
     /// The sandbox: `bubblewrap`, `landlock`, `none`, or empty if the provider cannot run.
-    package var confinement: String
+    package var sandbox: String
 
     /// Creates a condition.
-    package init(state: State, reason: String, confinement: String) {
+    package init(state: State, reason: String, sandbox: String) {
         self.state = state
         self.reason = reason
-        self.confinement = confinement
+        self.sandbox = sandbox
     }
 }
 
@@ -70,7 +70,7 @@ package struct UnusableProvider: InstalledProvider {
     ///   - reason: The reason for which the provider cannot be used: one sentence.
     package init(_ info: ProviderInfo, reason: String) {
         self.info = info
-        condition = ProviderCondition(state: .invalid, reason: reason, confinement: "")
+        condition = ProviderCondition(state: .invalid, reason: reason, sandbox: "")
     }
 
     /// Creates a placeholder for a provider whose manifest is invalid.
@@ -103,12 +103,12 @@ final class UnusableSession: RemoteFeed {
         continuation.yield(.status(.failed(reason: reason, remedy: nil)))
     }
 
-    var showsEveryView: Bool { true }
+    var showsAllCacheVariants: Bool { true }
 
     func close() { continuation.finish() }
     func accepts(_ source: SourceID) -> Bool { true }
     func sources() async throws -> [Source] { throw ProviderError.failed(reason) }
-    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         throw ProviderError.failed(reason)
     }
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

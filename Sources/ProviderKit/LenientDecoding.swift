@@ -39,7 +39,7 @@ public struct LenientList<Element: Decodable>: Decodable {
     /// The valid elements, in order.
     public let elements: [Element]
     /// True if the array has elements, and none of them is valid.
-    public let isNonsense: Bool
+    public let isUnreadable: Bool
 
     private struct Slot: Decodable {
         let element: Element?
@@ -51,6 +51,6 @@ public struct LenientList<Element: Decodable>: Decodable {
     public init(from decoder: any Decoder) throws {
         let slots = try [Slot](from: decoder)
         elements = slots.compactMap(\.element)
-        isNonsense = elements.isEmpty && !slots.isEmpty
+        isUnreadable = elements.isEmpty && !slots.isEmpty
     }
 }

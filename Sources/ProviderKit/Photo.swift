@@ -41,7 +41,7 @@ public struct Photo: Hashable, Sendable {
     public var url: String?
     /// The number of likes of all users.
     public var likes: Int?
-    /// True if the account's user likes the photo, as confirmed by the service. See ``RemotePhoto/saysWhetherLiked``.
+    /// True if the account's user likes the photo, as confirmed by the service. See ``RemotePhoto/hasLikeState``.
     public var isLiked = false
     /// True if a like or unlike is stored and not confirmed. Only the engine sets this property.
     public var isPending = false

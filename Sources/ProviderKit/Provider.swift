@@ -143,7 +143,7 @@ public protocol PasswordLogin: Provider {
 }
 
 /// A provider that stores the profiles of its users, also while they are logged out.
-public protocol ProfileKeeper: Provider {
+public protocol ProfileProvider: Provider {
     /// Returns the profile of a user.
     ///
     /// - Parameter account: The identity of the user.

@@ -26,11 +26,11 @@ public protocol RemoteFeed: Session {
     /// A text that identifies the settings that affect the photos of pages, such as a content filter. The engine does
     /// not show photos that it cached with another value. The default is empty. For a plugin, the daemon uses a hash of
     /// the settings instead.
-    var view: String { get }
+    var cacheVariant: String { get }
 
     /// True if the engine shows photos that it cached with other settings, because none can be fetched. The default is
     /// false.
-    var showsEveryView: Bool { get }
+    var showsAllCacheVariants: Bool { get }
 
     /// Fetches the sources of the account, the default one first.
     ///
@@ -46,13 +46,13 @@ public protocol RemoteFeed: Session {
     ///
     /// - Parameters:
     ///   - source: A source for which ``accepts(_:)`` returns true.
-    ///   - token: The ``RemotePage/next`` of the previous page; nil for the newest photos. Accept any text: the token
+    ///   - pageToken: The ``RemotePage/next`` of the previous page; nil for the newest photos. Accept any text: the token
     ///     may be from an older version.
     /// - Returns: As many photos as the service returns at once, at most 500, newest first. A page may be empty
     ///   although more photos follow.
     /// - Throws: ``ProviderError/notFound(_:)`` if the source does not exist; ``ProviderError/staleCursor`` for an
     ///   invalid token; other errors of ``ProviderError`` and ``HTTPError``.
-    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage
 
     /// True if ``RemotePage/next`` marks the same position after photos were added or removed above it, as the ID of a
     /// photo does. The number of a page does not. The default is false.
@@ -74,9 +74,9 @@ public protocol RemoteFeed: Session {
 
 extension RemoteFeed {
     /// The empty text.
-    public var view: String { "" }
+    public var cacheVariant: String { "" }
     /// False.
-    public var showsEveryView: Bool { false }
+    public var showsAllCacheVariants: Bool { false }
     /// False.
     public var hasStablePageTokens: Bool { false }
     /// Does nothing.
@@ -94,7 +94,7 @@ public struct RemotePhoto: Hashable, Sendable {
     public var note: String
     /// True if the response says whether the user likes the photo. If false, the engine ignores ``Photo/isLiked`` and
     /// keeps the known state. The default is true.
-    public var saysWhetherLiked = true
+    public var hasLikeState = true
     /// The key of the list entry that shows the photo, if the service orders the list by such keys. 1 to 512 bytes of
     /// ASCII from `!` to `}`.
     ///
@@ -144,7 +144,7 @@ public protocol RemoteLikes: RemoteFeed {
     ///
     /// - Parameter photo: The ID of a photo.
     /// - Returns: The common prefix; nil if the service likes each photo separately. The default is nil.
-    func likedTogether(_ photo: PhotoID) -> String?
+    func likeGroupPrefix(_ photo: PhotoID) -> String?
 
     /// Likes or unlikes a photo. A repeated call is not an error.
     ///
@@ -160,7 +160,7 @@ public protocol RemoteLikes: RemoteFeed {
 
 extension RemoteLikes {
     /// Returns nil.
-    public func likedTogether(_ photo: PhotoID) -> String? { nil }
+    public func likeGroupPrefix(_ photo: PhotoID) -> String? { nil }
 }
 
 /// The rate limit of a service.

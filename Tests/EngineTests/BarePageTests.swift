@@ -22,11 +22,11 @@ struct BarePageTests {
 
     @Test func `what other settings let through is not shown`() async throws {
         let fixture = try await ServiceFixture(["1", "2", "3", "4"])
-        fixture.service.state.update { $0.view = "all" }
+        fixture.service.state.update { $0.cacheVariant = "all" }
         let (ids, cursor) = try await fixture.page("new", count: 2)
         #expect(ids == ["1", "2"])
         fixture.service.state.update {
-            $0.view = ""
+            $0.cacheVariant = ""
             $0.hidden = ["2"]
         }
         #expect(try await fixture.walk("new") == ["1", "3", "4"])
@@ -34,7 +34,7 @@ struct BarePageTests {
             _ = try await fixture.page("new", cursor)
         }
         fixture.service.state.update {
-            $0.view = "all"
+            $0.cacheVariant = "all"
             $0.hidden = []
         }
         #expect(try await fixture.walk("new") == ["1", "2", "3", "4"])

@@ -2,7 +2,7 @@ import ProviderKit
 import TestSupport
 
 /// A provider that keeps its users, their likes and avatars itself.
-final class FakeHousehold: PasswordLogin, ProfileKeeper {
+final class FakeHousehold: PasswordLogin, ProfileProvider {
     struct State: Sendable {
         var sources: Set<String> = ["all", "likes", "album:x"]
         var liked: Set<String> = []

@@ -13,7 +13,7 @@ final class FakeService: OAuthLogin {
         /// What it has, but leaves out of its pages.
         var hidden: Set<String> = []
         /// What the settings let through.
-        var view = ""
+        var cacheVariant = ""
         /// How many photos a page has.
         var pageSize = 3
         /// What every request fails with.
@@ -84,7 +84,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         (events, continuation) = AsyncStream.makeStream()
     }
 
-    var view: String { state.value.view }
+    var cacheVariant: String { state.value.cacheVariant }
 
     func close() { continuation.finish() }
     var hasStablePageTokens: Bool { state.value.hasStablePageTokens }
@@ -152,7 +152,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         guard state.value.photos.contains(photo.text) else {
             throw ProviderError.notFound("No \(photo).")
         }
-        let together = likedTogether(photo)
+        let together = likeGroupPrefix(photo)
         state.update { state in
             for id in state.photos where id == photo.text || together.map(id.hasPrefix) == true {
                 if isLiked { state.liked.insert(id) } else { state.liked.remove(id) }
@@ -163,7 +163,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     }
 
     /// Photos like `a.1` and `a.2` are liked as one.
-    func likedTogether(_ photo: PhotoID) -> String? {
+    func likeGroupPrefix(_ photo: PhotoID) -> String? {
         photo.text.firstIndex(of: ".").map { String(photo.text[...$0]) }
     }
 

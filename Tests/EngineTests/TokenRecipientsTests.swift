@@ -111,7 +111,7 @@ struct KeyedProvider: InstalledProvider, KeyLogin {
     let info = ProviderInfo(
         id: "keyed", name: "Keyed", iconName: "", authentication: .password,
         capabilities: [.feed], defaultSource: SourceID("home"))
-    let condition = ProviderCondition(state: .ready, reason: "", confinement: "none")
+    let condition = ProviderCondition(state: .ready, reason: "", sandbox: "none")
 
     var tokenRecipients: Set<String> { Set(hosts + [command]) }
 

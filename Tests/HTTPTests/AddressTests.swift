@@ -46,7 +46,7 @@ struct AddressTests {
                 ]
             })
         for scheme in ["http", "https"] {
-            let request = HTTPRequest.stranger("\(scheme)://\(host):\(server.port)/")
+            let request = HTTPRequest.service("\(scheme)://\(host):\(server.port)/")
             #expect(await client.failure(of: request) == .forbiddenAddress)
         }
         #expect(server.connections.value.accepted == 0)
@@ -55,9 +55,9 @@ struct AddressTests {
     @Test func `an address from a loopback service may be on loopback`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient()
-        let request = HTTPRequest.stranger("\(server.origin)/", allowsLoopback: true)
+        let request = HTTPRequest.service("\(server.origin)/", allowsLoopback: true)
         #expect(try await client.send(request).status == 200)
-        let inner = HTTPRequest.stranger("https://10.0.0.1/", allowsLoopback: true)
+        let inner = HTTPRequest.service("https://10.0.0.1/", allowsLoopback: true)
         #expect(await client.failure(of: inner) == .forbiddenAddress)
     }
 
@@ -69,7 +69,7 @@ struct AddressTests {
             makeLimits { $0.names = ["service.test:\(server.port):127.0.0.1"] })
         let url = "http://service.test:\(server.port)/"
         #expect(try await client.send(HTTPRequest(.get, url)).status == 200)
-        #expect(await client.failure(of: .stranger(url)) == .forbiddenAddress)
+        #expect(await client.failure(of: .service(url)) == .forbiddenAddress)
         #expect(server.requests.value.count == 1)
         #expect(server.connections.value.accepted == 1)
     }
@@ -88,9 +88,9 @@ struct ProxyTests {
         #expect(await client.failure(of: HTTPRequest(.get, "https://photos.test/a")) != nil)
         #expect(server.requests.value.map(\.target) == ["photos.test:443"])
         // The proxy is on loopback, which does not affect addresses from a service.
-        #expect(await client.failure(of: .stranger("https://photos.test/a")) != .forbiddenAddress)
+        #expect(await client.failure(of: .service("https://photos.test/a")) != .forbiddenAddress)
         #expect(server.requests.value.count == 2)
-        #expect(await client.failure(of: .stranger("https://10.0.0.1/")) == .forbiddenAddress)
+        #expect(await client.failure(of: .service("https://10.0.0.1/")) == .forbiddenAddress)
         #expect(server.requests.value.count == 2)
         let direct = try LoopbackServer(LoopbackResponse())
         #expect(try await client.send(HTTPRequest(.get, direct.origin)).status == 200)
@@ -131,7 +131,7 @@ struct ProxyTests {
         let proxy = try LoopbackServer(LoopbackResponse(403))
         let client = makeClient(proxies: ["https_proxy": proxy.origin])
         let url = "https://\(host)/a"
-        #expect(await client.failure(of: .stranger(url)) == .forbiddenAddress)
+        #expect(await client.failure(of: .service(url)) == .forbiddenAddress)
         #expect(proxy.requests.value.isEmpty)
         // The user may name a server of the local network.
         #expect(await client.failure(of: HTTPRequest(.get, url)) == .failed)
@@ -252,9 +252,9 @@ struct PlaceholderAddressTests {
                 $0.names = ["photos.test:443:198.18.0.5", "inner.test:443:10.0.0.5"]
                 $0.connecting = .milliseconds(200)
             })
-        #expect(await client.failure(of: .stranger("https://198.18.0.5/")) == .forbiddenAddress)
-        #expect(await client.failure(of: .stranger("https://inner.test/")) == .forbiddenAddress)
+        #expect(await client.failure(of: .service("https://198.18.0.5/")) == .forbiddenAddress)
+        #expect(await client.failure(of: .service("https://inner.test/")) == .forbiddenAddress)
         // The connection is attempted and fails.
-        #expect(await client.failure(of: .stranger("https://photos.test/")) != .forbiddenAddress)
+        #expect(await client.failure(of: .service("https://photos.test/")) != .forbiddenAddress)
     }
 }

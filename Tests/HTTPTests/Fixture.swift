@@ -32,9 +32,9 @@ extension HTTPRequest {
     }
 
     /// A request to an address that a service named.
-    static func stranger(_ url: String, allowsLoopback: Bool = false) -> HTTPRequest {
+    static func service(_ url: String, allowsLoopback: Bool = false) -> HTTPRequest {
         HTTPRequest(.get, url).with {
-            $0.addressSource = .stranger
+            $0.addressSource = .service
             $0.allowsLoopback = allowsLoopback
         }
     }

@@ -148,7 +148,7 @@ struct ThumbnailTests {
     func `a temporary failure is tried again`(error: ImageProcessorError) async throws {
         let id = try await fixture.id("a b")
         images.error.update { $0 = error }
-        await #expect(throws: error.asProviderError) {
+        await #expect(throws: error.providerError) {
             try await fixture.session.imagePath(id, .thumb)
         }
         images.error.update { $0 = nil }

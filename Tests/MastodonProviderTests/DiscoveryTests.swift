@@ -268,7 +268,7 @@ struct DiscoveryTests {
         #expect(found.oauth.tokenOrigins == ["https://social.photos.example"])
         for request in requests {
             let isNamedByUser = request.url.hasPrefix("https://photos.example/")
-            #expect(request.addressSource == (isNamedByUser ? .configuration : .stranger))
+            #expect(request.addressSource == (isNamedByUser ? .configuration : .service))
         }
     }
 

@@ -226,13 +226,14 @@ struct SessionTests {
             fixture.requestLines == [
                 "POST /statuses/12/favourite", "POST /statuses/12/unfavourite",
             ])
-        #expect(fixture.session.likedTogether(PhotoID("12.a")) == "12.")
-        #expect(fixture.session.likedTogether(PhotoID("12")) == nil)
+        #expect(fixture.session.likeGroupPrefix(PhotoID("12.a")) == "12.")
+        #expect(fixture.session.likeGroupPrefix(PhotoID("12")) == nil)
     }
 
     @Test func `each sensitivity setting has its own cache variant`() {
-        #expect(Fixture(responding: .json("[]")).session.view == "")
-        #expect(Fixture(["ShowSensitive": "true"], responding: .json("[]")).session.view != "")
+        #expect(Fixture(responding: .json("[]")).session.cacheVariant == "")
+        #expect(
+            Fixture(["ShowSensitive": "true"], responding: .json("[]")).session.cacheVariant != "")
     }
 
     // MARK: Refusals

@@ -39,7 +39,7 @@ struct StatusTests {
         #expect(photo.url == "https://mastodon.social/@halcy/110447003454258227")
         #expect(photo.likes == 0)
         #expect(!photo.isLiked)
-        #expect(remote.saysWhetherLiked)
+        #expect(remote.hasLikeState)
         #expect(photo.isSensitive == true)
         #expect(photo.mediaType == "image/jpeg")
         #expect(
@@ -74,7 +74,7 @@ struct StatusTests {
         let found = try photos(status)
         #expect(found.map(\.photo.id.text) == ["1.a", "1.b"])
         #expect(found[0].images == [.full: "https://files.example/a.jpg"])
-        #expect(!found[0].saysWhetherLiked)
+        #expect(!found[0].hasLikeState)
     }
 
     @Test func `a boost is mapped to the boosted status`() throws {
@@ -177,7 +177,7 @@ struct StatusTests {
         #expect(remote.images == [.full: "https://files.example/9.jpg"])
         #expect(remote.photo.created == Timestamp(rfc3339: "2021-05-25T11:22:33Z"))
         #expect(remote.photo.isLiked)
-        #expect(remote.saysWhetherLiked)
+        #expect(remote.hasLikeState)
         #expect(remote.photo.width == 10)
     }
 

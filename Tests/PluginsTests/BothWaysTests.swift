@@ -42,7 +42,7 @@ struct BothWaysTests {
             address.split(separator: "&").filter { !$0.contains("ixid=") }.joined(separator: "&")
         }
         let images = remote.images.map { "\($0) \(plain($1))" }.sorted()
-        return "\(remote.photo) \(images) \(remote.saysWhetherLiked)"
+        return "\(remote.photo) \(images) \(remote.hasLikeState)"
     }
 
     private func told(_ page: RemotePage) -> String {

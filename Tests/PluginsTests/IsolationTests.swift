@@ -313,7 +313,7 @@ private func expectSandboxWithoutTasks() async throws {
             failures += 1
             #expect("\(error)".contains("cannot be started at present"), "\(error)")
         }
-        #expect(third.provider.condition.confinement == "bubblewrap")
+        #expect(third.provider.condition.sandbox == "bubblewrap")
         #expect(third.provider.condition.state == .ready)
     }
     // Threads may end meanwhile, and other processes of the user, unless the user is a new one.
@@ -321,7 +321,7 @@ private func expectSandboxWithoutTasks() async throws {
     #expect(third.disablements.value.isEmpty)
     try limitTasks(to: 4096)
     #expect(try await third.shown() == "here")
-    #expect(third.provider.condition.confinement == "bubblewrap")
+    #expect(third.provider.condition.sandbox == "bubblewrap")
 }
 
 @MainActor
@@ -333,7 +333,7 @@ private func expectRetries(_ error: String) async throws {
     )
     let plugin = try programs.plugin("show('here')", in: "bubblewrap", fallbacks: [.landlock])
     for _ in 0..<7 { await plugin.expectFailure("cannot be started") }
-    #expect(plugin.provider.condition.confinement == "bubblewrap")
+    #expect(plugin.provider.condition.sandbox == "bubblewrap")
     #expect(plugin.provider.condition.state == .ready)
     unlink(stop)
     #expect(try await plugin.shown() == "here")
@@ -346,7 +346,7 @@ private func expectReplacement() async throws {
         "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
     let plugin = try programs.plugin("show('here')", in: "bubblewrap", fallbacks: [.landlock])
     #expect(try await plugin.shown() == "here")
-    #expect(plugin.provider.condition.confinement == "landlock")
+    #expect(plugin.provider.condition.sandbox == "landlock")
 }
 
 @MainActor
@@ -362,7 +362,7 @@ private func expectNoReplacement() async throws {
     try await plugin.logged("A plugin has ended")
     try programs.directory.write("", to: "stop")
     await plugin.expectFailure("cannot be started")
-    #expect(plugin.provider.condition.confinement == "bubblewrap")
+    #expect(plugin.provider.condition.sandbox == "bubblewrap")
 }
 
 // MARK: Other processes of the user

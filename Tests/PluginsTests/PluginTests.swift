@@ -43,7 +43,7 @@ struct PluginTests {
         #expect(request.method == .post)
         #expect(request.body == Array("c".utf8))
         #expect(request.headers["x-a"] == "b")
-        #expect(request.addressSource == .stranger)
+        #expect(request.addressSource == .service)
     }
 
     @Test func `a call that is cancelled is told so, and its late answer counts for nothing`()
@@ -75,7 +75,7 @@ struct PluginTests {
         let condition = try #require(host.providers.first).condition
         #expect(condition.state == .disabled)
         #expect(condition.reason.contains("AllowUnsandboxed"))
-        #expect(condition.confinement.isEmpty)
+        #expect(condition.sandbox.isEmpty)
     }
 
     @Test func `manifests that come, change and go are seen`() async throws {

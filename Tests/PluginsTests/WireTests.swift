@@ -223,7 +223,7 @@ struct WireTests {
         #expect(read.photo.url == nil)
         #expect(read.photo.authorURL == nil)
         #expect(read.images == [.small: "https://a.cdn.test/1"])
-        #expect(!read.saysWhetherLiked)
+        #expect(!read.hasLikeState)
     }
 
     @Test(arguments: [

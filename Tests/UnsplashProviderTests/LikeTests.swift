@@ -73,9 +73,9 @@ struct LikeTests {
         }
         let likes = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
         #expect(likes.photos.map(\.photo.isLiked) == [true])
-        #expect(likes.photos.map(\.saysWhetherLiked) == [true])
+        #expect(likes.photos.map(\.hasLikeState) == [true])
         let feed = try await fixture.session.fetchPage(SourceID("editorial"), from: nil)
         #expect(feed.photos.map(\.photo.isLiked) == [false])
-        #expect(feed.photos.map(\.saysWhetherLiked) == [false])
+        #expect(feed.photos.map(\.hasLikeState) == [false])
     }
 }

@@ -36,7 +36,7 @@ struct PhotoTests {
             #expect((remote.photo.height ?? 0) > 0)
             #expect(remote.photo.author?.isEmpty == false)
             #expect(remote.photo.mediaType == "image/jpeg")
-            #expect(remote.saysWhetherLiked)
+            #expect(remote.hasLikeState)
             for link in [remote.photo.url, remote.photo.authorURL] {
                 #expect(
                     link?.hasSuffix("?utm_source=image_feed&utm_medium=referral") == true)
@@ -95,7 +95,7 @@ struct PhotoTests {
         #expect(remote.photo.id == PhotoID("_yT_vva8zSc"))
         #expect(remote.images == [.full: "https://images.unsplash.com/a?ixid=M3w"])
         #expect(remote.note.isEmpty)
-        #expect(!remote.saysWhetherLiked)
+        #expect(!remote.hasLikeState)
         #expect(!remote.photo.isLiked)
         // The attribution does not depend on the response.
         #expect(

@@ -143,8 +143,9 @@ final class CachedFeed {
 
     /// Returns the ID under which a source is stored. It contains the cache variant.
     func stored(_ source: SourceID) -> SourceID {
-        session.view.isEmpty
-            ? source : SourceID("\(source)\(FeedTables.viewSeparator)\(session.view)")
+        session.cacheVariant.isEmpty
+            ? source
+            : SourceID("\(source)\(FeedTables.cacheVariantSeparator)\(session.cacheVariant)")
     }
 
     /// Reads a page from the cache, with one read transaction.
@@ -152,14 +153,14 @@ final class CachedFeed {
         _ source: SourceID, _ place: FeedPosition?, _ count: Int
     ) async throws -> Lookup {
         let stored = stored(source)
-        let showsEveryView = session.showsEveryView
+        let showsAllCacheVariants = session.showsAllCacheVariants
         let now = owner.now
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
             secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
         return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
             let state =
-                showsEveryView
+                showsAllCacheVariants
                 ? try tables.latestView(account, source) : try tables.source(account, stored)
             guard let state else { return .unknown }
             if let place, !state.holds(place) { return .stale }
@@ -294,7 +295,7 @@ final class CachedFeed {
         let now = owner.now
         let likesSource = likesSource
         let stored = likesSource.map(stored)
-        let prefix = likedTogether(id)
+        let prefix = likeGroupPrefix(id)
         let (photos, moved, count) = try await store.run {
             [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
@@ -363,7 +364,7 @@ final class CachedFeed {
 
     /// Returns the photos of a like group that are cached, the given one first.
     func companions(of id: PhotoID) async throws -> [Photo] {
-        let prefix = likedTogether(id)
+        let prefix = likeGroupPrefix(id)
         return try await store.run { [account] (tables) throws(StorageError) in
             var photos: [Photo] = []
             for id in try tables.photos(account, like: id, prefix) {
@@ -373,8 +374,8 @@ final class CachedFeed {
         }
     }
 
-    private func likedTogether(_ id: PhotoID) -> String? {
-        (session as? any RemoteLikes)?.likedTogether(id)
+    private func likeGroupPrefix(_ id: PhotoID) -> String? {
+        (session as? any RemoteLikes)?.likeGroupPrefix(id)
     }
 
     // MARK: Sources

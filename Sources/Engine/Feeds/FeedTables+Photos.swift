@@ -79,11 +79,11 @@ nonisolated extension FeedTables {
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(account, remote.photo.id)
         var new = CachedPhoto(remote: remote)
-        new.remote.saysWhetherLiked = true
+        new.remote.hasLikeState = true
         new.remote.entry = nil
         if let known {
             new.likeConfirmed = known.likeConfirmed
-            if !remote.saysWhetherLiked || known.isLikeFresh(now: now) {
+            if !remote.hasLikeState || known.isLikeFresh(now: now) {
                 new.remote.photo.isLiked = known.photo.isLiked
                 new.remote.photo.likes = known.photo.likes
             }

@@ -189,7 +189,7 @@ final class ImageStore {
             return Result { (part, try files.create(part, for: key)) }
         }.get()
         var request = HTTPRequest(.get, key.url)
-        request.addressSource = .stranger
+        request.addressSource = .service
         request.allowsLoopback = allowsLoopback
         request.maximumBytes = Self.maximumBytes
         request.timeLimit = limit

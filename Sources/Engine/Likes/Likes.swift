@@ -35,7 +35,7 @@ final class Likes {
         self.feed = feed
         self.store = store
         self.owner = owner
-        queue = LikeQueue { session.likedTogether($0) ?? $0.text }
+        queue = LikeQueue { session.likeGroupPrefix($0) ?? $0.text }
     }
 
     /// True if the stored records are loaded.

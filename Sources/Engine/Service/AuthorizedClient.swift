@@ -107,7 +107,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
             guard response.status == refusal.status else { return false }
             if let path = refusal.path {
                 let requested = WebAddress(request.url)?.rest.prefix { $0 != "?" && $0 != "#" }
-                guard requested == path[...], !response.isPage else { return false }
+                guard requested == path[...], !response.isHTML else { return false }
             }
             guard let text = refusal.text else { return true }
             let start = String(decoding: response.body.prefix(Self.lookedAt), as: UTF8.self)

@@ -116,7 +116,7 @@ nonisolated extension Manifest {
         hasStablePageTokens = problems.check("Provider", "LastingPlaces", false) {
             () throws(ManifestProblem) in try main.flag("LastingPlaces")
         }
-        likedTogether = problems.check("Provider", "LikedTogether", nil) {
+        likeGroupEnd = problems.check("Provider", "LikedTogether", nil) {
             () throws(ManifestProblem) -> Character? in try main.character("LikedTogether")
         }
         secretSettings = problems.check("Provider", "SecretSettings", []) {

@@ -18,7 +18,7 @@ nonisolated struct Manifest: Hashable, Sendable {
     /// Whether the places of pages lead to the same photos for good.
     let hasStablePageTokens: Bool
     /// What ends the part of a photo's id that all photos have that are liked as one; nil if each is liked by itself.
-    let likedTogether: Character?
+    let likeGroupEnd: Character?
     /// Servers on this computer, likewise.
     let loopbackServers: LoopbackServers
     /// The settings whose values are not shown in traces.

@@ -11,7 +11,7 @@ final class Plugin: PluginConnection.Owner {
     nonisolated let manifest: Manifest
     private let settings: ProviderSettings
     /// Tells apart what was shown with other settings: anything may depend on them.
-    nonisolated let view: String
+    nonisolated let cacheVariant: String
     private let world: PluginContext
     private let logger: Logger
     private var connection: PluginConnection?
@@ -27,7 +27,7 @@ final class Plugin: PluginConnection.Owner {
     init(_ manifest: Manifest, _ settings: ProviderSettings, _ world: PluginContext) {
         self.manifest = manifest
         self.settings = settings
-        view = Self.view(settings)
+        cacheVariant = Self.cacheVariant(settings)
         self.world = world
         var logger = world.logger
         logger[metadataKey: "plugin"] = "\(manifest.info.id)"
@@ -36,7 +36,7 @@ final class Plugin: PluginConnection.Owner {
         stamp = manifest.stamp
     }
 
-    private nonisolated static func view(_ settings: ProviderSettings) -> String {
+    private nonisolated static func cacheVariant(_ settings: ProviderSettings) -> String {
         let others = ["AllowLoopback", "Enabled", "LoopbackServers", "RedirectPort"]
         let own = settings.all.filter { !others.contains($0.key) }
         guard !own.isEmpty else { return "" }

@@ -14,7 +14,7 @@ extension PluginProvider {
     var condition: ProviderCondition {
         ProviderCondition(
             state: plugin.disablement == nil ? .ready : .disabled,
-            reason: plugin.disablement ?? "", confinement: plugin.confinement?.rawValue ?? "")
+            reason: plugin.disablement ?? "", sandbox: plugin.confinement?.rawValue ?? "")
     }
 
     nonisolated var tokenRecipients: Set<String> { plugin.manifest.tokenRecipients }

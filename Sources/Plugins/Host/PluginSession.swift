@@ -38,7 +38,7 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
 
     // MARK: RemoteFeed
 
-    var view: String { plugin.view }
+    var cacheVariant: String { plugin.cacheVariant }
     var hasStablePageTokens: Bool { plugin.manifest.hasStablePageTokens }
 
     func accepts(_ source: SourceID) -> Bool { plugin.manifest.accepts(source) }
@@ -107,8 +107,8 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
 nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchecked Sendable {
     var likesSource: SourceID { SourceID("likes") }
 
-    func likedTogether(_ photo: PhotoID) -> String? {
-        guard let end = plugin.manifest.likedTogether, let index = photo.text.firstIndex(of: end)
+    func likeGroupPrefix(_ photo: PhotoID) -> String? {
+        guard let end = plugin.manifest.likeGroupEnd, let index = photo.text.firstIndex(of: end)
         else { return nil }
         return String(photo.text[...index])
     }

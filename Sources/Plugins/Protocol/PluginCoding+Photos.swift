@@ -22,7 +22,7 @@ extension RemotePhoto {
             "author_url": JSONValue(photo.authorURL),
             "url": JSONValue(photo.url),
             "likes": JSONValue(photo.likes),
-            "liked": saysWhetherLiked ? .bool(photo.isLiked) : .null,
+            "liked": hasLikeState ? .bool(photo.isLiked) : .null,
             "sensitive": JSONValue(photo.isSensitive),
             "media_type": JSONValue(photo.mediaType),
             "images": .object(addresses),
@@ -65,7 +65,7 @@ extension RemotePhoto {
             }
         }
         self.init(photo, images: images, note: try reader.bounded("note") ?? "")
-        saysWhetherLiked = isLiked != nil
+        hasLikeState = isLiked != nil
         entry = try reader.entryKey("entry")
     }
 }

@@ -260,7 +260,7 @@ final class AccountTest {
             check.note = response.body.count.bytes
             if !response.isSuccess {
                 check.fail("\(Self.shown(address)) is answered with status \(response.status).")
-            } else if response.isPage {
+            } else if response.isHTML {
                 check.fail("\(Self.shown(address)) is a page of HTML, not an image.")
             }
         } catch {

@@ -104,7 +104,7 @@ final class AvatarStore: Sendable {
             do throws(ImageProcessorError) {
                 try await write(path(name, new))
             } catch {
-                throw error.asProviderError
+                throw error.providerError
             }
             state.withLock { $0.numbers?[name] = new }
             if let old { await delete([path(name, old)]) }

@@ -198,7 +198,7 @@ extension LocalProvider: PasswordLogin {
     }
 }
 
-extension LocalProvider: ProfileKeeper {
+extension LocalProvider: ProfileProvider {
     package func profile(of account: AccountIdentity) async throws -> Profile {
         await avatars.profile(of: account)
     }

@@ -168,7 +168,7 @@ final class Thumbnails: Sendable {
         if await files.run({ Self.isThumbnail(path, of: original) }) { return }
         let failure = "\(failureFolder)/\(original.name)"
         if let reason = await files.run({ Self.failure(failure, of: original) }) {
-            throw reason.asProviderError
+            throw reason.providerError
         }
         try await files.run { Self.createFolder(self.folder, size.rawValue) }.get()
         do {
@@ -178,7 +178,7 @@ final class Thumbnails: Sendable {
             if [.damaged, .tooLarge].contains(error) {
                 await files.run { self.recordFailure(failure, original, error) }
             }
-            throw error.asProviderError
+            throw error.providerError
         }
     }
 

@@ -54,7 +54,7 @@ final class MastodonClient: Sendable {
         rateLimit.report(RateLimitHeaders(response.headers, now: now())?.limit)
         let refusal = Refusal(response: response, subject: subject, server: server, now: now())
         guard let error = refusal.error else { return response }
-        if response.status == 403, subject != .user, !response.isPage { try await checkToken() }
+        if response.status == 403, subject != .user, !response.isHTML { try await checkToken() }
         throw error
     }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 final class MastodonSession: RemoteLikes, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = MastodonSource.likes.id
-    let view: String
+    let cacheVariant: String
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<MastodonClient, ProviderError>
     private let now: @Sendable () -> Timestamp
@@ -39,11 +39,11 @@ final class MastodonSession: RemoteLikes, ProfileSession {
                 continuation.yield(.rateLimit($0))
             }
             self.client = .success(client)
-            view = client.settings.showsSensitive ? "sensitive" : ""
+            cacheVariant = client.settings.showsSensitive ? "sensitive" : ""
             continuation.yield(.status(.ready))
         } catch {
             client = .failure(error)
-            view = ""
+            cacheVariant = ""
             continuation.yield(.status(.failed(reason: "\(error)", remedy: .configure)))
         }
     }
@@ -141,7 +141,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     ) async throws -> StatusPage {
         let response = try await client.send(.get, path, query, about: .source(source.id))
         let list = try client.decode(LenientList<StatusRecord>.self, response)
-        guard !list.isNonsense else {
+        guard !list.isUnreadable else {
             throw Refusal.invalidResponse("a list without statuses", client.server)
         }
         var next = PageToken(links: response.headers.all("Link"))
@@ -197,7 +197,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     // MARK: Likes
 
-    func likedTogether(_ photo: PhotoID) -> String? { StatusPhotoID(photo)?.idPrefix }
+    func likeGroupPrefix(_ photo: PhotoID) -> String? { StatusPhotoID(photo)?.idPrefix }
 
     /// Adds or removes the favourite of the status. The count in the response is not used: Pixelfed increments it with
     /// each request, and Mastodon decrements it with a delay.

@@ -66,7 +66,7 @@ struct ModelMapping: Sendable {
                 $0.hasSuffix("/no-preview.png") ? nil : $0
             }
             var remote = RemotePhoto(photo, images: images)
-            remote.saysWhetherLiked = status.isFavourite != nil || isInLikes
+            remote.hasLikeState = status.isFavourite != nil || isInLikes
             return remote
         }
     }

@@ -60,7 +60,7 @@ struct Refusal {
     }
 
     private var forbiddenError: ProviderError {
-        guard !response.isPage else { return invalidResponse("an HTML page") }
+        guard !response.isHTML else { return invalidResponse("an HTML page") }
         // This request depends on nothing but the token.
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
@@ -82,7 +82,7 @@ struct Refusal {
 
     private var notFoundError: ProviderError {
         // An HTML page does not come from the API and says nothing about the item.
-        guard !response.isPage else { return invalidResponse("an HTML page") }
+        guard !response.isHTML else { return invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):
             .notFound("There is no photo \(id.text.quoted) at \(server).")
@@ -93,7 +93,7 @@ struct Refusal {
     }
 
     private var rejectionError: ProviderError {
-        guard !response.isPage else { return invalidResponse("an HTML page") }
+        guard !response.isHTML else { return invalidResponse("an HTML page") }
         return switch subject {
         case .source(let id):
             .invalidArgument("\(server) does not accept the source \(id.text.quoted)\(quoted).")

@@ -33,7 +33,7 @@ struct ModelMapping: Sendable {
         photo.mediaType = images[.full].flatMap { Self.mediaType($0) }
         var remote = RemotePhoto(
             photo, images: images, note: downloadAddress(record.links?.downloadLocation))
-        remote.saysWhetherLiked = record.isLiked != nil || isInLikes
+        remote.hasLikeState = record.isLiked != nil || isInLikes
         return remote
     }
 

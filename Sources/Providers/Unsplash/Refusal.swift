@@ -63,7 +63,7 @@ struct Refusal {
         default: break
         }
         // An HTML page does not come from the API and says nothing about the photo.
-        guard !response.isPage else { return Self.invalidResponse("an HTML page") }
+        guard !response.isHTML else { return Self.invalidResponse("an HTML page") }
         return switch subject {
         case .photo(let id), .like(let id):
             .notFound("There is no photo \(id.text.quoted) at Unsplash.")
@@ -78,7 +78,7 @@ struct Refusal {
         switch subject {
         case .source(let id):
             .invalidArgument("Unsplash does not accept the source \(id.text.quoted)\(quoted).")
-        case .like where response.isPage: Self.invalidResponse("an HTML page")
+        case .like where response.isHTML: Self.invalidResponse("an HTML page")
         case .like: .refused("Unsplash does not accept a like of this photo\(quoted).")
         default: .failed("Unsplash rejected the request to \(action)\(quoted).")
         }

@@ -152,7 +152,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         } else {
             list = try client.decode(LenientList<PhotoRecord>.self, response)
         }
-        guard !list.isNonsense else { throw Refusal.invalidResponse("a list without photos") }
+        guard !list.isUnreadable else { throw Refusal.invalidResponse("a list without photos") }
         total = ServiceNumber.count(total)
         let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)
@@ -194,7 +194,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
-        guard !response.isPage else {
+        guard !response.isHTML else {
             throw Refusal.invalidResponse("an HTML page")
         }
         // The status confirms the like; the body is optional.

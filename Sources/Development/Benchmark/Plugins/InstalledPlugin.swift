@@ -45,7 +45,7 @@ final class InstalledPlugin {
     }
 
     /// What confines it.
-    var confinement: String { host?.providers.first?.condition.confinement ?? "" }
+    var confinement: String { host?.providers.first?.condition.sandbox ?? "" }
 
     func stop() { host?.stop() }
 }

@@ -29,7 +29,7 @@ struct Discovery {
             // One step only: the documents of a server that was found in this way are not followed.
             for candidate in try await handleServers(of: server, user: user) {
                 do {
-                    return try await describe(candidate, named: .stranger)
+                    return try await describe(candidate, named: .service)
                 } catch ProviderError.notSupported {
                     continue
                 } catch let error as HTTPError {

@@ -33,7 +33,7 @@ struct ImmichServer: Sendable {
         request.headers = ["Accept": "application/json", "Content-Type": "application/json"]
         let response = try await http.send(request)
         // The API never returns HTML. A web page comes from another server, such as the login page of a network.
-        guard !response.isPage else {
+        guard !response.isHTML else {
             throw ProviderError.failed("Immich sent a web page instead of JSON.")
         }
         switch response.status {
