@@ -1,15 +1,15 @@
-/// What stands for itself in a string of JSON, looked at eight bytes at a time: strings are most of a message, and
-/// documents within messages have an escape every few bytes.
+/// A scanner that finds the first byte of a JSON string that needs escaping. It examines eight bytes at a time, because
+/// most of a message is strings.
 enum JSONStringScanner {
-    /// How many bytes are looked at at a time.
+    /// The number of bytes in a word.
     static let width = 8
 
-    /// Copies of a byte.
+    /// Returns a word in which each byte is `byte`.
     @inline(__always)
     private static func repeated(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 * UInt64(byte) }
 
-    /// Marks, by their highest bits, quotation marks, backslashes and controls. Marks above the lowest one may be
-    /// wrong.
+    /// Returns a word in which the highest bit of a byte marks a quotation mark, a backslash or a control character.
+    /// Marks above the lowest one may be wrong.
     @inline(__always)
     private static func marks(_ word: UInt64) -> UInt64 {
         let quotes = word ^ repeated(UInt8(ascii: "\""))
@@ -20,76 +20,77 @@ enum JSONStringScanner {
         return zeros & repeated(0x80)
     }
 
-    /// How many of the eight bytes, from the first on, stand for themselves.
+    /// Returns the number of leading bytes of a word that need no escaping, 0 to 8.
     @inline(__always)
     static func length(_ word: UInt64) -> Int { marks(word).trailingZeroBitCount / 8 }
 
+    /// Returns true if all bytes of a word are ASCII.
     @inline(__always)
     static func isASCII(_ word: UInt64) -> Bool { word & repeated(0x80) == 0 }
 
+    /// Returns true if a byte needs no escaping.
     @inline(__always)
-    static func stands(_ byte: UInt8) -> Bool {
+    static func needsNoEscape(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// The eight bytes at a place, the first the lowest.
+    /// Returns the eight bytes at an address. The first byte is the lowest one.
     @inline(__always)
-    static func word(at place: UnsafePointer<UInt8>) -> UInt64 {
-        UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
+    static func word(at address: UnsafePointer<UInt8>) -> UInt64 {
+        UInt64(littleEndian: UnsafeRawPointer(address).loadUnaligned(as: UInt64.self))
     }
 
-    /// Copies what stands for itself.
+    /// Copies the bytes before the first one that needs escaping.
     ///
     /// - Parameters:
-    ///   - source: Where it begins.
-    ///   - count: How many bytes there are.
-    ///   - target: Has room for as many, and for a word more.
-    /// - Returns: How many were copied, and whether they are ASCII; false if what follows is none.
+    ///   - source: The first byte.
+    ///   - count: The number of bytes.
+    ///   - target: The memory for the copy, which has room for `count` bytes and one word.
+    /// - Returns: The number of copied bytes, and true if they are ASCII. False is possible also if only the following
+    ///   bytes are not ASCII.
     @inline(__always)
     static func copy(
         _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>
     ) -> (count: Int, isASCII: Bool) {
-        var (place, isASCII) = (0, true)
-        while place + width <= count {
-            let word = word(at: source + place)
-            UnsafeMutableRawPointer(target + place).storeBytes(
+        var (index, isASCII) = (0, true)
+        while index + width <= count {
+            let word = word(at: source + index)
+            UnsafeMutableRawPointer(target + index).storeBytes(
                 of: word.littleEndian, as: UInt64.self)
             let length = length(word)
             isASCII = isASCII && Self.isASCII(word)
-            place += length
-            if length < width { return (place, isASCII) }
+            index += length
+            if length < width { return (index, isASCII) }
         }
-        while place < count, stands(source[place]) {
-            target[place] = source[place]
-            isASCII = isASCII && source[place] < 0x80
-            place += 1
+        while index < count, needsNoEscape(source[index]) {
+            target[index] = source[index]
+            isASCII = isASCII && source[index] < 0x80
+            index += 1
         }
-        return (place, isASCII)
+        return (index, isASCII)
     }
 
-    /// Where what stands for itself ends.
-    ///
-    /// - Returns: The place, and whether all before it is ASCII.
+    /// Returns the index of the first byte that needs escaping, and true if all bytes before it are ASCII.
     static func end(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int
-    ) -> (place: Int, isASCII: Bool) {
+    ) -> (index: Int, isASCII: Bool) {
         guard let base = bytes.baseAddress else { return (start, true) }
-        var (place, isASCII) = (start, true)
-        while place + width <= bytes.count {
-            let word = word(at: base + place)
+        var (index, isASCII) = (start, true)
+        while index + width <= bytes.count {
+            let word = word(at: base + index)
             let length = length(word)
             if length < width {
-                // Bytes above the end are not meant.
+                // Ignore the bytes after the end.
                 let own = length == 0 ? 0 : word << UInt64(8 * (width - length))
-                return (place + length, isASCII && Self.isASCII(own))
+                return (index + length, isASCII && Self.isASCII(own))
             }
             isASCII = isASCII && Self.isASCII(word)
-            place += width
+            index += width
         }
-        while place < bytes.count, stands(bytes[place]) {
-            isASCII = isASCII && bytes[place] < 0x80
-            place += 1
+        while index < bytes.count, needsNoEscape(bytes[index]) {
+            isASCII = isASCII && bytes[index] < 0x80
+            index += 1
         }
-        return (place, isASCII)
+        return (index, isASCII)
     }
 }

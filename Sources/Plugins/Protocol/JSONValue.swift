@@ -1,4 +1,4 @@
-/// A value of JSON (RFC 8259), as the messages between daemon and plugin are made of.
+/// A JSON value (RFC 8259), the content of the messages between the daemon and plugins.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -9,7 +9,7 @@ package enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// The value of a member; nil where there is none, where it is null, and in what is no object.
+    /// The value of a member; nil if it is missing or null, or if this value is not an object.
     package subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self, let value = members[key], value != .null else {
             return nil
@@ -17,7 +17,7 @@ package enum JSONValue: Hashable, Sendable {
         return value
     }
 
-    /// What kind of value it is, as a reader of a log knows it.
+    /// The type of the value with an article, for log messages.
     package var kind: String {
         switch self {
         case .null: "null"
@@ -38,7 +38,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
     package init(booleanLiteral value: Bool) { self = .bool(value) }
     package init(integerLiteral value: Int64) { self = .integer(value) }
 
-    /// Members that are null are left out.
+    /// Creates an object. Members that are null are left out.
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
         var members: [String: JSONValue] = Dictionary(minimumCapacity: elements.count)
         for (key, value) in elements where value != .null { members[key] = value }

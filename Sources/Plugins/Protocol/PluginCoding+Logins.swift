@@ -1,11 +1,12 @@
 package import ProviderKit
 
-// How a server says how it lets its users in.
+// The coding of login descriptions.
 
 extension DiscoveredServer {
-    /// How many scopes, and fields of a registration, there may be.
+    /// The maximum number of scopes, and of fields of a registration.
     private static let maximumNumber = 32
 
+    /// The description as JSON.
     package var json: JSONValue {
         var members: [String: JSONValue] = [
             "name": .string(name), "authorization_url": .string(oauth.authorizationURL),
@@ -27,7 +28,8 @@ extension DiscoveredServer {
         return .object(members)
     }
 
-    /// Reads what a plugin found out. Where its token goes, and what refuses it, is not the plugin's to say.
+    /// Decodes the description that a plugin returned. The origins that get the token, and the responses that refuse
+    /// it, are not taken from the plugin.
     package init(_ reader: PluginReader) throws(PluginFault) {
         try reader.expectObject()
         guard let name = try? ServerName(reader.name("name")) else {
@@ -68,7 +70,7 @@ extension DiscoveredServer {
         }
         let redirectField = try reader.name("redirect_field")
         var fields: [String: String] = [:]
-        // Where codes go, the daemon alone says.
+        // Only the daemon decides about the redirect address.
         for key in members.keys where key != redirectField {
             fields[key] = try given.bounded(key) ?? ""
         }
@@ -80,7 +82,7 @@ extension DiscoveredServer {
 }
 
 extension PluginReader {
-    /// An address on the web.
+    /// Returns an address that may be requested.
     fileprivate func address(_ key: String) throws(PluginFault) -> String {
         guard let address = WebAddress(try requiredText(key)), address.isSafe else {
             throw PluginFault("\(path).\(key) is no address that may be asked")

@@ -1,6 +1,6 @@
 package import ProviderKit
 
-// How photos, pages, sources and profiles are written down. The names are those of the bus.
+// The coding of photos, pages, sources and profiles. The names are those of the D-Bus interfaces.
 
 extension RemotePhoto {
     package var json: JSONValue {
@@ -31,8 +31,7 @@ extension RemotePhoto {
         ]
     }
 
-    /// Reads a photo. Texts are made harmless; an address that is none, or of a host that is not allowed, is
-    /// left out.
+    /// Decodes a photo. Texts are cleaned. Invalid addresses and addresses of hosts that are not allowed are left out.
     package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
         try reader.expectObject()
         var photo = Photo(id: PhotoID(try reader.name("id")))
@@ -71,7 +70,7 @@ extension RemotePhoto {
 }
 
 extension RemotePage {
-    /// How many photos a page may have.
+    /// The maximum number of photos on a page.
     package static let maximumPhotos = 500
 
     package var json: JSONValue {
@@ -85,7 +84,7 @@ extension RemotePage {
         try reader.expectObject()
         guard reader.value["photos"] != nil else { throw reader.missing("photos") }
         var photos: [RemotePhoto] = []
-        // A photo may have several entries. Of those that have the same key, or none, the first counts.
+        // A photo may have several entries. Of entries with the same key or without one, only the first is used.
         var seen: Set<[String?]> = []
         for element in try reader.elements("photos", atMost: Self.maximumPhotos) {
             let photo = try RemotePhoto(element, hosts)
@@ -98,7 +97,7 @@ extension RemotePage {
 }
 
 extension Source {
-    /// How many sources an account may have.
+    /// The maximum number of sources of an account.
     package static let maximumNumber = 1000
 
     package var json: JSONValue {
@@ -167,7 +166,7 @@ extension JSONValue {
 }
 
 extension PluginReader {
-    /// Two numbers from -1 to 1; nil for others.
+    /// Returns a focal point; nil for anything except two numbers from -1 to 1.
     fileprivate func focalPoint(_ key: String) throws(PluginFault) -> FocalPoint? {
         let numbers = try elements(key, atMost: 2).compactMap { element -> Double? in
             switch element.value {
@@ -179,7 +178,7 @@ extension PluginReader {
         return numbers.count == 2 ? FocalPoint(x: numbers[0], y: numbers[1]) : nil
     }
 
-    /// The key of a list entry: 1 to 512 bytes of ASCII from `!` to `}`; nil for none.
+    /// Returns the key of a list entry, 1 to 512 bytes of ASCII from `!` to `}`; nil if it is missing.
     fileprivate func entryKey(_ key: String) throws(PluginFault) -> String? {
         guard let text = try text(key) else { return nil }
         guard 1...512 ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7d ~= $0 }) else {
@@ -188,7 +187,7 @@ extension PluginReader {
         return text
     }
 
-    /// Something that things are told apart by: 1 to 512 bytes, on one line.
+    /// Returns an identifier: 1 to 512 bytes on one line.
     func name(_ key: String) throws(PluginFault) -> String {
         let name = try requiredText(key)
         guard 1...512 ~= name.utf8.count, ServiceText.line(name) == name else {
@@ -197,7 +196,7 @@ extension PluginReader {
         return name
     }
 
-    /// The provider's own words: at most 4096 bytes; nil for none.
+    /// Returns a text of the provider of at most 4096 bytes; nil if it is missing or empty.
     func bounded(_ key: String) throws(PluginFault) -> String? {
         guard let text = try text(key), !text.isEmpty else { return nil }
         guard text.utf8.count <= 4096 else {
@@ -206,8 +205,8 @@ extension PluginReader {
         return text
     }
 
-    /// The address of a page on the web, for somebody's browser; nil for any other, and for one on this computer
-    /// unless that may be asked.
+    /// Returns the address of a web page. nil for an invalid address, and for a loopback address that is not in
+    /// `hosts`.
     func link(_ key: String, _ hosts: AllowedHosts?) throws(PluginFault) -> String? {
         guard let address = try text(key).flatMap({ WebAddress($0) }),
             hosts?.permits(address) ?? true || !address.isLoopback
@@ -217,7 +216,7 @@ extension PluginReader {
 }
 
 extension String {
-    /// `#RRGGBB`
+    /// True if the text has the form `#RRGGBB`.
     fileprivate var isColor: Bool {
         utf8.count == 7 && utf8.first == UInt8(ascii: "#")
             && utf8.dropFirst().allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 | 0x20 }

@@ -1,6 +1,6 @@
 package import ProviderKit
 
-// How a session is doing, as it is written down.
+// The coding of the states of sessions.
 
 extension RateLimit {
     package var json: JSONValue {

@@ -1,23 +1,24 @@
-/// One message between the daemon and a plugin, a line each.
+/// A message between the daemon and a plugin, on one line.
 ///
-/// Source: JSON-RPC 2.0; `imagefeed-providers(7)`. Batches are not spoken.
+/// Source: JSON-RPC 2.0; `imagefeed-providers(7)`. Batches are not supported.
 package enum PluginMessage: Equatable, Sendable {
-    /// Something is asked. The id is an integer or a string.
+    /// A request with a reply. The id is an integer or a string.
     case call(id: JSONValue, method: String, parameters: JSONValue)
-    /// Something is told.
+    /// A message without a reply.
     case notification(method: String, parameters: JSONValue)
     case answer(id: JSONValue, result: JSONValue)
     case refusal(id: JSONValue, PluginRefusal)
 
-    /// What is spoken.
+    /// The version of the protocol.
     package static let version = 1
 
-    /// The maximum length of the id of a call, which is sent back with the answer.
+    /// The maximum length of the id of a call, which is sent back with the reply.
     private static let maximumIDBytes = 256
 
-    /// Reads a line.
+    /// Parses a line.
     ///
-    /// - Throws: ``PluginFault`` for what is no message.
+    /// - Parameter line: The bytes without the line feed.
+    /// - Throws: ``PluginFault`` if the line is not a valid message.
     package init(parsing line: some Collection<UInt8>) throws(PluginFault) {
         let value: JSONValue
         do {
@@ -53,7 +54,7 @@ package enum PluginMessage: Equatable, Sendable {
         }
     }
 
-    /// The message as it is sent.
+    /// The message as one line with a line feed.
     package var line: [UInt8] {
         let members: [String: JSONValue] =
             switch self {
@@ -68,10 +69,10 @@ package enum PluginMessage: Equatable, Sendable {
     }
 }
 
-/// What the daemon asks a plugin.
+/// The calls of the daemon to a plugin.
 package enum PluginMethod: String, CaseIterable, Sendable {
     case initialize
-    /// For services of many servers: what one is, and how it lets its users in.
+    /// For federated services: describes a server and its login.
     case discover
     case identify
     case profile
@@ -83,15 +84,15 @@ package enum PluginMethod: String, CaseIterable, Sendable {
     case countDownload
 }
 
-/// What a plugin asks or tells the daemon.
+/// The calls and notifications of a plugin to the daemon.
 package enum DaemonMethod: String, CaseIterable, Sendable {
-    /// A call: a request on the web.
+    /// A call: an HTTP request.
     case http
-    /// Notifications.
+    /// The other methods are notifications.
     case log
     case status
     case rateLimit
 }
 
-/// What a plugin is told when nobody waits for a call any more: `cancel`, with its `id`.
+/// The notification that cancels a call of the daemon, with its `id`.
 package let pluginCancellation = "cancel"

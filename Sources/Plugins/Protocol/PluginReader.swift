@@ -1,23 +1,26 @@
 package import ProviderKit
 
-/// What somebody at the other end of a pipe got wrong. For the log; a person is told less.
+/// An error in a message of the other process. The description is for the log; users see a shorter message.
 package struct PluginFault: Error, Hashable, CustomStringConvertible {
     package let description: String
 
-    /// - Parameter description: May contain text of the other end. It is cleaned and shortened.
+    /// Creates an error.
+    ///
+    /// - Parameter description: May contain text of the other process. It is cleaned and shortened.
     package init(_ description: String) {
         self.description = ServiceText.message(description) ?? ""
     }
 }
 
-/// Reads the members of an object that somebody else made, and believes nothing.
+/// A validating reader of the members of a JSON object of the other process.
 ///
-/// Members that are not known are passed over, so that a later version may have more.
+/// Unknown members are ignored, so that later versions can add members.
 package struct PluginReader {
     package let value: JSONValue
-    /// What the object is called in a ``PluginFault``: `page.photos[3]`.
+    /// The name of the object in a ``PluginFault``: `page.photos[3]`.
     package let path: String
 
+    /// Creates a reader.
     package init(_ value: JSONValue, _ path: String) {
         self.value = value
         self.path = path
@@ -27,49 +30,53 @@ package struct PluginReader {
         PluginFault("\(path).\(key) is \(value.kind), not \(wanted)")
     }
 
+    /// Returns the error for a missing member.
     package func missing(_ key: String) -> PluginFault {
         PluginFault("\(path).\(key) is missing")
     }
 
-    /// Throws unless it is an object at all.
+    /// Throws an error unless the value is an object.
     package func expectObject() throws(PluginFault) {
         guard case .object = value else {
             throw PluginFault("\(path) is \(value.kind), not an object")
         }
     }
 
-    /// A string as the other end sent it: for values that are checked, and never shown. Text that is shown is read with
-    /// ``line(_:)``, ``paragraphs(_:)`` or ``message(_:)``.
+    /// Returns a string as sent by the other process, for values that are validated and never shown. Use ``line(_:)``,
+    /// ``paragraphs(_:)`` or ``message(_:)`` for text that is shown.
     package func text(_ key: String) throws(PluginFault) -> String? {
         guard let value = value[key] else { return nil }
         guard case .string(let text) = value else { throw wrong(key, value, "a string") }
         return text
     }
 
-    /// A text on one line; see ``ServiceText/line(_:atMost:)``.
+    /// Returns a text on one line; see ``ServiceText/line(_:atMost:)``.
     func line(_ key: String) throws(PluginFault) -> String? { ServiceText.line(try text(key)) }
 
-    /// A text with its lines; see ``ServiceText/paragraphs(_:)``.
+    /// Returns a text with its lines; see ``ServiceText/paragraphs(_:)``.
     func paragraphs(_ key: String) throws(PluginFault) -> String? {
         ServiceText.paragraphs(try text(key))
     }
 
-    /// A reason or a message for the log; see ``ServiceText/message(_:)``.
+    /// Returns a reason or a log message; see ``ServiceText/message(_:)``.
     func message(_ key: String) throws(PluginFault) -> String? {
         ServiceText.message(try text(key))
     }
 
+    /// Returns a string; a missing member is an error.
     package func requiredText(_ key: String) throws(PluginFault) -> String {
         guard let text = try text(key) else { throw missing(key) }
         return text
     }
 
+    /// Returns a Boolean value; nil if the member is missing.
     package func flag(_ key: String) throws(PluginFault) -> Bool? {
         guard let value = value[key] else { return nil }
         guard case .bool(let flag) = value else { throw wrong(key, value, "a boolean") }
         return flag
     }
 
+    /// Returns an integer; nil if the member is missing. 3.0 is accepted.
     package func integer(_ key: String) throws(PluginFault) -> Int64? {
         guard let value = value[key] else { return nil }
         switch value {
@@ -83,7 +90,7 @@ package struct PluginReader {
         throw wrong(key, value, "an integer")
     }
 
-    /// A number of things: 0 to 2³¹ - 1.
+    /// Returns a number from 0 to 2³¹ - 1; nil if the member is missing.
     package func count(_ key: String) throws(PluginFault) -> Int? {
         guard let number = try integer(key) else { return nil }
         guard let count = Int32(exactly: number), count >= 0 else {
@@ -92,7 +99,7 @@ package struct PluginReader {
         return Int(count)
     }
 
-    /// A moment, in seconds since 1970: from the year 1 to 9999.
+    /// Returns a time in seconds since 1970, in the years 1 to 9999; nil if the member is missing.
     package func time(_ key: String) throws(PluginFault) -> Timestamp? {
         guard let seconds = try integer(key) else { return nil }
         guard -62_135_596_800...253_402_300_799 ~= seconds else {
@@ -101,6 +108,7 @@ package struct PluginReader {
         return Timestamp(secondsSince1970: seconds)
     }
 
+    /// Returns a reader of an object; a missing member is an error.
     package func object(_ key: String) throws(PluginFault) -> PluginReader {
         guard let value = value[key] else { throw missing(key) }
         let reader = PluginReader(value, "\(path).\(key)")
@@ -108,7 +116,7 @@ package struct PluginReader {
         return reader
     }
 
-    /// The elements of an array; none where it is missing.
+    /// Returns readers of the elements of an array; none if the member is missing.
     package func elements(
         _ key: String, atMost limit: Int
     ) throws(PluginFault) -> [PluginReader] {

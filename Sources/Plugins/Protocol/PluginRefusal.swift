@@ -1,7 +1,8 @@
 package import ProviderKit
 
-/// Why a call was not answered, as it is said on the wire: an error of JSON-RPC whose `data` has a `kind`.
+/// An error reply: an error of JSON-RPC whose `data` has a `kind`.
 package struct PluginRefusal: Error, Hashable, Sendable {
+    /// The kinds of errors in `imagefeed-providers(7)`.
     package enum Kind: String, CaseIterable, Sendable {
         case notFound = "not-found"
         case invalidArgument = "invalid-argument"
@@ -14,9 +15,9 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case unauthorized
         case denied
         case refused
-        // What a request on the web may end with.
+        // Errors of HTTP requests.
         case unreachable
-        case brokenAnswer = "broken-answer"
+        case invalidResponse = "broken-answer"
         case tooLarge = "too-large"
         case invalidAddress = "invalid-address"
         case forbiddenAddress = "forbidden-address"
@@ -25,7 +26,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case cancelled
     }
 
-    /// What JSON-RPC has numbers for.
+    /// The error codes of JSON-RPC 2.0 that are in use, and the code of all other errors.
     package enum Code {
         package static let methodNotFound: Int64 = -32601
         package static let invalidParameters: Int64 = -32602
@@ -33,13 +34,13 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     }
 
     package var code = Code.refused
-    /// nil for one that JSON-RPC itself has.
+    /// The kind; nil for an error that JSON-RPC itself defines.
     package var kind: Kind?
     /// One line without control characters, of at most ``ServiceText/maximumMessageLength`` bytes; may be empty.
     package let message: String
-    /// For ``Kind/rateLimited``.
+    /// The end of a rate limit, for ``Kind/rateLimited``.
     package var until: Timestamp?
-    /// For ``Kind/tooLarge``: how many bytes there may be.
+    /// The maximum number of bytes, for ``Kind/tooLarge``.
     package var limit: Int?
 
     package init(_ kind: Kind?, _ message: String, code: Int64 = Code.refused) {
@@ -71,7 +72,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
 
     // MARK: Errors of this program
 
-    /// An error as it is said to the other end.
+    /// Creates the reply for an error of this process.
     package init(_ error: any Error) {
         switch error {
         case let refusal as PluginRefusal: self = refusal
@@ -83,7 +84,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
             } else {
                 self.init(.keyringUnavailable, error.message)
             }
-        case is CancellationError: self.init(.cancelled, "Nobody waits for that any more.")
+        case is CancellationError: self.init(.cancelled, "The call was cancelled.")
         default: self.init(.failed, "\(error)")
         }
     }
@@ -110,7 +111,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     private init(_ error: HTTPError) {
         switch error {
         case .unreachable(let reason): self.init(.unreachable, reason)
-        case .failed(let reason): self.init(.brokenAnswer, reason)
+        case .failed(let reason): self.init(.invalidResponse, reason)
         case .tooLarge(let limit):
             self.init(.tooLarge, "\(error)")
             self.limit = limit
@@ -120,10 +121,10 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// The error that somebody who called is given.
+    /// Returns the error that a caller gets.
     ///
-    /// - Parameter name: Who refused, for one who gave no reason that a person would understand.
-    /// - Returns: What to throw.
+    /// - Parameter name: The name of the other process, for an error without a message.
+    /// - Returns: A ``ProviderError``, an ``HTTPError``, a ``SecretStoreError`` or a `CancellationError`.
     package func error(of name: String) -> any Error {
         let text = message
         let sentence = text.isEmpty ? "\(name) gives no reason." : text
@@ -139,7 +140,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .denied: ProviderError.denied(sentence)
         case .refused: ProviderError.refused(sentence)
         case .unreachable: HTTPError.unreachable(text)
-        case .brokenAnswer: HTTPError.failed(text)
+        case .invalidResponse: HTTPError.failed(text)
         case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
         case .invalidAddress: HTTPError.invalidAddress(text)
         case .forbiddenAddress: HTTPError.forbiddenAddress(text)
@@ -148,7 +149,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .cancelled: CancellationError()
         case .failed: ProviderError.failed(sentence)
         case nil where code == Code.methodNotFound: ProviderError.notSupported(sentence)
-        case nil: ProviderError.failed("\(name) does not do its part: \(sentence)")
+        case nil: ProviderError.failed("\(name) failed: \(sentence)")
         }
     }
 }

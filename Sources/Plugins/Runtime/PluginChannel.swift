@@ -3,18 +3,18 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import System
 
-/// A plugin's side of the pipes to the daemon.
+/// The plugin's end of the pipes to the daemon.
 @MainActor
 final class PluginChannel {
     private var source: DescriptorSource?
-    /// Kept for the next time: what is new would have to be made by the kernel.
+    /// The buffer for reads. It is reused, because the kernel would have to provide new pages.
     private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     private var lines = LineBuffer()
     private var waiting: [Int64: CheckedContinuation<JSONValue, any Error>] = [:]
     private var lastID: Int64 = 0
     private var handler: ((PluginMessage) -> Void)?
 
-    /// Begins to read. When nothing more can come, the program ends.
+    /// Starts reading. The process exits at the end of standard input.
     func start(_ handler: @escaping (PluginMessage) -> Void) {
         signal(SIGPIPE, SIG_IGN)
         self.handler = handler
@@ -25,12 +25,12 @@ final class PluginChannel {
     private func read() {
         let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
         if count == 0 || count < 0 && errno != EINTR { exit(EXIT_SUCCESS) }
-        // The daemon's lines have no limit: it does not flood.
+        // The length of the lines of the daemon is not limited.
         try? lines.append(UnsafeRawBufferPointer(rebasing: chunk.prefix(max(0, count))), take)
     }
 
     private func take(_ line: [UInt8]) {
-        // What the daemon says that makes no sense here, a later version may have said.
+        // Ignore invalid messages, which a later version of the daemon may send.
         guard let message = try? PluginMessage(parsing: line) else { return }
         switch message {
         case .answer(.integer(let id), let result):
@@ -41,7 +41,7 @@ final class PluginChannel {
         }
     }
 
-    /// Writes a message. Blocks until the daemon has taken it.
+    /// Writes a message. Blocks until the daemon has read it.
     func send(_ message: PluginMessage) {
         var line = message.line[...]
         while !line.isEmpty {
@@ -52,7 +52,7 @@ final class PluginChannel {
         }
     }
 
-    /// Asks the daemon for something.
+    /// Calls a method of the daemon.
     func call(
         _ method: DaemonMethod, _ parameters: [String: JSONValue]
     ) async throws -> JSONValue {
@@ -66,13 +66,13 @@ final class PluginChannel {
         }
     }
 
-    /// Tells what happened to an account by itself.
-    func tell(_ event: SessionEvent, _ account: String) {
+    /// Reports an event of a session to the daemon.
+    func report(_ event: SessionEvent, _ account: String) {
         let (method, json): (DaemonMethod, JSONValue)
         switch event {
         case .status(let status): (method, json) = (.status, status.json)
         case .rateLimit(let limit): (method, json) = (.rateLimit, limit.json)
-        // What is new, the daemon finds out itself.
+        // The daemon detects these changes itself.
         case .updated, .changed, .removed, .likes, .profileChanged: return
         }
         guard case .object(var members) = json else { return }

@@ -2,7 +2,7 @@ internal import Logging
 internal import PluginProtocol
 internal import ProviderKit
 
-/// The web, as a plugin has it: the daemon asks, with the account's credentials.
+/// An HTTP client that sends its requests through the daemon, which adds the credentials of the account.
 struct PluginHTTPClient: HTTPClient {
     let account: String
     let channel: PluginChannel
@@ -23,16 +23,16 @@ struct PluginHTTPClient: HTTPClient {
         return response
     }
 
-    /// A plugin has no files.
+    /// Throws ``HTTPError/failed(_:)``, because a plugin has no files.
     func download(
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        throw HTTPError.failed("a plugin downloads nothing: it names the address")
+        throw HTTPError.failed("a plugin cannot download to a file; it returns the address")
     }
 }
 
-/// Writes to the daemon's log.
+/// A log handler that writes to the log of the daemon.
 struct PluginLogHandler: LogHandler {
     let channel: PluginChannel
     var metadata: Logger.Metadata = [:]

@@ -3,7 +3,7 @@ internal import PluginProtocol
 internal import ProviderKit
 internal import Quoting
 
-/// A provider that answers the daemon's calls.
+/// A server that answers the daemon's calls with a provider.
 @MainActor
 final class PluginServer {
     private let provider: any Provider
@@ -99,7 +99,7 @@ final class PluginServer {
             try await feed(parameters).countDownload(photo)
             return [:]
         }
-        throw ProviderError.notSupported("\(provider.info.name) cannot do that.")
+        throw ProviderError.notSupported("\(provider.info.name) does not support this call.")
     }
 
     private func photo(_ parameters: PluginReader) throws -> PhotoID {
@@ -119,13 +119,13 @@ final class PluginServer {
                 server: try account.text("server") ?? "")
             return try await provider.identify(named, ports)
         default:
-            throw ProviderError.notSupported("\(provider.info.name) cannot be logged in to.")
+            throw ProviderError.notSupported("\(provider.info.name) has no login.")
         }
     }
 
     private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {
         guard let feed = try session(parameters) as? any RemoteFeed else {
-            throw ProviderError.notSupported("\(provider.info.name) has no photos to show.")
+            throw ProviderError.notSupported("\(provider.info.name) has no photos.")
         }
         return feed
     }
@@ -144,7 +144,7 @@ final class PluginServer {
         sessions[id] = session
         let channel = channel
         Task {
-            for await event in session.events { channel.tell(event, id) }
+            for await event in session.events { channel.report(event, id) }
         }
         return session
     }

@@ -1,9 +1,9 @@
 public import ProviderKit
 internal import System
 
-/// Serves a provider as a plugin: reads calls from standard input, answers on standard output. Does not return.
+/// Runs a provider as a plugin: reads calls from standard input and writes replies to standard output. Does not return.
 ///
-/// The whole of a plugin's `main.swift`:
+/// The `main.swift` of a plugin:
 ///
 /// ```swift
 /// import PluginRuntime
@@ -11,9 +11,12 @@ internal import System
 /// PluginRuntime.run(MyProvider())
 /// ```
 ///
-/// The provider runs on the main thread, as it does inside the daemon: tasks that belong to no actor, too. What
-/// computes for long has a queue or a thread of its own. Its HTTP client asks the daemon, which adds
-/// the credentials; its logger writes to the daemon's log.
+/// The provider runs on the main thread, as it does in the daemon; this includes tasks without an actor. A long
+/// computation needs a queue or a thread of its own. The HTTP client sends requests through the daemon, which adds the
+/// credentials. The logger writes to the log of the daemon. The process exits when the daemon closes standard input.
+///
+/// - Parameter provider: Conforms to `KeyLogin`, `OAuthLogin` or `FederatedLogin`; its sessions conform to
+///   `RemoteFeed`.
 ///
 /// Source: `imagefeed-providers(7)`.
 @MainActor
