@@ -52,7 +52,7 @@ extension JSONValue {
     ) -> Int {
         var offset = start
         while true {
-            offset = JSONStringScanner.end(bytes, from: offset).place
+            offset = JSONStringScanner.end(bytes, from: offset).index
             guard offset < bytes.count else { return offset }
             switch bytes[offset] {
             case UInt8(ascii: "\""): return offset + 1

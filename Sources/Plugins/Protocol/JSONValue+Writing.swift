@@ -141,10 +141,10 @@ struct LongJSONString {
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
         var count = bytes.count
-        var offset = JSONStringScanner.end(bytes, from: 0).place
+        var offset = JSONStringScanner.end(bytes, from: 0).index
         while offset < bytes.count {
             count += JSONEscape.length(bytes[offset]) - 1
-            offset = JSONStringScanner.end(bytes, from: offset + 1).place
+            offset = JSONStringScanner.end(bytes, from: offset + 1).index
         }
         escapedCount = count
     }
