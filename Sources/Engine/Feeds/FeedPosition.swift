@@ -18,7 +18,8 @@ nonisolated struct FeedPosition: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Throws: ``ProviderError/invalidArgument(_:)``; ``ProviderError/staleCursor`` for a cursor of an earlier format.
+    /// - Throws: ``ProviderError/invalidArgument(_:)``; ``ProviderError/staleCursor`` for a cursor of an earlier
+    ///   format.
     init(parsing text: String) throws(ProviderError) {
         let parts = text.split(
             separator: ".", maxSplits: 2, omittingEmptySubsequences: false)

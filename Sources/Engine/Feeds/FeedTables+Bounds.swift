@@ -5,21 +5,21 @@ internal import Storage
 nonisolated extension FeedTables {
     /// The limits. Tests use smaller ones.
     struct Bounds: Sendable {
-        /// The number of entries that a source keeps.
+        /// The maximum number of entries of a source.
         var source = 10_000
-        /// The number of entries to which a walk that goes on below may extend a source, until its top is fetched
-        /// again.
+        /// The maximum number of entries of a source after a walk fetched photos below. It applies until the top of the
+        /// source is fetched again.
         var walk = 50_000
-        /// The number of versions that a source keeps of entries that ended.
+        /// The maximum number of entry versions that ended.
         var dead = 2_000
         /// The number of bytes of an account: of photos, entries and page tokens.
         var bytes = 64 << 20
     }
 
-    /// The number of sources that an account keeps; those that were fetched the longest time ago go first.
+    /// The maximum number of sources of an account. Those that were fetched the longest time ago are deleted first.
     static let sourcesLimit = 64
 
-    /// Drops the entries over the limit. A gap takes their place; a walk that is below has lost its position.
+    /// Drops the entries over the limit. A gap replaces them; the cursors of walks below become stale.
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -40,7 +40,7 @@ nonisolated extension FeedTables {
         return try trim(source, account, toPartOf: lowest, now: now)
     }
 
-    /// Drops what lies below the part of an entry. A gap takes its place.
+    /// Drops the entries below the part of an entry. A gap replaces them.
     ///
     /// - Returns: The key below which entries were dropped; nil if none were.
     private func trim(
@@ -60,8 +60,8 @@ nonisolated extension FeedTables {
         return cut
     }
 
-    /// Drops all that lies below the next gap above a key, because its position is not known any more. That gap is the
-    /// end of what is cached then.
+    /// Drops everything below the next gap above a key, because its position is unknown. That gap is then the end of
+    /// the cached part.
     func dropTail(
         of source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
@@ -74,7 +74,7 @@ nonisolated extension FeedTables {
         try drop(from: source, below: above, account, now: now)
     }
 
-    /// Drops all below a mark, which becomes a gap.
+    /// Drops everything below a mark, which becomes a gap.
     private func drop(
         from source: Int64, below key: String, _ account: AccountID, now: Timestamp
     ) throws(StorageError) {
@@ -82,7 +82,7 @@ nonisolated extension FeedTables {
         try database.query(
             "DELETE FROM entry WHERE source = ? AND key < ?", [.integer(source), .text(key)])
         try removeMarks(of: source, above: nil, below: key)
-        // No walk that is still valid has passed it.
+        // No valid walk has reached a position below it.
         try database.query(
             "UPDATE mark SET is_gap = 1, born = 0 WHERE source = ? AND key = ?",
             [.integer(source), .text(key)])
@@ -97,7 +97,7 @@ nonisolated extension FeedTables {
         _ = try sweep(dropped.map(\.photo), account, now: now)
     }
 
-    /// Forgets versions of entries that only walks of long ago see. Those walks have lost their position.
+    /// Deletes versions of entries that only old walks see. The cursors of those walks become stale.
     func forgetDead(_ source: Int64) throws(StorageError) {
         let last = try database.first(
             """
@@ -120,7 +120,7 @@ nonisolated extension FeedTables {
         ) { _ in true } ?? false
     }
 
-    /// Forgets those photos that no source shows any more.
+    /// Deletes photos that are in no source any longer.
     ///
     /// - Parameters:
     ///   - photos: Photos that have left a source.
@@ -146,7 +146,7 @@ nonisolated extension FeedTables {
         return forgotten
     }
 
-    /// Forgets the sources that were fetched the longest time ago, and photos that none shows any more.
+    /// Deletes the sources that were fetched the longest time ago, and photos that are in no source then.
     func limitSources(of account: AccountID, now: Timestamp) throws(StorageError) {
         try database.query(
             """
@@ -158,7 +158,7 @@ nonisolated extension FeedTables {
         try forgetUnshownPhotos(of: account, now: now)
     }
 
-    /// Forgets the photos that no source shows.
+    /// Deletes the photos that are in no source.
     private func forgetUnshownPhotos(
         of account: AccountID, now: Timestamp
     ) throws(StorageError) {
@@ -169,14 +169,15 @@ nonisolated extension FeedTables {
 
     // MARK: Bytes
 
-    /// Brings the size of an account below its limit, if it is over it.
+    /// Deletes data of an account until its size is below the limit.
     ///
-    /// Forgets photos that no source shows, then the lower part of one source, then the other sources, and at last
-    /// liked photos that no source shows. Likes that this program sent stay: their number is bounded by the user.
+    /// Deletes photos that are in no source, then the lower part of one source, then the other sources, and at last
+    /// liked photos that no source shows. Likes that this program sent remain: their number is bounded by the user.
     ///
     /// - Parameters:
     ///   - account: The account.
-    ///   - source: A source that keeps half of the limit, because it is being read; nil for the one fetched last.
+    ///   - source: A source that may use half of the limit, because it is being read; nil for the source that was
+    ///     fetched last.
     ///   - now: The current time.
     /// - Returns: The key below which entries of the source were dropped; nil if none were.
     /// - Throws: ``StorageError``.

@@ -1,40 +1,40 @@
 internal import ProviderKit
 internal import Storage
 
-/// Merging the pages of a service into the cache.
+/// The merge of the pages of a service into the cache.
 ///
 /// Invariants:
-/// - The entries of a walk's generation are a fixed list, apart from gaps that are filled below the walk and photos that
-///   left the source. The walk shows each photo of the list once.
+/// - The entries of a walk's generation are a fixed list, apart from gaps that are filled below the walk and photos
+///   that left the source. The walk shows each photo of the list once.
 /// - Between two neighbours without a gap, the service had no other photo when the part was fetched. If it is not
-///   certain that a page reaches what is cached below it, a gap is left there, at the cost of one more request.
-/// - A part that is fetched again shows afterwards what the service shows there.
+///   certain that a page reaches the cached photos below it, a gap is left there, at the cost of one more request.
+/// - A part that is fetched again has the photos of the service afterwards.
 nonisolated extension FeedTables {
     /// The changes of a merge.
     struct Merge: Sendable {
         /// The number of photos that the source did not have.
         var new = 0
-        /// Photos of any source about which something is different now.
+        /// The photos whose properties changed, in any source.
         var changed: [Photo] = []
-        /// Those among them that are liked now and were not, or the other way round.
+        /// The changed photos whose liked state changed.
         var likeChanges: [Photo] = []
         /// True if photos have left the source.
         var hasLosses = false
         /// Photos that the service no longer shows, and that no source has.
         var removed: [PhotoID] = []
-        /// True if the position of the page is not known any more.
+        /// True if the position of the page is unknown.
         var isLost = false
     }
 
-    /// A page to merge, and where it belongs.
+    /// A page to merge, and its position.
     struct Arrival {
         let page: RemotePage
         let account: AccountID
         /// The part that was fetched; nil for the top.
         let part: Part?
-        /// True for the photos that the user likes: a photo that is missing is not liked any more.
+        /// True for the photos that the user likes: a photo that is missing is no longer liked.
         let isExact: Bool
-        /// True if page tokens lead to the same position for good.
+        /// True if the page tokens of the service remain valid for the same position.
         var hasStablePageTokens = false
         /// The generation of the source when a part was requested again.
         var generation: Int64?
@@ -46,7 +46,7 @@ nonisolated extension FeedTables {
     /// - Parameters:
     ///   - arrival: The page.
     ///   - id: The source, as it is stored.
-    /// - Returns: The changes. There are none if the response is not believed, or if the part is no longer there.
+    /// - Returns: The changes. There are none if the response is ignored, or if the part no longer exists.
     /// - Throws: ``StorageError``; then nothing has changed.
     func store(_ arrival: Arrival, in id: SourceID) throws(StorageError) -> Merge {
         let (account, page) = (arrival.account, arrival.page)
@@ -67,7 +67,7 @@ nonisolated extension FeedTables {
         guard let known, try mark(known.key, part.key)?.token == part.token else {
             return Merge()
         }
-        // A response from before another one would undo what that has brought.
+        // A response that is older than the cached one would undo its changes.
         if let generation = arrival.generation, generation != known.generation { return Merge() }
         if page.photos.isEmpty, page.next == nil, try hasEntries(known.key, below: part.key),
             try doubt(known.key, part.key)
@@ -77,7 +77,7 @@ nonisolated extension FeedTables {
         return try merge(arrival, into: known, before: part.fetched)
     }
 
-    /// Returns true if an empty response is not believed, because it is the first one.
+    /// Returns true if an empty response is ignored, because it is the first one after a response with photos.
     private func doubt(_ source: Int64, _ key: String? = nil) throws(StorageError) -> Bool {
         if let key {
             try database.query(
@@ -112,7 +112,8 @@ nonisolated extension FeedTables {
                 if source.isKeyed == nil, !hasEntries || !isKeyed {
                     try setKeyed(source.key, isKeyed)
                 } else {
-                    // The orders cannot be compared. A source whose keys were wrong once is not trusted again.
+                    // The orders cannot be compared. The keys of a source are not used again once they were
+                    // inconsistent.
                     try clear(source.key, isKeyed: isKeyed, isFetched: part == nil)
                     merge.isLost = part != nil
                 }
@@ -136,7 +137,7 @@ nonisolated extension FeedTables {
         return try finish(&change)
     }
 
-    /// Brings the source up to its new generation, and the cache below its bounds.
+    /// Stores the new generation of the source, and enforces the bounds of the cache.
     private func finish(_ change: inout Change) throws(StorageError) -> Merge {
         let (source, arrival) = (change.source, change.arrival)
         if let part = arrival.part, !change.merge.isLost {
@@ -165,7 +166,7 @@ nonisolated extension FeedTables {
             try limitBytes(of: arrival.account, preferring: source.key, now: arrival.now),
         ]
         let cut = cuts.compactMap { $0 }.max()
-        // A walk that is longer than the cache may be ends.
+        // A walk that would exceed the limit of the cache ends.
         if let cut, let part = arrival.part, part.key <= cut { change.merge.isLost = true }
         return change.merge
     }
@@ -191,7 +192,7 @@ nonisolated extension FeedTables {
 
     // MARK: Likes
 
-    /// Puts a photo that the user has just liked on top of a source.
+    /// Inserts a photo that the user has just liked at the top of a source.
     ///
     /// - Returns: True if it was not there yet.
     func putOnTop(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
@@ -205,7 +206,7 @@ nonisolated extension FeedTables {
         return true
     }
 
-    /// Takes a photo out of a source.
+    /// Removes a photo from a source.
     ///
     /// - Returns: True if it was there.
     func takeOut(_ photo: PhotoID, of source: Int64) throws(StorageError) -> Bool {
@@ -222,7 +223,7 @@ nonisolated extension RemotePage {
     /// The order keys of the photos, if the service orders the page by them.
     ///
     /// - Parameter upper: The key below which the page begins; nil for the top.
-    /// - Returns: One key per photo; nil if the service gave no keys, or if they do not fall.
+    /// - Returns: One key per photo; nil if the service gave no keys, or if they are not in descending order.
     fileprivate func keys(below upper: String?) -> [String]? {
         guard !photos.isEmpty || end != nil else { return nil }
         var keys: [String] = []

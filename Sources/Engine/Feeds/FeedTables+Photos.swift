@@ -100,7 +100,8 @@ nonisolated extension FeedTables {
     ///   - account: The account.
     ///   - id: The photo. A photo that is not cached is ignored.
     ///   - isLiked: The liked state.
-    ///   - likes: The number of likes of the photo; nil if it is not known. Then it is counted up or down.
+    ///   - likes: The number of likes of the photo; nil if unknown. In that case, the cached number
+    ///     is incremented or decremented.
     ///   - confirmed: The time of the confirmation by the service.
     /// - Returns: The changed photo; nil if it is not cached.
     /// - Throws: ``StorageError``.
@@ -142,7 +143,7 @@ nonisolated extension FeedTables {
         return ids
     }
 
-    /// Removes a photo that the service does not find any more from every source.
+    /// Removes a photo that no longer exists at the service from every source.
     func removePhoto(_ account: AccountID, _ id: PhotoID) throws(StorageError) {
         try database.query(
             "DELETE FROM photo WHERE account = ? AND id = ?", [.text(account.text), .text(id.text)])

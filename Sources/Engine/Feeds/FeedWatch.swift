@@ -54,7 +54,7 @@ final class FeedWatch {
     /// the permission may have changed.
     func update() { update(tolerance: .zero) }
 
-    /// Sets the timer anew. A timer does not count the time during which the machine was suspended.
+    /// Sets the timer again. A timer does not count the time during which the machine was suspended.
     func resumed() {
         cancelTimer()
         update()
@@ -135,7 +135,7 @@ nonisolated enum RefreshPermission: Hashable {
     case permitted
     /// Not permitted until the owner calls ``FeedWatch/update()``.
     case denied
-    /// Not permitted until a moment that lies ahead.
+    /// Not permitted until a time in the future.
     case deniedUntil(Timestamp)
 }
 

@@ -85,7 +85,7 @@ nonisolated struct SourceActivity {
     /// - Parameters:
     ///   - failures: A former value of ``failures``.
     ///   - isKnown: Returns true for a source that is cached or watched.
-    /// - Returns: At most ``retryLimit`` sources. A source that was refreshed meanwhile is none of them.
+    /// - Returns: At most ``retryLimit`` sources. A source that was refreshed in the meantime is none of them.
     mutating func takeRetries(
         of failures: [SourceID], _ isKnown: (SourceID) -> Bool
     ) -> [SourceID] {
