@@ -4,13 +4,13 @@ package import ProviderKit
 extension Account {
     /// Lets a watcher watch a source, or renews its watch.
     ///
-    /// Call this when the first page of the source was read. An account that keeps its photos on this computer
+    /// Call this when the first page of the source was read. An account with photos on this computer
     /// reports changes without it.
     ///
     /// - Parameters:
     ///   - source: The source; an empty ID selects the default source of this moment.
     ///   - watcher: The watcher, which may watch several sources.
-    /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher is gone.
+    /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
         guard direct == nil else { return false }

@@ -1,21 +1,21 @@
 package import ProviderKit
 
-/// Names an account for good: readable, stable, and an element of an object path.
+/// The permanent ID of an account: readable, stable, and valid as an element of an object path.
 ///
-/// Provider, `_` and the user name (for a federated service also the server) in `[A-Za-z0-9_]`, other bytes
-/// as `_xx` in hex. A rename at the service changes nothing.
+/// It consists of the provider's ID, `_`, and the user name (for a federated service also the server). Bytes outside of
+/// `[A-Za-z0-9_]` are written as `_xx` in hexadecimal. A rename at the service does not change it.
 nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// Takes an ID that was made before.
+    /// Creates an ID from its stored text.
     package init(stored text: String) { self.text = text }
 
-    /// Makes the ID of a new account.
+    /// Creates the ID of a new account.
     ///
     /// - Parameters:
-    ///   - provider: The provider's id.
-    ///   - identity: Who the account is.
-    ///   - isTaken: Whether another account has an ID already; then `_2`, `_3`, … is appended.
+    ///   - provider: The ID of the provider.
+    ///   - identity: The identity of the account.
+    ///   - isTaken: Returns true if another account has an ID already. Then `_2`, `_3`, … is appended.
     package init(provider: String, _ identity: AccountIdentity, isTaken: (AccountID) -> Bool) {
         let base = "\(provider)_\(Self.escape("\(identity)"))"
         var candidate = AccountID(stored: base)
@@ -31,8 +31,8 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
 
     /// The name of the account's folder in the cache.
     ///
-    /// It is the ID itself, unless that is too long for a file system, which accepts 255 bytes. A name that is made in its
-    /// place has a `-`, which no ID has.
+    /// It is the ID itself, unless that is too long for a file system, which accepts 255 bytes. A shortened name
+    /// contains a `-`, which no ID does.
     var folderName: String {
         guard text.utf8.count > 200 else { return text }
         var hash = StableHash()

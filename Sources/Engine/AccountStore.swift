@@ -1,19 +1,19 @@
 package import ProviderKit
 package import Storage
 
-/// What is kept of an account.
+/// The stored properties of an account.
 nonisolated package struct AccountRecord: Sendable, Equatable {
     package let id: AccountID
     package let provider: String
     /// The identity, as last reported by the service.
     package var identity: AccountIdentity
-    /// How the user calls it.
+    /// The label, which the user can change.
     package var label: String
     package var isLoggedIn: Bool
-    /// nil where the user has not chosen one.
+    /// The default source; nil if the user has not chosen one.
     package var defaultSource: SourceID?
 
-    /// Takes over the identity that the service reported.
+    /// Applies the identity that the service reported.
     ///
     /// A known user ID is kept if the service reports none. A label that is the old user name becomes the new one.
     mutating func update(_ reported: AccountIdentity) {
@@ -24,19 +24,19 @@ nonisolated package struct AccountRecord: Sendable, Equatable {
     }
 }
 
-/// The accounts on the disk, in the order of their first login.
+/// The accounts in the database, in the order of their first login.
 nonisolated package struct AccountStore: Sendable {
-    /// What was stored when the program started.
+    /// The contents of the store when the daemon started.
     package struct Contents: Sendable {
         package var accounts: [AccountRecord] = []
         package var defaultAccount: AccountID?
-        /// Photos whose like or unlike was not confirmed yet.
+        /// The photos whose like or unlike was not confirmed yet.
         package var pendingLikes: [AccountID: [PhotoID]] = [:]
-        /// The default sources of providers, by their IDs, as they were when the providers were used last.
+        /// The default sources of providers, by provider ID, as of the last use of each provider.
         package var defaultSources: [String: SourceID] = [:]
         /// The recipients of tokens, as stored with the last login.
         package var tokenRecipients: [AccountID: Set<String>] = [:]
-        /// What the file is called now that was damaged; nil if it was sound.
+        /// The new path of a damaged database file; nil if the file was intact.
         package var damagedFile: String?
         /// The reason why nothing can be stored; nil if the store can be written.
         package var readOnlyError: StorageError?
@@ -126,7 +126,7 @@ nonisolated package struct AccountStore: Sendable {
         return (AccountStore(database: queue), contents)
     }
 
-    /// Stores an account that is new or has changed, and which one is the default.
+    /// Stores a new or changed account, and the default account.
     package func save(_ record: AccountRecord, defaultAccount: AccountID?) async throws {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
@@ -152,7 +152,7 @@ nonisolated package struct AccountStore: Sendable {
         }
     }
 
-    /// Stores which account is the default.
+    /// Stores the default account.
     package func saveDefaultAccount(_ id: AccountID?) async throws {
         try await database.run { try Self.write(id, to: $0) }
     }
@@ -197,21 +197,21 @@ nonisolated package struct AccountStore: Sendable {
         }
     }
 
-    /// The start of the keys of recipients, which the id of the account follows.
+    /// The prefix of the keys of recipients. The ID of the account follows it.
     private static let recipientsPrefix = "token_recipients:"
 
-    /// Where the likes of an account are kept: they go with it.
+    /// Returns the store for the likes of an account. Its rows are deleted with the account.
     func likes(of account: AccountID) -> LikeStore {
         LikeStore(database: database, account: account)
     }
 
-    /// Gives memory that is not needed now back.
+    /// Releases memory that is not needed now.
     func releaseMemory() async { await database.releaseMemory() }
 
-    /// Stores what is under way, and closes the store. Blocks; only for the end of a program.
+    /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
     package func close() { database.close() }
 
-    /// Forgets an account.
+    /// Deletes an account.
     package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
         try await database.run { database in
             try database.transaction { () throws(StorageError) in
@@ -220,7 +220,7 @@ nonisolated package struct AccountStore: Sendable {
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)
             }
-            // What is deleted is deleted, be the disk too full to prove it.
+            // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
             try? database.scrub()
         }
     }

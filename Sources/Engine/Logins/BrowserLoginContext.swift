@@ -5,7 +5,7 @@ internal import Quoting
 /// The properties of a service that a login in the browser uses.
 struct BrowserLoginContext {
     let provider: any Provider
-    /// The name of the service for users: that of the provider, or of the server.
+    /// The name for users: the name of the provider or of the server.
     let name: String
     let settings: ProviderSettings
     let description: OAuthDescription
@@ -18,7 +18,7 @@ struct BrowserLoginContext {
     var isClientConfigured = false
     /// Returns the endpoint that exchanges codes for tokens. Reads the client secret.
     let endpoint: () async throws -> TokenEndpoint
-    /// Fetches the identity of the user who logged in.
+    /// Fetches the identity of the user after the login.
     let identify: (SessionPorts) async throws -> AccountIdentity
 
     /// Returns the error of a login for clients.

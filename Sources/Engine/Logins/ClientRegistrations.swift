@@ -4,15 +4,15 @@ internal import ProviderKit
 
 /// The registrations of this application at the servers of federated services.
 final class ClientRegistrations {
-    /// The application is registered at a server once, regardless of the number of logins there.
+    /// The registration requests. Concurrent logins at one server share one registration.
     private let requests = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
-    /// The registrations that no login has used successfully yet. They are stored with the first token.
+    /// The registrations that no successful login has used yet. They are stored with the first token.
     private var new: [SecretKey: RegisteredClient] = [:]
     private unowned let engine: Engine
 
     init(_ engine: Engine) { self.engine = engine }
 
-    /// Returns the registration at a server: the stored one, unless the server does not know it or requires other
+    /// Returns the registration at a server: the stored one, unless the server rejects it or requires other
     /// properties now; otherwise a new one.
     func client(
         at server: DiscoveredServer, _ provider: any FederatedLogin
@@ -28,11 +28,11 @@ final class ClientRegistrations {
             {
                 return RegisteredClient(description: server.oauth, client: known.client)
             }
-            // A login that timed out or was cancelled registers no client.
+            // No client is registered for a login that timed out or was cancelled.
             try Task.checkCancellation()
             let client = try await RegistrationEndpoint.register(
                 server.oauth, ports.http, now: ports.now())
-            // Stored when a login succeeds: a login that fails leaves nothing.
+            // The registration is stored when a login succeeds: a failed login leaves no data.
             new[key] = client
             return client
         }
@@ -47,10 +47,10 @@ final class ClientRegistrations {
 
     /// Stores the registration of a login that succeeded, if it is new.
     ///
-    /// Best effort: the token has its own copy, only the next login registers again without it.
+    /// Best effort: the token contains a copy, and only the next login registers again.
     func store(for context: BrowserLoginContext) async {
         guard let key = context.registrationKey, let client = new[key] else { return }
-        // Tokens without a client take the one that is replaced.
+        // Before the registration is replaced, it is added to the tokens that were stored without a client.
         for account in engine.accounts
         where account.provider.info.id == context.provider.info.id
             && account.identity.server == context.name
@@ -67,11 +67,11 @@ final class ClientRegistrations {
         }
     }
 
-    /// Deletes the registration at a server that has no account any more. Best effort: without a keyring, the
+    /// Deletes the registration at a server that no account uses any longer. Best effort: without a keyring, the
     /// registration remains.
     func deleteIfUnused(by removed: Account) async {
         let (provider, server) = (removed.provider.info, removed.identity.server)
-        // A provider that is not installed any more may have been a federated one.
+        // A provider that is no longer installed may have been a federated one.
         guard removed.provider is any FederatedLogin || removed.provider is UnusableProvider,
             !server.isEmpty,
             !engine.accounts.contains(where: {

@@ -21,7 +21,7 @@ final class SingleFlight<Key: Hashable, Value: Sendable> {
     ///
     /// - Parameters:
     ///   - key: Identifies the work.
-    ///   - work: Runs in a task of its own, unless work for `key` is in progress.
+    ///   - work: The work. It runs in a separate task, unless work for `key` is in progress.
     /// - Returns: The result of the work.
     /// - Throws: The error of the work, for every caller; `CancellationError` at once if the task of the caller
     ///   is cancelled. A cancelled task starts no work.

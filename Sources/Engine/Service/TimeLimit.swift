@@ -3,13 +3,13 @@ internal import System
 /// Runs `body` with a time limit.
 ///
 /// The task of `body` is cancelled at the end of the limit, and with the task of the caller. Work that must
-/// continue then needs a task of its own.
+/// continue after that needs a separate task.
 ///
 /// - Parameters:
 ///   - limit: The time limit.
 ///   - clock: The clock that measures the limit.
 ///   - calls: The group whose end ends the call, too; nil for none.
-///   - body: Runs in a task of its own.
+///   - body: The work. It runs in a separate task.
 ///   - onTimeout: Returns the result at the end of the limit. The caller does not wait for `body` then.
 /// - Returns: The result of `body` or `onTimeout`.
 /// - Throws: The error of `body` or `onTimeout`, or that of the end of the group.

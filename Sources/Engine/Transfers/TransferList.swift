@@ -1,4 +1,4 @@
-/// The transfers there are, of all accounts.
+/// The transfers of all accounts.
 final class TransferList {
     private(set) var all: [Transfer] = []
     private var finishedTransfers = FinishedItems<Transfer>()
@@ -55,15 +55,15 @@ final class TransferList {
 }
 
 extension Account {
-    /// Starts to write the best there is of a photo into a descriptor.
+    /// Starts to write the image of a photo in the best available quality to a descriptor.
     ///
     /// - Parameters:
     ///   - photo: The photo.
     ///   - destination: The caller's descriptor.
     ///   - client: The client that calls.
-    /// - Returns: The transfer, which goes on by itself, whatever becomes of the caller.
-    /// - Throws: What ``photo(_:)`` throws, and ``EngineError/tooManyTransfers``. All else is told by the
-    ///   transfer.
+    /// - Returns: The transfer. It continues if the caller disconnects.
+    /// - Throws: The errors of ``photo(_:)``, and ``EngineError/tooManyTransfers``. The transfer reports all other
+    ///   errors.
     package func download(
         _ photo: String, into destination: TransferDestination, for client: String = ""
     ) async throws -> Transfer {
