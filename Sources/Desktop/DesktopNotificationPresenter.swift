@@ -8,7 +8,7 @@ package import Engine
 ///
 /// Source: Desktop Notifications Specification 1.2.
 package final class DesktopNotificationPresenter: NotificationPresenter {
-    package weak var delegate: (any NoticeBoardDelegate)?
+    package weak var delegate: (any NotificationPresenterDelegate)?
     /// True if the user enabled notifications.
     package var isWanted = true {
         didSet {
@@ -16,9 +16,9 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             let shown = Array(ids.keys)
             if !isWanted, !shown.isEmpty {
                 for number in shown { withdraw(number) }
-                delegate?.noticesLost(shown)
+                delegate?.notificationsLost(shown)
             }
-            if isWanted { delegate?.boardAppeared() }
+            if isWanted { delegate?.presenterAppeared() }
         }
     }
     private let connection: BusConnection
@@ -132,8 +132,8 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
         ids = [:]
         numbers = [:]
         token = nil
-        if !lost.isEmpty { delegate?.noticesLost(lost) }
-        if isThere { delegate?.boardAppeared() }
+        if !lost.isEmpty { delegate?.notificationsLost(lost) }
+        if isThere { delegate?.presenterAppeared() }
     }
 
     private func receive(_ signal: BusMessage) {
@@ -143,18 +143,18 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             token = (id, text)
         case "ActionInvoked":
             guard let (id, key): (UInt32, String) = try? signal.read(), let number = numbers[id],
-                let action = NoticeAction(rawValue: key)
+                let action = NotificationAction(rawValue: key)
             else { return }
             let text = token?.id == id ? token?.text : nil
             token = nil
-            delegate?.noticeInvoked(action, number, activationToken: text ?? "")
+            delegate?.notificationInvoked(action, number, activationToken: text ?? "")
         case "NotificationClosed":
             guard let (id, reason): (UInt32, UInt32) = try? signal.read(),
                 let number = numbers[id], ids[number] == id
             else { return }
             // 1 is expired. Then the service may still have it in a list, where it can be replaced.
             if reason != 1 { ids[number] = nil }
-            delegate?.noticeClosed(number, reason == 1 ? .expired : .dismissed)
+            delegate?.notificationClosed(number, reason == 1 ? .expired : .dismissed)
         default: break
         }
     }

@@ -1,51 +1,57 @@
 package import ProviderKit
 
-/// What the user likes.
+/// The likes of an account.
 extension Account {
-    /// Whether photos can be liked.
+    /// A Boolean value that indicates whether photos can be liked.
     package var offersLikes: Bool {
-        // While the program starts, a client may be faster than the session.
+        // During the start of the daemon, a client may call before the session exists.
         guard remote != nil || direct != nil else {
             return provider.info.capabilities.contains(.like)
         }
         return remote?.likes != nil || direct?.likes != nil
     }
-    /// Photos whose like or unlike is on its way or queued.
+    /// The photos whose like or unlike is in progress or queued.
     package var pendingLikes: [PhotoID] {
         guard let likes = remote?.likes, likes.isLoaded else { return pendingAtStart }
         return likes.pending
     }
-    /// How many photos the user likes, as far as that is known.
+    /// The number of photos that the user likes; 0 while it is unknown.
     package var likeCount: Int { remote?.likeCount ?? direct?.likeCount ?? 0 }
 
+    /// Likes or unlikes a photo.
     package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
         if let direct {
-            return try await noticing(photo, isWanted ? .like : .unlike) {
-                try await settle(photo, direct) { _ in isWanted }
+            return try await reportingFailure(of: isWanted ? .like : .unlike, photo) {
+                try await setLiked(photo, direct) { _ in isWanted }
             }.outcome
         }
         let all = try likes()
-        return try await noticing(photo, isWanted ? .like : .unlike) {
+        return try await reportingFailure(of: isWanted ? .like : .unlike, photo) {
             (isWanted, try await all.set(PhotoID(photo), isWanted))
         }.outcome
     }
 
+    /// Toggles the like of a photo. A pending like or unlike counts as confirmed.
     package func toggleLike(
         _ photo: String
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         if let direct {
-            return try await noticing(photo, .toggle) { try await settle(photo, direct) { !$0 } }
+            return try await reportingFailure(of: .toggle, photo) {
+                try await setLiked(photo, direct) { !$0 }
+            }
         }
         let all = try likes()
-        return try await noticing(photo, .toggle) { try await all.toggle(PhotoID(photo)) }
+        return try await reportingFailure(of: .toggle, photo) {
+            try await all.toggle(PhotoID(photo))
+        }
     }
 
-    /// Has a provider that keeps likes itself do so, and tells of it.
-    private func settle(
+    /// Changes a like at a provider that stores likes itself, and announces the change.
+    private func setLiked(
         _ photo: String, _ service: DirectService, _ wanted: @escaping (Bool) -> Bool
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         let (isLiked, change) = try await service.setLiked(PhotoID(photo), wanted)
-        // Nobody is told of an account that was logged out meanwhile.
+        // A change is not announced if the account was logged out in the meantime.
         if let change, direct === service {
             photosChanged([change.photo])
             if let likes = service.likes?.likesSource { feedUpdated(likes, new: isLiked ? 1 : 0) }

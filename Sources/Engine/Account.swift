@@ -3,7 +3,7 @@ internal import Logging
 package import ProviderKit
 internal import Quoting
 
-/// How an account is doing, as clients are told.
+/// The state of an account, as reported to clients.
 nonisolated package enum AccountState: Hashable, Sendable {
     case ready
     case loading(reason: String)
@@ -27,21 +27,24 @@ nonisolated package enum AccountState: Hashable, Sendable {
     }
 }
 
-/// Whether what is shown of a person is what their service says.
+/// The state of the profile of an account.
 package enum ProfileState: String {
+    /// The profile of this session is not known yet.
     case loading
+    /// The profile is the one that the service reported last, possibly in an earlier session.
     case ready
+    /// The last attempt to fetch the profile failed.
     case failed
 }
 
-/// An account: known for good, logged in for a while.
+/// An account. It is known from its first login until it is removed, and has a session while it is logged in.
 package final class Account {
     package let id: AccountID
     package private(set) var provider: any Provider
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
     private(set) var record: AccountRecord
-    /// Held: what an account still hears of its service it tells through the engine.
+    /// A strong reference: events of the service that arrive late still use the engine.
     let engine: Engine
     private var service: (any PhotoService)?
     private var listening: Task<Void, Never>?
@@ -49,11 +52,11 @@ package final class Account {
     var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
     let feedWatch = FeedWatch()
-    /// Whether what the user has chosen is not there now: a folder that was renamed, or a disk that is away.
+    /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.
     private var isChosenSourceGone = false
     private var isCheckingSource = false
 
-    /// What is left to like and unlike, until the session has read it.
+    /// The photos with pending likes, until the session has loaded its own list.
     private(set) var pendingAtStart: [PhotoID]
 
     init(
@@ -73,11 +76,11 @@ package final class Account {
     package var identity: AccountIdentity { record.identity }
     package var isLoggedIn: Bool { record.isLoggedIn }
     package var label: String { record.label }
-    /// What is shown first: what the user has chosen, as long as it is there.
+    /// The source that the user chose, as long as it exists; otherwise the default source of the provider.
     package var defaultSource: SourceID {
         if !isChosenSourceGone, let chosen = record.defaultSource { return chosen }
         let source = provider.info.defaultSource
-        // What is left of a provider that is gone or invalid has none.
+        // A provider that is not installed or is invalid has no default source.
         return source.text.isEmpty ? engine.defaultSources[provider.info.id] ?? source : source
     }
 
@@ -86,17 +89,17 @@ package final class Account {
         return service?.state ?? .loading(reason: "The account is being opened.")
     }
 
-    /// When the account tries again by itself; nil if it has no reason to.
+    /// The time of the next automatic retry; nil if none is due.
     package var retryAt: Timestamp? { remote?.retryAt }
-    /// How many requests its service still takes; nil where it says nothing.
+    /// The request limit of the service; nil if the service does not report it.
     package var rateLimit: RateLimit? { remote?.rateLimit }
 
-    /// What there is of an account at a service of the network.
+    /// The service of an account whose photos are at a remote service.
     var remote: RemoteService? { service as? RemoteService }
-    /// What there is of an account whose provider has its photos at hand.
+    /// The service of an account whose provider has its photos on this computer.
     var direct: DirectService? { service as? DirectService }
 
-    // MARK: Being logged in
+    // MARK: Session
 
     /// Starts the session of an account that is logged in.
     func startSession() {
@@ -108,7 +111,7 @@ package final class Account {
         profileState = .loading
         listening = Task { [weak self] in
             for await event in service.session.events {
-                // The session may have ended while the event was on its way here.
+                // The session may have ended before the event arrived here.
                 guard !Task.isCancelled else { return }
                 self?.handle(event)
             }
@@ -117,7 +120,7 @@ package final class Account {
         if service is DirectService { Task { try? await refreshProfile() } }
     }
 
-    /// Ends the session, if there is one. What was asked for and is under way still gets its answer.
+    /// Ends the session, if there is one. Requests in progress still complete.
     func endSession() {
         guard let service else { return }
         pendingAtStart = isLoggedIn ? pendingLikes : []
@@ -126,19 +129,19 @@ package final class Account {
         self.service = nil
         listening?.cancel()
         listening = nil
-        engine.notices.healAll(about: .account(id))
-        engine.noteState(of: self)
+        engine.notifications.resolveAll(about: .account(id))
+        engine.reportState(of: self)
         feedWatch.update()
     }
 
-    /// Goes on with another version of its provider, or with what is known of one that is gone.
+    /// Restarts the session with another version of the provider, or with the placeholder of a missing one.
     func change(to provider: any Provider) {
         endSession()
         self.provider = provider
         startSession()
     }
 
-    /// Takes over what was just stored, and starts or ends the session with it.
+    /// Applies a record that was just stored, and starts or ends the session accordingly.
     func adopt(_ record: AccountRecord) {
         if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
@@ -146,7 +149,7 @@ package final class Account {
         defer { engine.updateSecretsConnection() }
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
-            // It went with the rest of what the service told. Users whom the provider keeps stay as they are.
+            // The other profile data of the service was deleted. A provider that stores its users itself keeps it.
             profile = Profile(username: identity.username, name: identity.username)
             profileState = .loading
         }
@@ -157,7 +160,7 @@ package final class Account {
         switch event {
         case .status(let status):
             let before = state
-            service?.note(status)
+            service?.update(status)
             if state != before {
                 serviceChanged()
                 // A folder that became available or unavailable.
@@ -172,7 +175,7 @@ package final class Account {
             photosRemoved(photos)
             checkDefaultSourceSoon()
         case .rateLimit(let limit):
-            engine.accounts(sharingLimitsOf: self).forEach { $0.service?.note(limit) }
+            engine.accounts(sharingLimitsOf: self).forEach { $0.service?.update(limit) }
         case .likes(let count):
             direct?.likeCount = count
             engine.observer?.accountChanged(self, .likes)
@@ -180,21 +183,21 @@ package final class Account {
         }
     }
 
-    // MARK: What the user sets
+    // MARK: Settings of the user
 
-    /// Changes what the user calls the account.
+    /// Changes the label of the account.
     package func setLabel(_ label: String) async throws {
         guard label.utf8.count <= 256, !label.contains(where: { $0 == "\t" || $0.isNewline }),
             ServiceText.paragraphs(label)?.utf8.elementsEqual(label.utf8) == true
         else {
             throw EngineError.invalidArgument(
-                "A label is a line of 1 to 256 bytes, without control characters and white space around it."
+                "A label is one line of 1 to 256 bytes, without control characters or surrounding white space."
             )
         }
         try await engine.update(self) { $0.label = label }
     }
 
-    /// Changes what is shown first. A source that does not exist is `notFound`.
+    /// Changes the default source. Throws ``EngineError/notFound(_:)`` if the source does not exist.
     package func setDefaultSource(_ source: SourceID) async throws {
         guard try await photos().hasSource(source) else {
             throw EngineError.notFound("There is no source \(source.text.quoted).")
@@ -202,9 +205,9 @@ package final class Account {
         try await engine.update(self) { $0.defaultSource = source }
     }
 
-    /// Finds out whether the source that the user has chosen is there, where that may change by itself.
+    /// Checks if the source that the user chose exists, at providers whose sources can disappear.
     ///
-    /// - Returns: What is shown first now.
+    /// - Returns: The current default source.
     @discardableResult
     package func checkDefaultSource() async -> SourceID {
         guard let direct, let chosen = record.defaultSource else { return defaultSource }
@@ -217,7 +220,7 @@ package final class Account {
         return defaultSource
     }
 
-    /// Once for all that is told at a time.
+    /// Checks the default source once for all events that arrive together.
     private func checkDefaultSourceSoon() {
         guard direct != nil, record.defaultSource != nil, !isCheckingSource else { return }
         isCheckingSource = true
@@ -229,9 +232,14 @@ package final class Account {
 
     // MARK: Photos
 
-    /// One page of a source, and the cursor of the next: empty at the end.
+    /// Reads one page of a source.
     ///
-    /// An empty `source` is the default one, an empty `cursor` the beginning; `count` is 1 to 100.
+    /// - Parameters:
+    ///   - source: The source; empty for the default source.
+    ///   - cursor: The cursor of the previous page; empty for the first page.
+    ///   - count: The number of photos, 1 to 100.
+    /// - Returns: The photos, and the cursor of the next page, which is empty at the end.
+    /// - Throws: ``EngineError/needsLogin(_:)``, ``EngineError/invalidArgument(_:)``, ``ProviderError``, ``HTTPError``.
     package func page(
         _ source: String, cursor: String, count: Int
     ) async throws -> (photos: [Photo], next: String) {
@@ -240,22 +248,28 @@ package final class Account {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
         }
         let source = resolve(source)
-        let place = try cursor.isEmpty ? nil : place(cursor, source)
-        let page = try await service.page(source, after: place, count: count)
+        let position = try cursor.isEmpty ? nil : position(cursor, source)
+        let page = try await service.page(source, after: position, count: count)
         let next = page.next.map { FeedCursor($0, account: id, source: source).text }
         return (page.photos, next ?? "")
     }
 
+    /// Returns a photo.
     package func photo(_ photo: String) async throws -> Photo {
         try await photos().photo(PhotoID(photo))
     }
 
+    /// Returns the sources of the account.
     package func sources() async throws -> [Source] { try await photos().sources() }
 
+    /// Fetches the newest photos of a source; empty for the default source.
+    ///
+    /// - Returns: The number of new photos.
     package func refreshFeed(_ source: String) async throws -> Int {
         try await photos().refresh(resolve(source))
     }
 
+    /// Returns the path of an image, which is fetched if necessary.
     package func imagePath(_ photo: String, size: String) async throws -> String {
         try await photos().imagePath(PhotoID(photo), parse(size))
     }
@@ -276,7 +290,7 @@ package final class Account {
             of: original, isComplete: remote != nil, for: client)
     }
 
-    /// Does something with the best there is of a photo; not if the account is logged out by then.
+    /// Passes the image of a photo in the best available quality to `use`, unless the account is logged out by then.
     func original<Value>(
         _ photo: String, _ use: (Original) throws -> Value
     ) async throws -> Value {
@@ -287,20 +301,19 @@ package final class Account {
 
     // MARK: Profile
 
-    /// Asks the service who the user is, unless that was done some minutes ago. Does nothing where it does not
-    /// say.
+    /// Fetches the profile, unless that was done a few minutes ago. Does nothing for a service without profiles.
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     package func refreshProfileIfStale() async throws {
-        guard remote?.isProfileYoung != true else { return }
-        // Who keeps its users itself knows them also while they are logged out.
+        guard remote?.isProfileFresh != true else { return }
+        // A provider that stores its users itself has their profiles also while they are logged out.
         if !(provider is any ProfileProvider) { _ = try photos() }
         try await refreshProfile()
     }
 
-    /// Asks the service who the user is. Does nothing where it does not say.
+    /// Fetches the profile. Does nothing for a service without profiles.
     ///
-    /// A provider that keeps its users itself says so also while they are logged out.
+    /// A provider that stores its users itself returns the profile also while the user is logged out.
     func refreshProfile() async throws {
         do {
             var profile = try await service?.profile()
@@ -316,7 +329,7 @@ package final class Account {
     }
 
     /// Removes the path of an avatar whose file does not exist from the profile, and fetches the avatar again.
-    func avatarLost() async {
+    func handleLostAvatar() async {
         let lost = profile
         var profile = lost
         profile.avatar = ""
@@ -334,21 +347,21 @@ package final class Account {
         engine.observer?.accountChanged(self, .profile)
     }
 
-    /// Asks for the profile and the default feed, now. The user asked for it, so the keyring may prompt.
+    /// Fetches the profile and the default feed. The user requested it, so the keyring may prompt.
     package func refresh() async throws {
         let wasLocked = if case .locked = state { true } else { false }
         try await remote?.unlock()
-        if wasLocked { engine.tryAgain() }
+        if wasLocked { engine.retryNow() }
         // One limit for both: clients stop waiting after 25 s.
-        try await withTimeLimit(RemoteService.patience, engine.ports.clock) { [self] in
+        try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()
             _ = try await refreshFeed("")
         } onTimeout: {
-            throw ProviderError.failed("The refresh takes too long; try again later.")
+            throw ProviderError.failed("The refresh took too long; try again later.")
         }
     }
 
-    /// The session that the provider made.
+    /// Returns the session of the provider.
     func session() throws -> any Session { try photos().session }
 
     private func photos() throws -> any PhotoService {
@@ -366,12 +379,12 @@ package final class Account {
         return size
     }
 
-    /// What a cursor names in a source.
-    private func place(_ cursor: String, _ source: SourceID) throws -> String {
+    /// Returns the position of a cursor in a source.
+    private func position(_ cursor: String, _ source: SourceID) throws -> String {
         do {
-            return try FeedCursor(parsing: cursor, account: id, source: source).place
+            return try FeedCursor(parsing: cursor, account: id, source: source).position
         } catch {
-            // A walk through the default source ends when that becomes another.
+            // A walk through the default source ends if another source becomes the default.
             guard isChosenSourceGone, source == defaultSource, let chosen = record.defaultSource,
                 (try? FeedCursor(parsing: cursor, account: id, source: chosen)) != nil
             else { throw error }
@@ -384,14 +397,14 @@ package final class Account {
     }
 }
 
-// MARK: - What its service tells
+// MARK: - Events of the service
 
 extension Account: RemoteServiceOwner {
     var savesData: Bool { engine.isMetered }
 
     func serviceChanged() {
         engine.observer?.accountChanged(self, .state)
-        engine.noteState(of: self)
+        engine.reportState(of: self)
         feedWatch.update()
     }
 
@@ -446,13 +459,13 @@ extension Account: RemoteServiceOwner {
     }
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
-        engine.notices.settle(photo, about: .account(id))
+        engine.notifications.removeFailedLike(photo, about: .account(id))
         engine.observer?.likeSettled(self, photo, isLiked: isLiked, likes: likes)
         engine.observer?.accountChanged(self, .likes)
     }
 
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
         engine.observer?.likeFailed(self, photo, isWanted: isWanted, error)
-        noteFailedLike(photo, isWanted ? .like : .unlike, error)
+        reportFailedLike(photo, isWanted ? .like : .unlike, error)
     }
 }

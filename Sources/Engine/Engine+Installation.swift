@@ -1,9 +1,8 @@
 package import ProviderKit
 
-/// Providers that come and go while the engine runs.
+/// Providers that are installed and removed while the engine runs.
 extension Engine {
-    /// Adds a provider, or puts another version of it in the place of the one that is there. Its accounts go on
-    /// with it.
+    /// Adds a provider, or replaces another version of it. The sessions of its accounts are restarted.
     package func install(_ provider: any InstalledProvider) {
         let id = provider.info.id
         if let index = providers.firstIndex(where: { $0.info.id == id }) {
@@ -16,18 +15,18 @@ extension Engine {
         change(accountsOf: id, to: provider)
     }
 
-    /// Takes a provider away. Its accounts stay known, show what they have shown, and say why there is nothing new.
+    /// Removes a provider. Its accounts remain known, show their cached photos, and report the reason in their state.
     package func uninstall(_ id: String) {
         guard let index = providers.firstIndex(where: { $0.info.id == id }) else { return }
         let provider = providers.remove(at: index)
         observer?.providerRemoved(id)
         change(
             accountsOf: id,
-            to: UnusableProvider(provider.info, reason: Self.goneReason(provider.info.name)))
+            to: UnusableProvider(provider.info, reason: Self.missingReason(provider.info.name)))
     }
 
-    /// Tells that a provider is doing otherwise than before.
-    package func noteCondition(of provider: any InstalledProvider) {
+    /// Announces that the condition of a provider changed.
+    package func providerConditionChanged(_ provider: any InstalledProvider) {
         observer?.providerChanged(provider)
     }
 
@@ -38,12 +37,12 @@ extension Engine {
         }
     }
 
-    /// What there is of a provider that is not installed, or switched off.
+    /// Returns a placeholder for a provider that is not installed or is disabled.
     static func missing(_ id: String) -> any Provider {
-        UnusableProvider(id: id, name: id, reason: goneReason(id))
+        UnusableProvider(id: id, name: id, reason: missingReason(id))
     }
 
-    private static func goneReason(_ name: String) -> String {
-        "The provider “\(name)” is not installed any more, or switched off."
+    private static func missingReason(_ name: String) -> String {
+        "The provider “\(name)” is no longer installed or is disabled."
     }
 }

@@ -13,7 +13,7 @@ extension Engine {
             return DirectService(
                 provider.makeSession(account.identity, ports), name: provider.info.name)
         }
-        // With invalid settings, the session reports that, and no request has a token.
+        // If the settings are invalid, the session reports that, and requests have no token.
         let description = description(of: account)
         let server = account.identity.server
         let credentials = Credentials(
@@ -58,7 +58,7 @@ extension Engine {
         return service
     }
 
-    /// Stores the default source of a provider unless it is known, so that its accounts show it when it is gone.
+    /// Stores the default source of a provider if it changed, so that its accounts still show it without the provider.
     private func rememberDefaultSource(of info: ProviderInfo) {
         let source = info.defaultSource
         guard !source.text.isEmpty, defaultSources[info.id] != source else { return }
@@ -80,19 +80,19 @@ extension Engine {
         } else if !(provider is UnusableProvider) {
             return nil
         }
-        // An account whose provider is not installed any more may have a token.
+        // An account whose provider is no longer installed may have a token.
         let isNeeded = description.keyField != nil || provider is UnusableProvider
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
             isNeeded: isNeeded, now: ports.now,
-            // A token of OAuth contains its client if the provider is not installed any more.
+            // An OAuth token contains its client, which is needed if the provider is no longer installed.
             revoke: { [weak self, weak account] token, endpoint in
                 guard let account else { return }
                 self?.revoke(token, of: account, with: endpoint)
             }
         ) { _ in throw OAuthError.noRefreshToken }
         let client = AuthorizedClient(ports.http, credentials, description)
-        // Accounts without a host of their own share no host.
+        // Accounts without a host do not share rate limits with other accounts.
         return makeService(
             for: account, credentials, client, settings,
             host: client.origins.first ?? account.id.text)

@@ -1,18 +1,18 @@
 internal import Logging
 internal import ProviderKit
 
-/// The hosts and programs that get the token of an account.
+/// The hosts and programs that receive the token of an account.
 extension Engine {
     /// Returns the reason why a provider may not use the stored token of an account; nil if it may.
     ///
-    /// Who installs another version of a provider may send the token to other hosts, or have another program use it.
-    /// The user agrees to that with a new login.
+    /// Another version of a provider may send the token to other hosts, or pass it to another program. The user agrees
+    /// to that with a new login.
     func recipientsProblem(of account: Account) -> String? {
         guard let provider = account.provider as? any InstalledProvider else { return nil }
         let current = provider.tokenRecipients
         guard !current.isEmpty else { return nil }
         guard let known = tokenRecipients[account.id] else {
-            // The login was before recipients were stored.
+            // The last login was before recipients were stored.
             Task {
                 do {
                     try await storeTokenRecipients(of: provider, for: account.id)
@@ -26,10 +26,11 @@ extension Engine {
         }
         guard !current.isSubset(of: known) else { return nil }
         return
-            "The provider \(provider.info.name) was changed, and would use the token with other hosts or another program; log in again."
+            "The provider \(provider.info.name) was changed and would pass the token to other hosts or"
+            + " another program; log in again."
     }
 
-    /// Stores the recipients to which the user agrees with a login.
+    /// Stores the recipients to which the user agreed with a login.
     func storeTokenRecipients(of provider: any Provider, for id: AccountID) async throws {
         guard let provider = provider as? any InstalledProvider else { return }
         let recipients = provider.tokenRecipients

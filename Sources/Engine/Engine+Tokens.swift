@@ -7,13 +7,13 @@ extension Engine {
     /// Returns the endpoint at which a token is renewed and revoked, with the client that the token was issued to.
     ///
     /// - Parameters:
-    ///   - token: The token. One without a client belongs to the client that is registered now.
+    ///   - token: The token. A token without a client belongs to the client that is registered now.
     ///   - server: The server; empty for a service that is not federated.
     ///   - provider: The provider, which may be unusable.
     ///   - settings: The settings of the provider.
     /// - Returns: The endpoint.
     /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``,
-    ///   ``OAuthError/invalidClient`` if the client is not known.
+    ///   ``OAuthError/invalidClient`` if the client is unknown.
     func tokenEndpoint(
         for token: OAuthToken, at server: String, _ provider: any Provider,
         _ settings: ProviderSettings
@@ -23,7 +23,7 @@ extension Engine {
                 return try await tokenEndpoint(provider, settings)
             }
             if client.id == settings["ClientId"],
-                // The user may have given the application another secret since.
+                // The user may have renewed the client secret since then.
                 let configured = try? await tokenEndpoint(provider, settings)
             {
                 return configured
@@ -55,8 +55,8 @@ extension Engine {
     static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
         let info = provider.info
         return .notConfigured(
-            "\(info.name) is not configured; set ClientId in section [Provider \(info.id)] of imagefeed.conf, and the client secret."
-        )
+            "\(info.name) is not configured; set ClientId in section [Provider \(info.id)] of"
+                + " imagefeed.conf, and the client secret.")
     }
 
     /// Returns the client to store with a token that was stored without one: the client that is registered now.
@@ -77,8 +77,8 @@ extension Engine {
     ///   - token: The token.
     ///   - provider: The provider that issued it. Does nothing for a provider whose users log in with a key.
     ///   - server: The server; empty for a service that is not federated.
-    ///   - user: The user of the token; nil if not known.
-    ///   - endpoint: The token endpoint, if there is one already.
+    ///   - user: The user of the token; nil if unknown.
+    ///   - endpoint: The token endpoint, if it is known already.
     func revoke(
         _ token: OAuthToken, of provider: any Provider, at server: String,
         user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
@@ -115,7 +115,7 @@ extension Engine {
         return false
     }
 
-    /// Returns the token of an account that a login is about to replace, or one that was left in the secret store;
+    /// Returns the token of an account that a login is about to replace, or a token that remained in the secret store;
     /// nil if there is none.
     func storedToken(of account: Account?, _ id: AccountID) async -> OAuthToken? {
         if let remote = account?.remote { return try? await remote.storedToken() }

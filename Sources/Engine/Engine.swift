@@ -2,17 +2,17 @@ internal import OAuth
 package import ProviderKit
 internal import Quoting
 
-/// The accounts, and what can be done with them.
+/// The accounts, and the operations on them.
 ///
-/// Knows no service by name, no bus, and no file but the account store.
+/// The engine contains no names of services, does not use a bus, and opens no files except the account store.
 package final class Engine {
     package internal(set) var providers: [any Provider]
-    /// In the order of their first login.
+    /// The accounts, in the order of their first login.
     package private(set) var accounts: [Account] = []
     package private(set) var defaultAccount: Account?
-    /// Whether the network is believed to be there.
+    /// A Boolean value that indicates whether the network is considered available.
     package private(set) var isOnline = true
-    /// Whether what goes over the network has to be paid for: nothing is fetched that nobody asks for.
+    /// True if the network connection is metered: then only data that clients request is fetched.
     package var isMetered = false {
         didSet { if isMetered != oldValue { updateFeedWatches() } }
     }
@@ -26,7 +26,7 @@ package final class Engine {
     package private(set) lazy var logins = LoginList(self)
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
-    private(set) lazy var notices = Notices(self, ports.noticeBoard)
+    private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
@@ -35,16 +35,16 @@ package final class Engine {
     private var isCheckingAvatars = false
     private var keepsSecretsConnection = false
     private var knownSettings: [String: ProviderSettings] = [:]
-    /// The default sources of providers whose photos are cached, also of those that are not installed any more.
+    /// The default sources of providers whose photos are cached, also of those that are no longer installed.
     var defaultSources: [String: SourceID]
-    /// What the file of accounts is called now, if it was damaged.
+    /// The new path of the account database, if the file was damaged.
     private let damagedFile: String?
 
     /// - Parameters:
-    ///   - providers: What can be logged in to.
-    ///   - store: Where accounts are kept.
-    ///   - contents: What the store held. An account whose provider is not there says so.
-    ///   - ports: The world.
+    ///   - providers: The providers.
+    ///   - store: The store for accounts.
+    ///   - contents: The contents of the store. An account without its provider reports that in its state.
+    ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
         ports: EnginePorts
@@ -69,8 +69,8 @@ package final class Engine {
 
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
-        if let damagedFile { noteDamage(damagedFile) }
-        stores.disk.onChange = { [weak self] in self?.noteDisk(isFull: $0) }
+        if let damagedFile { reportDamagedAccounts(damagedFile) }
+        stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         for account in accounts {
             account.startSession()
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
@@ -78,7 +78,7 @@ package final class Engine {
         updateSecretsConnection()
     }
 
-    /// Keeps the connection to the keyring while an account or an unfinished login may have a secret in it.
+    /// Keeps the connection to the keyring open while an account or an unfinished login may have a secret in it.
     func updateSecretsConnection() {
         let isNeeded =
             accounts.contains { $0.isLoggedIn && Self.mayHaveSecret($0.provider) }
@@ -92,19 +92,19 @@ package final class Engine {
         isRemote(provider) || provider is any KeyLogin || provider is UnusableProvider
     }
 
-    /// Ends all sessions, and closes the store. Blocks until everything is on the disk.
+    /// Ends all sessions and closes the store. Blocks until all data is written.
     package func stop() {
-        transfers.stop("The daemon was told to end.")
-        notices.stop()
+        transfers.stop("The daemon is shutting down.")
+        notifications.stop()
         revocations.stop()
         for account in accounts { account.endSession() }
         store.close()
         stores.feeds.close()
     }
 
-    /// Gives back what only speeds up the next request, once there has been none for a while.
+    /// Releases memory that only speeds up the next request. Call it after a while without requests.
     package func releaseMemory() async {
-        await stores.feeds.rest()
+        await stores.feeds.trimMemory()
         await store.releaseMemory()
     }
 
@@ -123,32 +123,32 @@ package final class Engine {
             let paths = Set(accounts.map(\.profile.avatar)).subtracting([""])
             let lost = await stores.images.unreadable(paths)
             for account in accounts where lost.contains(account.profile.avatar) {
-                Task { await account.avatarLost() }
+                Task { await account.handleLostAvatar() }
             }
         }
     }
 
-    /// Takes note of the network's coming or going.
+    /// Updates the availability of the network.
     package func setOnline(_ isOnline: Bool) {
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
         observer?.engineChanged()
-        if isOnline { tryAgain() }
+        if isOnline { retryNow() }
         updateFeedWatches()
     }
 
-    /// Lets accounts go on that something has stood in the way of: the network, the keyring.
-    package func tryAgain() {
-        for account in accounts { account.remote?.tryAgain() }
-        revocations.tryAgain()
+    /// Retries failed requests of all accounts, because the network or the keyring became available.
+    package func retryNow() {
+        for account in accounts { account.remote?.retryNow() }
+        revocations.retryNow()
     }
 
-    /// Retries what failed, because the machine is on another network.
+    /// Retries failed requests, because the machine is on another network.
     package func networkChanged() {
-        if isOnline { tryAgain() }
+        if isOnline { retryNow() }
     }
 
-    /// Goes on after the machine has slept: pauses have slept, too.
+    /// Restarts the timers after a suspend, during which they did not run.
     package func resumed() {
         for account in accounts {
             account.remote?.resumed()
@@ -156,7 +156,7 @@ package final class Engine {
         }
     }
 
-    /// Ends the sessions of a provider's accounts and makes new ones, after its settings have changed.
+    /// Restarts the sessions of a provider's accounts, because its settings changed.
     package func restartSessions(of provider: String) {
         let accounts = accounts.filter { $0.provider.info.id == provider && $0.isLoggedIn }
         for account in accounts { account.endSession() }
@@ -166,7 +166,7 @@ package final class Engine {
         }
     }
 
-    /// Lets what has changed in the configuration count: accounts whose provider has other settings begin anew.
+    /// Applies the changed configuration: restarts the sessions of providers whose settings changed.
     package func settingsChanged() {
         for provider in providers where Self.isRemote(provider) {
             let settings = ports.settings.settings(of: provider.info.id)
@@ -184,9 +184,9 @@ package final class Engine {
 
     package func account(_ id: AccountID) -> Account? { accounts.first { $0.id == id } }
 
-    // MARK: Logging in
+    // MARK: Login
 
-    /// Creates the account of a user who has just logged in, or logs a known account in again.
+    /// Creates the account of a user after a login, or logs a known account in again.
     ///
     /// - Parameters:
     ///   - identity: The identity of the user.
@@ -195,7 +195,7 @@ package final class Engine {
     ///   - token: The token to store in the secret store; nil if there is none.
     ///   - isWanted: Called when everything is stored. If it returns false, nothing remains of the login.
     /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` if the login is not wanted any more; the errors of the stores.
+    /// - Throws: `CancellationError` if the login is no longer wanted; the errors of the stores.
     func completeLogin(
         _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
         with token: OAuthToken? = nil, while isWanted: () -> Bool
@@ -208,10 +208,10 @@ package final class Engine {
                 ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
             let wasLoggedIn = known?.isLoggedIn == true
             let replaced = token == nil ? nil : await storedToken(of: known, id)
-            // The secret first, the account after: there is none without its token.
+            // The secret is stored before the account, so that no account lacks its token.
             if let token {
-                try await keep(token, of: id, identity, provider)
-                notices.heal(.tokenRemains, about: .account(id))
+                try await storeToken(token, of: id, identity, provider)
+                notifications.resolve(.tokenRemains, about: .account(id))
             }
             do {
                 let held = token.map { Credentials.HeldToken(token: $0) }
@@ -236,7 +236,7 @@ package final class Engine {
                 if !wasLoggedIn { known?.heldToken = nil }
                 // The caller revokes the new token.
                 if let replaced, wasLoggedIn {
-                    try? await keep(replaced, of: id, identity, provider)
+                    try? await storeToken(replaced, of: id, identity, provider)
                 } else if token != nil {
                     try? await ports.secrets.delete(.account(id.text))
                 }
@@ -245,7 +245,7 @@ package final class Engine {
         }
     }
 
-    private func keep(
+    private func storeToken(
         _ token: OAuthToken, of id: AccountID, _ identity: AccountIdentity,
         _ provider: any Provider
     ) async throws {
@@ -254,7 +254,7 @@ package final class Engine {
         try await storeTokenRecipients(of: provider, for: id)
     }
 
-    /// What a person reads in a keyring manager.
+    /// Returns the label of a token for keyring managers.
     static func secretLabel(
         _ identity: AccountIdentity, _ provider: any Provider
     ) -> String {
@@ -297,7 +297,7 @@ package final class Engine {
         return identified.first { $0.isLoggedIn } ?? identified.first ?? known.first
     }
 
-    /// The accounts whose requests count together at their service.
+    /// Returns the accounts whose requests count against the same rate limit.
     func accounts(sharingLimitsOf account: Account) -> [Account] {
         guard description(of: account)?.countsPerApplication == true else { return [account] }
         return accounts.filter { other in
@@ -306,11 +306,11 @@ package final class Engine {
         }
     }
 
-    // MARK: Logging out
+    // MARK: Logout
 
-    /// Logs an account out; it stays known. One that is logged out already stays so.
+    /// Logs an account out. The account remains known. Has no effect on an account that is logged out.
     package func logOut(_ account: Account) async throws {
-        // Whoever is asked to unlock the keyring may take their time: nobody else waits for that.
+        // The prompt of the keyring is outside of the queue, so that other changes do not wait for the user.
         do {
             try await account.remote?.unlockToForget()
             try await changes.run {
@@ -326,11 +326,11 @@ package final class Engine {
         }
     }
 
-    /// Deletes what is kept of an account, then does `change`; transfers are stopped for `reason`.
+    /// Deletes the data of an account, then performs `change`. Its transfers are stopped.
     ///
     /// - Parameters:
     ///   - account: The account.
-    ///   - reason: The reason, for the transfers.
+    ///   - reason: The reason for stopping the transfers.
     ///   - isTokenAbandoned: True if the token is not deleted, because that is impossible.
     ///   - change: Stores the new state.
     /// - Throws: The error of a store.
@@ -342,7 +342,7 @@ package final class Engine {
         if isTokenAbandoned {
             await remote?.abandonToken()
         } else {
-            // First: if this fails, nothing has changed.
+            // This is first because its failure leaves everything unchanged.
             try await remote?.discardToken()
         }
         transfers.stop(of: account, reason)
@@ -351,7 +351,7 @@ package final class Engine {
             try await change()
         } catch {
             guard remote != nil else { throw error }
-            // An account without its token, which says so, and not one that is half closed.
+            // The session is restarted without a token, which the account reports; it is not left half closed.
             account.endSession()
             account.startSession()
             observer?.accountChanged(account, .session)
@@ -359,7 +359,7 @@ package final class Engine {
         }
     }
 
-    /// Logs an account out and forgets it; a user whom the provider keeps is deleted.
+    /// Logs an account out and deletes it. A provider that stores its users deletes the user as well.
     ///
     /// If the keyring is missing or does not work, the token remains there. The observer and a notification report
     /// that.
@@ -369,7 +369,7 @@ package final class Engine {
             try await remove(account, isTokenAbandoned: false)
         } catch let error as SecretStoreError where error.isStoreGone {
             try await remove(account, isTokenAbandoned: true)
-            noteRemainingToken(of: account)
+            reportRemainingToken(of: account)
         }
     }
 
@@ -380,7 +380,7 @@ package final class Engine {
             try await forget(
                 account, "The account was removed.", isTokenAbandoned: isTokenAbandoned
             ) {
-                // First: if the account cannot be forgotten then, trying again does it.
+                // The user is deleted first: if deleting the account then fails, the caller can repeat the call.
                 if let provider = account.provider as? any PasswordLogin {
                     try await provider.removeUser(account.identity)
                 }
@@ -388,7 +388,7 @@ package final class Engine {
                 tokenRecipients[account.id] = nil
             }
             account.endSession()
-            notices.healAll(about: .account(account.id))
+            notifications.resolveAll(about: .account(account.id))
             accounts.removeAll { $0 === account }
             updateSecretsConnection()
             if isTokenAbandoned { observer?.tokenRemains(account, remainingTokenMessage(account)) }
@@ -398,12 +398,12 @@ package final class Engine {
         }
     }
 
-    /// Stores a change of an account's record, then lets it count.
+    /// Stores a change of an account's record, then applies it.
     func update(_ account: Account, _ change: (inout AccountRecord) -> Void) async throws {
         try await changes.run { try await self.change(account, change) }
     }
 
-    /// Does the work of ``update(_:_:)``. Takes the change back if it is not wanted once it is stored.
+    /// Performs ``update(_:_:)``. Restores the record if the change is no longer wanted once it is stored.
     private func change(
         _ account: Account, while isWanted: () -> Bool = { true },
         _ change: (inout AccountRecord) -> Void
@@ -430,7 +430,7 @@ package final class Engine {
         becomeDefault(newDefault)
     }
 
-    /// Fails for an account that was removed while the caller waited for its turn.
+    /// Throws if the account was removed while the caller waited in the queue.
     private func checkKnown(_ account: Account) throws {
         guard accounts.contains(where: { $0 === account }) else {
             throw EngineError.notFound("The account \(account.id) has been removed.")
@@ -439,7 +439,7 @@ package final class Engine {
 
     // MARK: The default account
 
-    /// Chooses the account for callers that name none.
+    /// Sets the default account, which is used for calls that name no account.
     package func setDefaultAccount(_ account: Account?) async throws {
         try await changes.run {
             if let account {
@@ -454,7 +454,7 @@ package final class Engine {
         }
     }
 
-    /// The earliest other account that is logged in.
+    /// Returns the account that becomes the default: the first other account that is logged in.
     private func successor(of account: Account) -> Account? {
         accounts.first { $0 !== account && $0.isLoggedIn }
     }

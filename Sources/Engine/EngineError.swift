@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// What the engine cannot do. Texts are one sentence that a person can act on.
+/// An error of the engine. Each text is one sentence that says what happened and what the user can do.
 nonisolated package enum EngineError: Error, Hashable {
     case notFound(String)
     case invalidArgument(String)
     case notSupported(String)
     case needsLogin(String)
-    /// Something has to be configured first: what, and where.
+    /// A setting is missing. The text names it and its location.
     case notConfigured(String)
     case alreadyLoggedIn(String)
     case loginFailed(String)
-    /// The user said no.
+    /// The user refused the login in the browser.
     case loginDenied
     case loginTimedOut
     /// ``Login/maximumUnfinishedPerClient`` logins of the client, or ``Login/maximumUnfinished`` of all clients,
@@ -19,15 +19,15 @@ nonisolated package enum EngineError: Error, Hashable {
     /// ``Transfer/maximumUnfinishedPerClient`` transfers of the client, or ``Transfer/maximumUnfinished`` of all
     /// clients, are running.
     case tooManyTransfers
-    /// The images that clients have open take as much memory as they may.
+    /// The images that clients have open have reached the memory limit.
     case tooManyImages
     case cancelled(String)
     case tooLarge(String)
-    /// A caller's destination does not take what is written; the number is `errno`.
+    /// Writing to the destination of a caller failed; the number is `errno`.
     case cannotWrite(Int32)
 }
 
-/// The sentence for a person.
+/// The text for users.
 nonisolated extension EngineError: CustomStringConvertible {
     package var description: String {
         switch self {
@@ -35,20 +35,21 @@ nonisolated extension EngineError: CustomStringConvertible {
             .needsLogin(let text), .notConfigured(let text), .alreadyLoggedIn(let text),
             .loginFailed(let text), .cancelled(let text), .tooLarge(let text):
             text
-        case .loginDenied: "The login was refused in the browser."
+        case .loginDenied: "The login was refused in the browser; log in again."
         case .tooManyLogins:
             "Too many logins are unfinished; finish or cancel one first."
         case .tooManyTransfers:
-            "Too many transfers are running; wait for one or cancel it."
+            "Too many transfers are running; wait for one to end or cancel one."
         case .tooManyImages: "Too many images are open; close some of them first."
         case .cannotWrite(EPIPE), .cannotWrite(ECONNRESET):
-            "Nobody reads the destination any more."
-        case .cannotWrite(ETIMEDOUT): "Nobody has read the destination for ten minutes."
+            "The reader of the destination closed it; start the transfer again."
+        case .cannotWrite(ETIMEDOUT):
+            "The destination accepted no data for ten minutes; start the transfer again."
         case .cannotWrite(ENOSPC), .cannotWrite(EDQUOT):
-            "The disk of the destination is full; make some room and try again."
+            "The disk of the destination is full; free some space and try again."
         case .cannotWrite(let code):
             "The destination cannot be written: \(String(cString: strerror(code)))."
-        case .loginTimedOut: "The login took more than ten minutes; start anew."
+        case .loginTimedOut: "The login took longer than ten minutes; log in again."
         }
     }
 }

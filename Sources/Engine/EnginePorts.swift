@@ -2,30 +2,30 @@ package import Logging
 package import ProviderKit
 internal import System
 
-/// The world as the engine is handed it.
+/// The external dependencies of the engine.
 package struct EnginePorts {
     package let http: any HTTPClient
     package let secrets: any SecretStore
     package let settings: any SettingsStore
-    /// Where photos of remote accounts are cached; may be deleted at any time.
+    /// The folder for cached photos of remote accounts. It may be deleted at any time.
     package let cacheFolder: String
-    /// How many bytes of images are kept.
+    /// The size limit of the image cache.
     package let cacheLimitBytes: Int
     package let logger: Logger
     package let clock: any Clock<Duration>
     package let now: () -> Timestamp
-    /// Where the user is told of troubles; nil for nowhere.
-    package let noticeBoard: (any NotificationPresenter)?
-    /// Shows an address in the user's browser, which an activation token lets come to the front.
+    /// The service that shows notifications; nil if none are shown.
+    package let notificationPresenter: (any NotificationPresenter)?
+    /// Opens an address in the user's browser. The activation token permits the browser to take the focus.
     package let openURL: (_ address: String, _ activationToken: String) async throws -> Void
 
     package init(
         http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
         cacheFolder: String, cacheLimitBytes: Int, logger: Logger,
         clock: any Clock<Duration> = MainLoopClock(), now: @escaping () -> Timestamp = { .now },
-        noticeBoard: (any NotificationPresenter)? = nil,
+        notificationPresenter: (any NotificationPresenter)? = nil,
         openURL: @escaping (String, String) async throws -> Void = { _, _ in
-            throw EngineError.notSupported("There is no browser here.")
+            throw EngineError.notSupported("No browser is available.")
         }
     ) {
         self.http = http
@@ -36,22 +36,22 @@ package struct EnginePorts {
         self.logger = logger
         self.clock = clock
         self.now = now
-        self.noticeBoard = noticeBoard
+        self.notificationPresenter = notificationPresenter
         self.openURL = openURL
     }
 }
 
-/// Where the settings of providers are kept, other than secrets.
+/// The settings of providers, except for secrets.
 package protocol SettingsStore: AnyObject {
     func settings(of provider: String) -> ProviderSettings
 
-    /// Stores a setting, and uses it from now on.
+    /// Stores a setting and applies it.
     ///
-    /// - Throws: What a person can act on.
+    /// - Throws: An error with a text for the user.
     func set(_ value: String, for key: String, of provider: String) async throws
 }
 
-/// Where remote accounts keep what is theirs.
+/// The stores that remote accounts use.
 struct RemoteStores {
     let feeds: FeedStore
     let images: ImageStore

@@ -1,42 +1,43 @@
 package import ProviderKit
 internal import Quoting
 
-/// A place in a source, as clients hold it: the provider's own words, bound to the account and the source.
+/// A position in a source, as issued to clients: the page token of the provider, bound to the account and the source.
 ///
-/// A cursor that was garbled, or that belongs elsewhere, is told from one that is good. It is no secret and
-/// no defence: a client that forges one only confuses its own walk.
+/// A checksum detects cursors that are damaged or belong to another source. It is no protection against forgery: a
+/// forged cursor affects only the walk of the client that uses it.
 nonisolated package struct FeedCursor {
     package let text: String
-    /// The provider's own words.
-    package let place: String
+    /// The position in the terms of the provider.
+    package let position: String
 
-    package init(_ place: String, account: AccountID, source: SourceID) {
-        self.place = place
-        text = Self.tag(place, account, source) + place
+    package init(_ position: String, account: AccountID, source: SourceID) {
+        self.position = position
+        text = Self.tag(position, account, source) + position
     }
 
-    /// Reads a cursor that a client gave.
+    /// Parses a cursor from a client.
     ///
-    /// - Throws: ``ProviderError/invalidArgument(_:)`` when it is not one of this account and source.
+    /// - Throws: ``ProviderError/invalidArgument(_:)`` if it is not a cursor of this account and source.
     package init(
         parsing text: String, account: AccountID, source: SourceID
     ) throws(ProviderError) {
-        let place = String(text.dropFirst(Self.tagLength))
-        guard text.hasPrefix(Self.tag(place, account, source)) else {
+        let position = String(text.dropFirst(Self.tagLength))
+        guard text.hasPrefix(Self.tag(position, account, source)) else {
             throw .invalidArgument(
-                "The cursor is none of source \(source.text.quoted) of \(account).")
+                "The cursor does not belong to source \(source.text.quoted) of \(account).")
         }
         self.text = text
-        self.place = place
+        self.position = position
     }
 
     private static let tagLength = 16
 
-    private static func tag(_ place: String, _ account: AccountID, _ source: SourceID) -> String {
+    private static func tag(_ position: String, _ account: AccountID, _ source: SourceID) -> String
+    {
         var hash = StableHash()
-        for part in [place, account.text, source.text] {
+        for part in [position, account.text, source.text] {
             hash.combine(part.utf8)
-            // No byte of UTF-8: the parts cannot run into each other.
+            // 0xff does not occur in UTF-8, so it separates the parts.
             hash.combine([0xff])
         }
         return hash.value.hexDigits

@@ -149,13 +149,13 @@ final class Daemon {
         plugins.onChange = { change in
             change.removed.forEach(engine.uninstall)
             change.added.forEach(engine.install)
-            change.changed.forEach(engine.noteCondition)
+            change.changed.forEach(engine.providerConditionChanged)
             for provider in change.added + change.changed where provider.condition.state == .ready {
-                engine.notePluginRunning(provider.info.id)
+                engine.resolvePluginFailure(provider.info.id)
             }
         }
         plugins.onDisabled = { id, name, reason in
-            engine.notePluginFailure(id, name: name, reason: reason)
+            engine.reportPluginFailure(id, name: name, reason: reason)
         }
         engine.start()
         reportProblems()
@@ -170,7 +170,7 @@ final class Daemon {
         guard !watchesKeyring else { return }
         watchesKeyring = true
         Task {
-            keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.tryAgain() }
+            keyring = try? await KeyringWatch(connection) { [weak engine] in engine?.retryNow() }
         }
     }
 
@@ -182,7 +182,7 @@ final class Daemon {
             secrets: KeyringStore(),
             settings: settings, cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
-            logger: logger, noticeBoard: notifications,
+            logger: logger, notificationPresenter: notifications,
             openURL: { [browser] in try await browser.open($0, activationToken: $1) })
     }
 

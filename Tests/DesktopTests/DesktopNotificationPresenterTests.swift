@@ -187,17 +187,17 @@ struct DesktopNotificationPresenterTests {
 
 /// A delegate that records its calls as text.
 @MainActor
-private final class Delegate: NoticeBoardDelegate {
+private final class Delegate: NotificationPresenterDelegate {
     let told = Observed<[String]>()
 
-    func noticeInvoked(_ action: NoticeAction, _ number: Int, activationToken: String) {
+    func notificationInvoked(_ action: NotificationAction, _ number: Int, activationToken: String) {
         told.append("\(action) \(number) \(activationToken)")
     }
-    func noticeClosed(_ number: Int, _ closing: NoticeClosing) {
+    func notificationClosed(_ number: Int, _ closing: NotificationCloseReason) {
         told.append("\(closing) \(number)")
     }
-    func noticesLost(_ numbers: [Int]) {
+    func notificationsLost(_ numbers: [Int]) {
         for number in numbers.sorted() { told.append("lost \(number)") }
     }
-    func boardAppeared() { told.append("appeared") }
+    func presenterAppeared() { told.append("appeared") }
 }

@@ -29,14 +29,14 @@ struct FederationTests {
         #expect(login.server == "one.example")
         let board = fixture.world.board
         let number = try await board.showing("One.example is of no use.")
-        #expect(board.notices.value[number]?.title == "Login to one.example failed")
+        #expect(board.notifications.value[number]?.title == "Login to one.example failed")
         #expect(
-            board.notices.value[number]?.advice
+            board.notifications.value[number]?.advice
                 == "Run “imagefeedctl login federation --server one.example”.")
         // Whoever tries another server has not tried this one.
         federation.state.update { $0.discoveryError = nil }
         _ = try await logIn(fixture, "ada", "two.example")
-        #expect(board.notices.value[number] != nil)
+        #expect(board.notifications.value[number] != nil)
         _ = try await logIn(fixture, "ada", "one.example")
         try await board.isEmpty()
     }
@@ -191,7 +191,7 @@ struct FederationTests {
         #expect(fixture.world.http.requests.value.last?.url == "https://one.example/revoke")
     }
 
-    @Test func `who logs in again from a notice gets the address that comes later`() async throws {
+    @Test func `a login from a notification opens the address after the discovery`() async throws {
         let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
@@ -207,6 +207,6 @@ struct FederationTests {
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         #expect(fixture.world.opened.value.isEmpty)
-        try await fixture.world.board.notices.wait { $0.isEmpty ? nil : true }
+        try await fixture.world.board.notifications.wait { $0.isEmpty ? nil : true }
     }
 }

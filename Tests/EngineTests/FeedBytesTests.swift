@@ -74,7 +74,7 @@ import Testing
                 return
             }
             #expect(slice.photos.map(\.photo.id.text) == (0..<walked).map { "p\($0)" })
-            gap.placeLasts = true
+            gap.hasStableToken = true
             isLost = try store(page(walked..<walked + 10, isKeyed: isKeyed), gap).isLost
             walked += 10
             #expect(try tables.bytes(of: account) <= 1 << 20)

@@ -9,7 +9,7 @@ import Testing
     @Test func `a cursor gives back the provider's words`() throws {
         let cursor = FeedCursor("1.2.3", account: Self.account, source: Self.all)
         let parsed = try FeedCursor(parsing: cursor.text, account: Self.account, source: Self.all)
-        #expect(parsed.place == "1.2.3")
+        #expect(parsed.position == "1.2.3")
     }
 
     @Test(arguments: ["", "garbage", "../..", "0123456789abcdef", "0123456789abcdef1.2.3"])

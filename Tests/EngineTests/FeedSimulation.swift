@@ -290,10 +290,10 @@ struct FeedSimulation {
         _ part: FeedTables.Part, after fetched: Timestamp? = nil
     ) -> FeedTables.Part {
         var part = part
-        part.placeLasts = profile.kind != .counted
+        part.hasStableToken = profile.kind != .counted
         part.isDoubtful =
-            !part.placeLasts
-            && (isOld(part.told, after: 600) || fetched.map { part.told < $0 } == true)
+            !part.hasStableToken
+            && (isOld(part.received, after: 600) || fetched.map { part.received < $0 } == true)
         return part
     }
 

@@ -104,7 +104,7 @@ struct FeedTroubleTests {
             $0.error = nil
             $0.photos = ["news"] + $0.photos
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("updated new 1")
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }

@@ -36,7 +36,7 @@ struct LikeRefusalTests {
         // The service is well, and there is nothing to retry.
         #expect(fixture.account.state == .ready)
         #expect(fixture.account.retryAt == nil)
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         fixture.world.clock.advance(by: .seconds(3600))
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("b", true) == .done)
@@ -64,7 +64,7 @@ struct LikeRefusalTests {
             $0.requests = []
             $0.refusedPhoto = "a"
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("like failed a")
         // The next one is sent.
         try await fixture.told("liked b 1")
@@ -75,7 +75,7 @@ struct LikeRefusalTests {
         #expect(fixture.account.pendingLikes.isEmpty)
         while try !stored(fixture).isEmpty { await Task.yield() }
         #expect(fixture.account.retryAt == nil)
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         let next = try await ServiceFixture(after: fixture)
         try await next.told("profile Ada")
         _ = try await next.account.refreshFeed("new")
@@ -142,7 +142,7 @@ struct LikeRefusalTests {
         #expect(text.contains("logged out"))
         #expect(try stored(fixture).isEmpty)
         // The user knows.
-        #expect(fixture.world.board.notices.value.isEmpty)
+        #expect(fixture.world.board.notifications.value.isEmpty)
         fixture.service.state.update { $0.isHeld = false }
         #expect(!fixture.base.told.value.contains("like failed a"))
     }

@@ -182,7 +182,7 @@ final class LikeSimulation {
             if chance(2) { handle(.retryBegan) }
             handle(.deliveryRequested)
         case 88..<91: now = now + .seconds(pick([0, 1, 20, 700, 90_000]))
-        case 91: handle(.questionDue)
+        case 91: handle(.availabilityCheckDue)
         case 92..<94:
             if let id = calls.keys.sorted().first {
                 isTimingOut = true
@@ -221,7 +221,7 @@ final class LikeSimulation {
     }
 
     func answered(
-        _ id: LikeQueue.CallID, _ result: Result<LikeQueue.Answer, any Error>
+        _ id: LikeQueue.CallID, _ result: Result<LikeQueue.Reply, any Error>
     ) {
         note("  answer \(id) \(result)")
         guard let call = calls.removeValue(forKey: id) else {

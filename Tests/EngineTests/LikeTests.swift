@@ -57,7 +57,7 @@ struct LikeTests {
         try await next.state { if case .offline = $0 { true } else { false } }
         #expect(next.account.pendingLikes == [PhotoID("a")])
         next.service.state.update { $0.error = nil }
-        next.engine.tryAgain()
+        next.engine.retryNow()
         try await next.told("liked a 1")
         #expect(next.service.state.value.liked == ["a"])
         #expect(next.account.pendingLikes.isEmpty)
@@ -85,7 +85,7 @@ struct LikeTests {
         // What is wanted is what is shown.
         #expect(try await !fixture.account.photo("a").isPending)
         fixture.service.state.update { $0.answerIsLost = false }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("unliked a 0")
         #expect(fixture.service.state.value.liked.isEmpty)
         #expect(fixture.account.pendingLikes.isEmpty)

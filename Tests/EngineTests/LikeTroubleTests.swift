@@ -30,7 +30,7 @@ struct LikeTroubleTests {
             $0.error = nil
             $0.liked = ["a"]
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("unliked a 0")
         #expect(fixture.service.state.value.liked.isEmpty)
         #expect(fixture.account.pendingLikes.isEmpty)
@@ -42,7 +42,7 @@ struct LikeTroubleTests {
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("none", true) == .queued)
         fixture.service.state.update { $0.error = nil }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("like failed none")
         #expect(fixture.account.pendingLikes.isEmpty)
     }
@@ -60,7 +60,7 @@ struct LikeTroubleTests {
             $0.error = nil
             $0.badPhoto = "a"
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.service.state.wait { $0.liked == ["b", "c"] ? true : nil }
         try await fixture.told("liked c 1")
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
@@ -84,7 +84,7 @@ struct LikeTroubleTests {
             $0.requests = []
             $0.error = nil
         }
-        next.engine.tryAgain()
+        next.engine.retryNow()
         try await next.told("liked p19 1")
         let sent = next.service.state.value.requests.filter { $0.hasPrefix("like") }
         #expect(sent == ids.map { "like \($0)" })
@@ -100,7 +100,7 @@ struct LikeTroubleTests {
         // The service has confirmed it, whatever the disk says.
         #expect(try await fixture.account.setLiked("a", true) == .done)
         for _ in 0..<3 {
-            fixture.engine.tryAgain()
+            fixture.engine.retryNow()
             _ = try await fixture.account.setLiked("a", true)
         }
         #expect(fixture.count("like a") == 1)
@@ -217,7 +217,7 @@ struct LikeTroubleTests {
             state.answerIsLost = false
             state.likeTotal = 3
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         while fixture.account.likeCount != 3 { await Task.yield() }
     }
 

@@ -53,7 +53,7 @@ struct LikedTogetherTests {
         #expect(fixture.account.pendingLikes.count <= 1)
         #expect(try await fixture.account.toggleLike("a.2").isLiked)
         fixture.service.state.update { $0.error = nil }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("liked a.2 1")
         #expect(fixture.service.state.value.liked == ["a.1", "a.2"])
         #expect(fixture.account.pendingLikes.isEmpty)

@@ -193,7 +193,7 @@ struct LoginTests {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let login = try fixture.start("ada", registers: false)
-        await #expect(throws: EngineError.alreadyLoggedIn("ada is logged in already.")) {
+        await #expect(throws: EngineError.alreadyLoggedIn("ada is already logged in.")) {
             _ = try await login.wait()
         }
         try await fixture.engine.logOut(account)
@@ -202,7 +202,7 @@ struct LoginTests {
         options.username = "bob"
         options.registers = true
         let other = try fixture.engine.logins.start("fake", options)
-        await #expect(throws: EngineError.loginFailed("That was bob, not ada.")) {
+        await #expect(throws: EngineError.loginFailed("The login was for bob, not ada.")) {
             _ = try await other.wait()
         }
         #expect(fixture.provider.users.value == ["ada"])

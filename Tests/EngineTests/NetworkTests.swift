@@ -165,8 +165,8 @@ struct NetworkTests {
         // Another host has nothing to do with it.
         #expect(
             await probes.probe(HostProbes.Target(provider: "service", host: "https://other.test")) {
-                .fine
-            } == .fine)
+                .available
+            } == .available)
         isOpen.update { $0 = true }
         for outcome in outcomes { #expect(await outcome.value == .unreachable("nobody")) }
         #expect(asked.value == 1)
@@ -182,11 +182,11 @@ struct NetworkTests {
                     most.update { $0 = max($0, running.value) }
                     await Task.yield()
                     running.update { $0 -= 1 }
-                    return .fine
+                    return .available
                 }
             }
         }
-        for outcome in outcomes { #expect(await outcome.value == .fine) }
+        for outcome in outcomes { #expect(await outcome.value == .available) }
         #expect(most.value == 1)
     }
 }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Engine
 
-/// What the user is told of, and what they can have done about it.
+/// The issues that are reported to the user, and the actions of their notifications.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct NotificationContentTests {
     // MARK: Likes
 
-    @Test func `a like that fails is told of, and sent again when the user says so`() async throws {
+    @Test func `a failed like is reported, and its action sends it again`() async throws {
         let fixture = try await ServiceFixture(["a"])
         let board = fixture.world.board
         _ = try await fixture.page()
@@ -20,7 +20,7 @@ struct NotificationContentTests {
         let number = try await board.showing(
             "1 like could not be sent for ada at Service. Not now.")
         #expect(
-            board.notices.value[number]?.advice == "Run “imagefeedctl like service_ada/a”.")
+            board.notifications.value[number]?.advice == "Run “imagefeedctl like service_ada/a”.")
         fixture.service.state.update { $0.likeError = nil }
         board.press(.retry, number)
         try await fixture.told("liked a 1")
@@ -28,7 +28,7 @@ struct NotificationContentTests {
         #expect(fixture.count("like a") == 2)
     }
 
-    @Test func `ten failures are one notice, that changes now and then`() async throws {
+    @Test func `ten failures are one notification with few updates`() async throws {
         let fixture = try await ServiceFixture((0..<10).map { "\($0)" })
         _ = try await fixture.page("new")
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
@@ -39,21 +39,21 @@ struct NotificationContentTests {
         }
         let board = fixture.world.board
         try await board.showing("1 like")
-        let pace = Notices.pace
+        let pause = Notifications.updatePause
         try await fixture.world.clock.sleepers.wait { sleepers in
-            sleepers.contains { $0.offset == pace } ? true : nil
+            sleepers.contains { $0.offset == pause } ? true : nil
         }
-        fixture.world.clock.advance(by: Notices.pace)
+        fixture.world.clock.advance(by: Notifications.updatePause)
         try await board.showing("10 likes could not be sent")
         #expect(board.changes.value == 2)
     }
 
-    @Test func `a queued like that is refused after a restart is told of`() async throws {
+    @Test func `a queued like that is refused after a restart is reported`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
-        #expect(fixture.world.board.notices.value.isEmpty)
+        #expect(fixture.world.board.notifications.value.isEmpty)
         fixture.service.state.update { state in
             state.error = nil
             state.likeError = ProviderError.invalidArgument("No such thing.")
@@ -62,7 +62,7 @@ struct NotificationContentTests {
         try await next.world.board.showing("1 like could not be sent for ada at Service. No such")
     }
 
-    @Test func `a like that succeeds after all needs no notice`() async throws {
+    @Test func `a like that succeeds later withdraws its notification`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
@@ -70,13 +70,13 @@ struct NotificationContentTests {
         _ = try? await fixture.account.toggleLike("b")
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        fixture.world.clock.advance(by: Notices.pace)
+        fixture.world.clock.advance(by: Notifications.updatePause)
         try await fixture.world.board.showing("1 like")
         #expect(try await fixture.account.toggleLike("b").isLiked)
         try await fixture.world.board.isEmpty()
     }
 
-    @Test func `a second trouble waits until half a minute is over`() async throws {
+    @Test func `a second issue waits until the end of the pause`() async throws {
         let fixture = try await ServiceFixture(["a"])
         let board = fixture.world.board
         _ = try await fixture.page()
@@ -85,14 +85,14 @@ struct NotificationContentTests {
         let number = try await board.showing("1 like")
         board.press(.retry, number)
         try await fixture.base.told.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
-        #expect(board.notices.value.isEmpty)
-        fixture.world.clock.advance(by: Notices.rest)
+        #expect(board.notifications.value.isEmpty)
+        fixture.world.clock.advance(by: Notifications.newNotificationPause)
         try await board.showing("1 like")
     }
 
-    /// Which of the two the caller hears of, nobody can say; the user is told whatever that is.
+    /// The caller gets either the refusal or the outcome `queued`; the refusal is reported in both cases.
     @Test(arguments: [false, true])
-    func `a refusal that comes as its caller loses patience is told of`(
+    func `a refusal at the time limit of its call is reported`(
         _ isFirst: Bool
     ) async throws {
         let fixture = try await ServiceFixture(["a"])
@@ -105,7 +105,7 @@ struct NotificationContentTests {
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         if isFirst { fixture.service.state.update { $0.isHeld = false } }
-        world.clock.advance(by: Likes.patience)
+        world.clock.advance(by: Likes.callTimeout)
         fixture.service.state.update { $0.isHeld = false }
         _ = await like.result
         try await world.board.showing("1 like")
@@ -113,7 +113,7 @@ struct NotificationContentTests {
 
     // MARK: Tokens and keyrings
 
-    @Test func `a token that is gone is told of once, and a click logs in again`() async throws {
+    @Test func `a missing token is reported once, and the action logs in again`() async throws {
         let fixture = try await ServiceFixture(["a"]) { world in
             world.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
@@ -121,22 +121,22 @@ struct NotificationContentTests {
         }
         let board = fixture.world.board
         let number = try await board.showing("ada at Service: The token is not in the keyring")
-        #expect(board.notices.value[number]?.actions == [.login])
-        fixture.engine.tryAgain()
+        #expect(board.notifications.value[number]?.actions == [.login])
+        fixture.engine.retryNow()
         _ = try? await fixture.account.refreshFeed("new")
         #expect(board.changes.value == 1)
         board.press(.login, number, token: "front")
         let address = try await fixture.world.opened.elements(1)[0]
         #expect(address.hasPrefix("https://service.test/authorize?"))
         #expect(address.hasSuffix(" front"))
-        #expect(board.notices.value.isEmpty)
+        #expect(board.notifications.value.isEmpty)
         let login = try #require(fixture.engine.logins.all.first)
         #expect(login.expectedAccount === fixture.account)
         await login.cancelAndWait()
-        #expect(board.notices.value.isEmpty)
+        #expect(board.notifications.value.isEmpty)
     }
 
-    @Test func `where no browser starts the user is told what does`() async throws {
+    @Test func `a browser that does not start is reported with a command`() async throws {
         let fixture = try await ServiceFixture(["a"]) { world in
             world.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
@@ -146,13 +146,13 @@ struct NotificationContentTests {
         let board = fixture.world.board
         board.press(.login, try await board.showing("ada at Service: The token is not"))
         try await fixture.told("login 1 cancelled")
-        fixture.world.clock.advance(by: Notices.rest)
+        fixture.world.clock.advance(by: Notifications.newNotificationPause)
         try await board.showing(
             "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
         )
     }
 
-    @Test func `a locked keyring is told of once for all, and a click has it unlocked`()
+    @Test func `a locked keyring is reported once, and the action unlocks it`()
         async throws
     {
         let fixture = try await ServiceFixture(["a"]) { world in
@@ -160,7 +160,7 @@ struct NotificationContentTests {
         }
         let board = fixture.world.board
         let number = try await board.showing("Locked.")
-        #expect(board.notices.value[number]?.title == "The keyring is needed")
+        #expect(board.notifications.value[number]?.title == "The keyring is needed")
         #expect(fixture.world.secrets.state.value.prompts == 0)
         board.press(.retry, number)
         try await fixture.state { $0 == .ready }
@@ -168,17 +168,17 @@ struct NotificationContentTests {
         try await board.isEmpty()
     }
 
-    @Test func `a keyring that is unlocked elsewhere needs no notice`() async throws {
+    @Test func `unlocking the keyring elsewhere withdraws the notification`() async throws {
         let fixture = try await ServiceFixture(["a"]) { world in
             world.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
         }
         try await fixture.world.board.showing("There is no keyring.")
         fixture.world.secrets.state.update { $0.error = nil }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.world.board.isEmpty()
     }
 
-    @Test func `who logs out takes notices along`() async throws {
+    @Test func `logging out withdraws the account's notifications`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
@@ -190,20 +190,20 @@ struct NotificationContentTests {
 
     // MARK: Logins
 
-    @Test func `a login that nobody waits for tells of its failure`() async throws {
+    @Test func `the failure of a login without a waiting caller is reported`() async throws {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
         try await fixture.told.wait { $0.contains("login 1 failed") ? true : nil }
         let number = try await fixture.world.board.showing("There is no user ada.")
-        #expect(fixture.world.board.notices.value[number]?.title == "Login to Fake failed")
-        #expect(fixture.world.board.notices.value[number]?.actions == [])
+        #expect(fixture.world.board.notifications.value[number]?.title == "Login to Fake failed")
+        #expect(fixture.world.board.notifications.value[number]?.actions == [])
         #expect(login.state == .failed)
-        // Whoever tries again knows.
+        // A successful login resolves the issue.
         try await fixture.logIn("ada")
         try await fixture.world.board.isEmpty()
     }
 
-    @Test func `a login that somebody waits for tells them alone`() async throws {
+    @Test func `the failure of a login with a waiting caller is not reported`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada", registers: false)
@@ -213,46 +213,48 @@ struct NotificationContentTests {
         #expect(fixture.world.board.changes.value == 0)
     }
 
-    @Test func `what the user did is told to nobody`() async throws {
+    @Test func `a cancelled or denied login is not reported`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada", registers: false)
         let end = Task.immediate { await login.cancelAndWait() }
         fixture.provider.isOpen.update { $0 = true }
         await end.value
-        fixture.engine.noteFailure(of: login, EngineError.loginDenied)
+        fixture.engine.reportFailure(of: login, EngineError.loginDenied)
         #expect(fixture.world.board.changes.value == 0)
     }
 
     // MARK: Others
 
-    @Test func `a plugin's failure is told of until it runs`() async throws {
+    @Test func `the failure of a plugin is reported until it runs`() async throws {
         let fixture = try EngineFixture()
         let board = fixture.world.board
-        fixture.engine.notePluginFailure("fake", name: "The plugin fake", reason: "It crashed.")
+        fixture.engine.reportPluginFailure("fake", name: "The plugin fake", reason: "It crashed.")
         let number = try await board.showing("It crashed.")
-        #expect(board.notices.value[number]?.title == "The plugin fake has failed")
-        fixture.engine.notePluginRunning("fake")
+        #expect(board.notifications.value[number]?.title == "The plugin fake has failed")
+        fixture.engine.resolvePluginFailure("fake")
         try await board.isEmpty()
     }
 
-    @Test func `the end takes all notices away`() async throws {
+    @Test func `stopping the engine withdraws all notifications`() async throws {
         let fixture = try EngineFixture()
-        fixture.engine.noteDisk(isFull: true)
-        try await fixture.world.board.showing("Photos and likes cannot be kept")
+        fixture.engine.reportDisk(isFull: true)
+        try await fixture.world.board.showing("Photos and likes cannot be stored")
         fixture.engine.stop()
-        #expect(fixture.world.board.notices.value.isEmpty)
+        #expect(fixture.world.board.notifications.value.isEmpty)
     }
 
-    @Test func `what nobody could show is shown once somebody can`() async throws {
+    @Test func `a notification that could not be shown is shown when a service starts`()
+        async throws
+    {
         let fixture = try EngineFixture()
         let board = fixture.world.board
         board.isThere.update { $0 = false }
-        fixture.engine.noteDisk(isFull: true)
+        fixture.engine.reportDisk(isFull: true)
         try await board.changes.wait { $0 == 1 ? true : nil }
         await Task.yield()
         board.isThere.update { $0 = true }
-        board.delegate?.boardAppeared()
-        try await board.showing("Photos and likes cannot be kept")
+        board.delegate?.presenterAppeared()
+        try await board.showing("Photos and likes cannot be stored")
     }
 }

@@ -162,7 +162,7 @@ struct SecretStoreUseTests {
         try await fixture.state { if case .locked = $0 { true } else { false } }
         _ = try? await fixture.page()
         _ = try? await fixture.account.refreshFeed("")
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         #expect(secrets.value.prompts == 0)
         try await fixture.account.refresh()
         #expect(secrets.value.prompts == 1)
@@ -201,7 +201,7 @@ struct SecretStoreUseTests {
         let number = try await board.showing(
             "ada at Service: The token may remain in the keyring, which cannot be used now; delete"
                 + " “Image Feed: ada at Service” there later.")
-        #expect(board.notices.value[number]?.title == "A token may remain in the keyring")
+        #expect(board.notifications.value[number]?.title == "A token may remain in the keyring")
     }
 
     @Test func `a keyring that the user does not unlock keeps the account`() async throws {

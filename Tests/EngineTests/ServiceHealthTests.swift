@@ -8,7 +8,7 @@ import Testing
 
     @Test func `a rate limit ends, whatever was said and whatever the clock does`() {
         var health = ServiceHealth()
-        health.note(.rateLimited(until: Timestamp(secondsSince1970: .max)), now: now)
+        health.record(.rateLimited(until: Timestamp(secondsSince1970: .max)), now: now)
         #expect(health.problem(now: now) == .rateLimited(until: now + .seconds(86_400)))
         #expect(health.problem(now: now + .seconds(86_400)) == nil)
         // The clock was a month ahead.

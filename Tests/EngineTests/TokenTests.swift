@@ -284,7 +284,7 @@ struct TokenTests {
         }
         _ = try await logIn(fixture, "ada")
         federation.state.update { $0.refusesRevocations = false }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         // A revocation that was repeated would come before this one.
         federation.state.update { $0.reusesTokens = false }
         let bob = try await logIn(fixture, "bob", "two.example")

@@ -54,9 +54,9 @@ struct TransferTests {
         try await transfer.wait()
         _ = try await fixture.service.state.wait { $0.requests.contains("download a") ? true : nil }
         try await fixture.told("transfer 1 done 108/108")
-        let time = fixture.base.clock.now.advanced(by: Transfer.lingering)
+        let time = fixture.base.clock.now.advanced(by: Transfer.retentionTime)
         try await fixture.base.clock.sleepers.wait { $0.contains(time) ? true : nil }
-        fixture.base.clock.advance(by: Transfer.lingering)
+        fixture.base.clock.advance(by: Transfer.retentionTime)
         try await fixture.told("transfer 1 gone")
         #expect(fixture.count("download a") == 1)
         #expect(fixture.engine.transfers.all.isEmpty)

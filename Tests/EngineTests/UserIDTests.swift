@@ -63,7 +63,7 @@ struct UserIDTests {
         #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", "2"])
         await #expect(
             throws: EngineError.loginFailed(
-                "That was another user with the name ada@one.example.")
+                "The login was for another user with the name ada@one.example.")
         ) { _ = try await logIn(fixture, "ada", "2", for: ada) }
         #expect(try await logIn(fixture, "ada", "1") === ada)
     }

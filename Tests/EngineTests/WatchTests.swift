@@ -174,7 +174,7 @@ struct WatchTests {
             $0.error = nil
             $0.photos.insert("news", at: 0)
         }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.told("updated new 1")
         #expect(fixture.count("new top") == 3)
     }
@@ -263,7 +263,7 @@ struct WatchTests {
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         try await pass(interval, fixture)
         #expect(fixture.count("new top") == 2)
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await pass(.seconds(890), fixture)
         #expect(fixture.count("new top") == 2)
         fixture.service.state.update { $0.error = nil }
@@ -343,9 +343,9 @@ struct WatchTests {
         try await fixture.state { if case .offline = $0 { true } else { false } }
         let before = fixture.service.state.value.requests.count
         fixture.service.state.update { $0.error = nil }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         try await fixture.service.state.wait { $0.requests.count == before + 9 ? 1 : nil }
-        fixture.engine.tryAgain()
+        fixture.engine.retryNow()
         _ = try await fixture.account.refreshFeed("new")
         let requests = fixture.service.state.value.requests[before...]
         #expect(

@@ -10,7 +10,7 @@ final class World {
     let secrets = InMemorySecretStore()
     let settings = FakeSettings()
     let http = ScriptedHTTP()
-    let board = FakeNoticeBoard()
+    let board = FakeNotificationPresenter()
     /// The addresses that the browser was to open.
     let opened = Observed<[String]>()
     let hasBrowser = Observed(true)
@@ -23,7 +23,7 @@ final class World {
             http: http, secrets: secrets, settings: settings, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, now: { time.value }, noticeBoard: board,
+            clock: clock, now: { time.value }, notificationPresenter: board,
             openURL: { address, token in
                 guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
                 opened.append("\(address) \(token)")

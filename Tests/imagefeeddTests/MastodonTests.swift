@@ -321,7 +321,7 @@ struct MastodonTests {
         let login = world.client.service.login(path)
         let reply = await errorReply { _ = try await login.wait() }
         #expect(reply?.name == ServiceError.serviceFailed.name)
-        #expect(reply?.message.contains("takes too long") == true)
+        #expect(reply?.message.contains("did not respond in time") == true)
         try await world.server.waitForRequests(slow[1])
         for pattern in slow { world.server.recover(pattern) }
         // Another login is not disturbed.

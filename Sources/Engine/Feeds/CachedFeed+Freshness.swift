@@ -26,7 +26,7 @@ extension CachedFeed {
     ///
     /// Only sources that are cached or watched are refreshed, the most recently read ones, and at most
     /// ``SourceActivity/retryLimit``. A source is not refreshed again if the service answered that it does not exist.
-    func tryAgain() {
+    func retryNow() {
         guard !owner.savesData else { return }
         let failures = activity.failures
         guard !failures.isEmpty else { return }

@@ -19,10 +19,10 @@ final class CachedFeed {
     let store: FeedStore
     let owner: any CachedFeedOwner
     /// The age from which the position of a page token is not certain.
-    static let placeFreshness = Duration.seconds(600)
+    static let pageTokenFreshness = Duration.seconds(600)
 
-    /// The number of fetched tops.
-    var answers = 0
+    /// The number of responses for tops.
+    var responseCount = 0
     let tops = SingleFlight<SourceID, FeedTables.Merge>()
     let fills = SingleFlight<Fill, FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
@@ -89,14 +89,14 @@ final class CachedFeed {
         var requests = 0
         var isRead = false
         while true {
-            let before = answers
+            let before = responseCount
             let (state, slice): (FeedTables.SourceState, FeedTables.Slice)
             switch try await look(source, place, count) {
             case .slice(let known, let part): (state, slice) = (known, part)
             case .unknown where place == nil && requests < Self.fillLimit:
                 requests += 1
                 // Another response may have arrived during the read.
-                if answers == before {
+                if responseCount == before {
                     activity.recordRead(source)
                     _ = try await fetchTop(source)
                 }
@@ -128,13 +128,13 @@ final class CachedFeed {
                 guard requests < Self.fillLimit else {
                     guard slice.photos.isEmpty else { return page(hasMore: true) }
                     throw ProviderError.failed(
-                        "The service shows no photos for the moment; try again later.")
+                        "The service returned no photos; try again later.")
                 }
                 requests += 1
                 do {
                     try await fill(source, gap, state)
                 } catch  where !slice.photos.isEmpty {
-                    // Some now are better than none; the next page reports the error.
+                    // The photos so far are returned; the next page reports the error.
                     return page(hasMore: true)
                 }
             }
@@ -144,8 +144,7 @@ final class CachedFeed {
     /// Returns the ID under which a source is stored. It contains the cache variant.
     func stored(_ source: SourceID) -> SourceID {
         session.cacheVariant.isEmpty
-            ? source
-            : SourceID("\(source)\(FeedTables.cacheVariantSeparator)\(session.cacheVariant)")
+            ? source : SourceID("\(source)\(FeedTables.variantSeparator)\(session.cacheVariant)")
     }
 
     /// Reads a page from the cache, with one read transaction.
@@ -161,7 +160,7 @@ final class CachedFeed {
         return try await store.read { [account] (tables) throws(StorageError) -> Lookup in
             let state =
                 showsAllCacheVariants
-                ? try tables.latestView(account, source) : try tables.source(account, stored)
+                ? try tables.latestVariant(account, source) : try tables.source(account, stored)
             guard let state else { return .unknown }
             if let place, !state.holds(place) { return .stale }
             return .slice(
@@ -219,7 +218,7 @@ final class CachedFeed {
         try await photos.run(id) { [self] in
             do {
                 let remote = try await owner.ask { [session] in try await session.fetchPhoto(id) }
-                return try await keep(remote)
+                return try await storePhoto(remote)
             } catch let error as ProviderError {
                 if case .notFound = error { await remove([id]) }
                 throw error
@@ -229,7 +228,7 @@ final class CachedFeed {
 
     /// Fetches a photo that the service did not find when it was to be liked.
     ///
-    /// If the photo is gone, its like group is gone, too: the service likes the group as one.
+    /// If the photo no longer exists, its like group is removed, too: the service likes the group as one.
     ///
     /// - Parameter id: The photo.
     /// - Returns: The photo, if only the like was not found.
@@ -243,23 +242,23 @@ final class CachedFeed {
         }
     }
 
-    private func keep(_ remote: RemotePhoto) async throws -> CachedPhoto {
+    private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
         try checkWanted()
         let now = owner.now
-        let (news, kept) = try await store.run { [account] (tables) throws(StorageError) in
-            let news = try tables.upsert(remote, account, now: now)
-            let kept = try tables.photo(account, remote.photo.id)
+        let (change, cached) = try await store.run { [account] (tables) throws(StorageError) in
+            let change = try tables.upsert(remote, account, now: now)
+            let cached = try tables.photo(account, remote.photo.id)
             try tables.limitBytes(of: account, now: now)
-            return (news, kept)
+            return (change, cached)
         }
-        if let news {
-            owner.photosChanged([news.photo])
-            if news.isOtherLike { await tellRelikes([news.photo]) }
+        if let change {
+            owner.photosChanged([change.photo])
+            if change.isOtherLike { await announceLikeChanges([change.photo]) }
         }
-        return kept ?? CachedPhoto(remote: remote)
+        return cached ?? CachedPhoto(remote: remote)
     }
 
-    /// Removes photos that are gone from every source.
+    /// Removes photos that no longer exist from every source.
     private func remove(_ ids: [PhotoID]) async {
         let removed = try? await store.run { [account] (tables) throws(StorageError) in
             var removed: [PhotoID] = []
@@ -394,10 +393,10 @@ final class CachedFeed {
     /// Fetches the sources. Callers at the same time share one request.
     private func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
-        return try await listings.run(account) { [self] in try await askForSources() }
+        return try await listings.run(account) { [self] in try await requestSources() }
     }
 
-    private func askForSources() async throws -> [Source] {
+    private func requestSources() async throws -> [Source] {
         let sources = try await owner.ask { [session] in try await session.sources() }
         try checkWanted()
         try await store.run { [account] (tables) throws(StorageError) in

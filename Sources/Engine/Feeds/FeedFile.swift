@@ -20,7 +20,7 @@ nonisolated final class FeedFile: Sendable {
         var identity: Identity?
         /// The time of the last failure to open or write the file; nil if there was none.
         var failed: SuspendingClock.Instant?
-        var wasToldOfFailure = false
+        var isFailureLogged = false
         /// The number of databases that were opened.
         var generation = 0
     }
@@ -77,11 +77,11 @@ nonisolated final class FeedFile: Sendable {
             state.withLock { state in
                 state.identity = identity
                 state.failed = nil
-                state.wasToldOfFailure = false
+                state.isFailureLogged = false
             }
             return database
         } catch {
-            giveUp("\(error)")
+            recordFailure("\(error)")
             return try openInMemory()
         }
     }
@@ -91,7 +91,7 @@ nonisolated final class FeedFile: Sendable {
         do {
             return try openDatabase(path)
         } catch let error where error.isAboutContents {
-            setAside(error, generation)
+            renameDamagedFile(error, generation)
             return try openDatabase(path)
         }
     }
@@ -115,27 +115,27 @@ nonisolated final class FeedFile: Sendable {
     }
 
     /// Records that the file cannot be written. It is tried again after a pause.
-    func giveUp(_ reason: String) {
-        let isNews = state.withLock { state in
+    func recordFailure(_ reason: String) {
+        let isFirst = state.withLock { state in
             defer {
                 state.failed = .now
                 state.identity = nil
-                state.wasToldOfFailure = true
+                state.isFailureLogged = true
             }
-            return !state.wasToldOfFailure
+            return !state.isFailureLogged
         }
-        guard isNews else { return }
+        guard isFirst else { return }
         logger.warning(
-            "The cache of feeds is kept in memory",
+            "The feed cache cannot be written and is kept in memory",
             metadata: ["path": "\(path)", "reason": "\(reason)"])
     }
 
     /// Renames the file if the error is that of the open database and not of an earlier one. A file that was renamed
     /// before is replaced.
-    func setAside(_ error: StorageError, _ generation: Int) {
+    func renameDamagedFile(_ error: StorageError, _ generation: Int) {
         guard generation == self.generation else { return }
         logger.warning(
-            "The cache of feeds is set aside and begun anew",
+            "The feed cache cannot be used and is replaced",
             metadata: ["path": "\(path)", "reason": "\(error)"])
         for suffix in ["", "-wal", "-shm"] {
             rename(path + suffix, "\(path).damaged\(suffix)")

@@ -14,8 +14,8 @@ nonisolated struct FeedStore: Sendable {
 
     /// - Parameters:
     ///   - folder: The cache folder. It is created if necessary.
-    ///   - disk: Gets errors of a full disk.
-    ///   - logger: Logs a damaged file.
+    ///   - disk: The state of the disk, which is updated after failed writes.
+    ///   - logger: The logger for file errors.
     init(folder: String, disk: DiskWatch, logger: Logger) {
         self.disk = disk
         let file = FeedFile(folder: folder, migrations: Self.migrations, logger: logger)
@@ -37,13 +37,13 @@ nonisolated struct FeedStore: Sendable {
         }
         switch error {
         case .full:
-            await disk.noteFull()
+            await disk.recordFullDisk()
             throw error
         case let error where error.isAboutContents:
-            await queue.close { [file] in file.setAside(error, generation) }
+            await queue.close { [file] in file.renameDamagedFile(error, generation) }
         case .cannotOpen, .readOnly:
             // The disk is read-only, or the folder belongs to another user.
-            await queue.close { [file] in file.giveUp("\(error)") }
+            await queue.close { [file] in file.recordFailure("\(error)") }
         default: throw error
         }
         return try await attempt(body).0.get()
@@ -96,7 +96,7 @@ nonisolated struct FeedStore: Sendable {
     }
 
     /// Closes the file to free memory. The next use opens it again.
-    func rest() async {
+    func trimMemory() async {
         // A database in memory stays open.
         if file.isOpen { await queue.close() }
     }
@@ -172,7 +172,7 @@ nonisolated struct FeedStore: Sendable {
         -- What was here and further down was dropped.
         ALTER TABLE source ADD COLUMN floor INTEGER;
         """,
-        // The order by number becomes an order by key, and entries get versions. What was cached is kept.
+        // The order by number becomes an order by key, and entries get versions. The cached data remains.
         """
         CREATE TABLE new_source (
             key INTEGER PRIMARY KEY,

@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// Merging the page of a service whose entries have no keys.
+/// The merge of a page of a service whose entries have no keys.
 ///
 /// The photos that the page shares with the cache, in the same order, are its anchors. They count only if they are
 /// certain: if the page shows most of what is cached between where it begins and its last anchor. The entries between
@@ -9,12 +9,12 @@ internal import Storage
 /// anchors; otherwise a gap is left, and the next request decides.
 ///
 /// A photo that the service has moved up gets a new entry, and its old one ends. A photo that is cached further up and
-/// appears below gets a second entry: it was passed on, and walks that began before see the entry below.
+/// appears below gets a second entry: the service moved it down, and walks that began before see the entry below.
 nonisolated extension FeedTables {
     func mergeAnchored(_ change: inout Change) throws(StorageError) {
         var items = try items(of: change)
-        var isAdjacent = change.part?.placeLasts ?? true
-        if let part = change.part, !part.placeLasts {
+        var isAdjacent = change.part?.hasStableToken ?? true
+        if let part = change.part, !part.hasStableToken {
             switch try dropKnown(&items, above: part, change) {
             case .adjacent: isAdjacent = true
             case .unknown where !part.isDoubtful: isAdjacent = true
@@ -22,14 +22,14 @@ nonisolated extension FeedTables {
             }
             if part.isGap, !isAdjacent {
                 if try hasGap(in: change.key, above: part.key) {
-                    // It may be from above that gap: what lies below has lost its position.
+                    // The page may belong above that gap, so the position of the entries below the part is lost.
                     try dropTail(
                         of: change.key, below: part.key, change.arrival.account,
                         now: change.arrival.now)
                     change.merge.isLost = true
                     return
                 }
-                // All above is known: what is new lies below.
+                // Everything above is cached, so the new photos belong to the part.
                 isAdjacent = true
             }
         }
@@ -59,7 +59,7 @@ nonisolated extension FeedTables {
                 above = try liveKey(of: photo.photo.id, in: change.key, from: part.key)
             }
             let key = try liveKey(of: photo.photo.id, in: change.key, below: change.part?.key)
-            // The user has just unliked it, and the list is from before.
+            // The user has just unliked the photo, and the response is from before that.
             if change.arrival.isExact, key == nil,
                 try isUnliked(photo.photo.id, change.arrival.account, now: change.arrival.now)
             {
@@ -77,16 +77,17 @@ nonisolated extension FeedTables {
         return !known.photo.isLiked && known.isLikeFresh(now: now)
     }
 
-    // MARK: Where the page begins
+    // MARK: The beginning of the page
 
     private enum Beginning {
-        /// The page begins with what is cached right above the part.
+        /// The page begins with the entries that are cached right above the part.
         case adjacent
-        /// The page shows nothing that is cached above, or not in its order.
+        /// The page has no entries that are cached above, or has them in another order.
         case unknown
     }
 
-    /// Removes what is cached above a part from the beginning of its page: the source has moved down meanwhile.
+    /// Removes the entries that are cached above a part from the beginning of its page. They are there if photos were
+    /// added above after the page token was received.
     private func dropKnown(
         _ items: inout [Item], above part: Part, _ change: Change
     ) throws(StorageError) -> Beginning {
@@ -105,7 +106,7 @@ nonisolated extension FeedTables {
         guard let start = items.firstIndex(where: { $0.above == first }),
             let index = items.lastIndex(where: { $0.above == last })
         else { return .unknown }
-        // The page ends up there, or shows the end of what is cached there.
+        // The page ends within the cached entries above the part, or contains the last of them.
         let isRow = 2 * keys.count > index - start + 1
         let isAtEnd = index == items.count - 1 || run.last?.key == last
         guard isRow && isAtEnd || 2 * keys.count > run.count else { return .unknown }
@@ -118,7 +119,7 @@ nonisolated extension FeedTables {
     private struct Anchors {
         /// Their keys, the highest first.
         var keys: [String] = []
-        /// The entries that the page shows anew, or no longer shows.
+        /// The entries between the anchors. The page shows them in another position, or not at all.
         var covered: [Entry] = []
     }
 
@@ -127,7 +128,7 @@ nonisolated extension FeedTables {
         among items: [Item], isAdjacent: Bool, _ change: Change
     ) throws(StorageError) -> Anchors {
         let upper = change.part?.key
-        // Beyond the next gap it is not known what lies between.
+        // Below the next gap, the photos in between are unknown.
         let end = try marks(of: change.key, from: nil, below: upper).first(where: \.isGap)?.key
         let candidates = items.compactMap(\.key).filter { key in
             key < upper ?? Self.top && key >= end ?? ""
@@ -144,9 +145,9 @@ nonisolated extension FeedTables {
         return Anchors(keys: keys, covered: span.filter { !kept.contains($0.key) })
     }
 
-    /// The longest choice of keys, in their order, that only falls; of several, the one that ends highest.
+    /// Returns the longest strictly descending subsequence of keys; of several, the one with the highest last key.
     static func longestDescent<Key: Comparable>(_ keys: [Key]) -> [Key] {
-        // For each length, where the best choice of that length ends; and what comes before each.
+        // The index of the last key of the best subsequence of each length, and the predecessor of each key.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: keys.count)
         for (index, key) in keys.enumerated() {
@@ -165,7 +166,7 @@ nonisolated extension FeedTables {
 
     // MARK: Entries
 
-    /// Makes the entries of the page, and sets the mark at its end.
+    /// Creates the entries of the page, and sets the mark at its end.
     private func place(
         _ items: [Item], _ anchors: Anchors, isAdjacent: Bool, _ change: inout Change
     ) throws(StorageError) {
@@ -226,7 +227,8 @@ nonisolated extension FeedTables {
             if let bottom { try removeMark(of: source, at: bottom.key) }
             let end = anchors.keys.last ?? upper
             if change.arrival.hasStablePageTokens {
-                // Gaps further down stay: a walk that began before them does not see what was found above.
+                // Gaps further down remain: a walk that began before them does not see the entries that were found
+                // above.
                 try removeCoveredMarks(of: source, below: end)
             } else {
                 try removeMarks(of: source, above: nil, below: end)
@@ -245,7 +247,7 @@ nonisolated extension FeedTables {
         }
         if isJoined, bottom?.isGap != true {
             let covered = Part(
-                key: end, token: next, told: now, isGap: false, born: 0, fetched: fetched)
+                key: end, token: next, received: now, isGap: false, born: 0, fetched: fetched)
             try setCoveredMark(covered, size: items.count, source)
         } else {
             if let bottom { try removeMark(of: source, at: bottom.key) }
@@ -253,11 +255,12 @@ nonisolated extension FeedTables {
             try setMark(
                 source,
                 Part(
-                    key: end, token: next, told: now, isGap: true, born: gapBorn, fetched: fetched))
+                    key: end, token: next, received: now, isGap: true, born: gapBorn,
+                    fetched: fetched))
         }
     }
 
-    /// Makes entries for photos that follow each other.
+    /// Creates entries for consecutive photos.
     ///
     /// - Parameters:
     ///   - run: The photos.

@@ -118,8 +118,8 @@ nonisolated extension FeedTables {
             [.integer(generation), .integer(source), .text(key)])
     }
 
-    /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is not liked any
-    /// more, unless the list may be from before a like.
+    /// Ends an entry that the service no longer shows. For the photos that the user likes, the photo is no longer
+    /// liked, unless the response may be from before a like.
     ///
     /// - Returns: False if the entry stays.
     @discardableResult
@@ -174,7 +174,7 @@ nonisolated extension FeedTables {
             """,
             [
                 .integer(source), .text(part.key), .text(part.token),
-                .integer(part.told.secondsSince1970), .bool(part.isGap), .integer(part.born),
+                .integer(part.received.secondsSince1970), .bool(part.isGap), .integer(part.born),
                 .integer(part.fetched.secondsSince1970),
             ])
     }
@@ -207,7 +207,7 @@ nonisolated extension FeedTables {
     }
 
     /// Sets the mark of a part that was fetched before, at the end of a page. The part below it is added to it if it is
-    /// small, so that refreshes leave no row of small parts behind.
+    /// small, so that refreshes do not create many small parts.
     ///
     /// - Parameters:
     ///   - part: The part.
@@ -232,7 +232,7 @@ nonisolated extension FeedTables {
             if !isLarge {
                 try removeMark(of: source, at: next.key)
                 part = Part(
-                    key: part.key, token: part.token, told: part.told, isGap: false,
+                    key: part.key, token: part.token, received: part.received, isGap: false,
                     born: part.born, fetched: min(part.fetched, next.fetched))
             }
         }

@@ -1,10 +1,10 @@
 internal import ProviderKit
 internal import Storage
 
-/// Merging the page of a service that gives its entries keys: an exact merge of ordered sets.
+/// The merge of a page of a service whose entries have keys: an exact merge of ordered sets.
 ///
-/// A page covers the keys from where it begins to its last entry. An entry of the cache that lies there and is not on
-/// the page has left the service. An entry of the page that is not in the cache is inserted at its key.
+/// A page covers the keys from its beginning to its last entry. A cached entry in this range that is not on the page
+/// was removed from the source at the service. An entry of the page that is not in the cache is inserted at its key.
 nonisolated extension FeedTables {
     /// Merges a page.
     ///
@@ -24,13 +24,13 @@ nonisolated extension FeedTables {
         }
         let known = try entries(of: source, from: lower, below: upper)
         let marks = try marks(of: source, from: lower, below: upper)
-        // What is above the highest entry was never fetched.
+        // The part above the highest entry was never fetched.
         let first = Part(
-            key: upper ?? Self.top, token: "", told: change.arrival.now,
+            key: upper ?? Self.top, token: "", received: change.arrival.now,
             isGap: part?.isGap ?? true, born: part?.born ?? change.generation,
             fetched: change.fetched)
         let parts = [first] + marks
-        /// The gap in which a key lies; nil if its surroundings were fetched.
+        /// Returns the gap that contains a key; nil if the part around the key was fetched.
         func gap(around key: String) -> Part? {
             guard let part = parts.last(where: { $0.key > key }), part.isGap,
                 !known.contains(where: { $0.key < part.key && $0.key >= key })
@@ -70,12 +70,12 @@ nonisolated extension FeedTables {
         } else {
             let fetched = parts.last { $0.key > lower }?.fetched ?? change.fetched
             let covered = Part(
-                key: lower, token: next, told: now, isGap: false, born: 0, fetched: fetched)
+                key: lower, token: next, received: now, isGap: false, born: 0, fetched: fetched)
             try setCoveredMark(covered, size: page.photos.count, source)
         }
     }
 
-    /// Records what follows a page on which nothing can be shown.
+    /// Records the page token that follows a page without usable photos.
     func moveToken(
         of part: Part?, _ next: String?, _ change: Change
     ) throws(StorageError) {
@@ -88,7 +88,7 @@ nonisolated extension FeedTables {
             try setMark(
                 change.key,
                 Part(
-                    key: OrderKey.base, token: next, told: now, isGap: true,
+                    key: OrderKey.base, token: next, received: now, isGap: true,
                     born: change.source.generation, fetched: now))
         }
     }
@@ -101,8 +101,8 @@ nonisolated extension FeedTables {
 
 nonisolated extension FeedTables.Part {
     /// The same part with another beginning.
-    func moved(to key: String, _ token: String, _ told: Timestamp) -> Self {
+    func moved(to key: String, _ token: String, _ received: Timestamp) -> Self {
         Self(
-            key: key, token: token, told: told, isGap: isGap, born: born, fetched: fetched)
+            key: key, token: token, received: received, isGap: isGap, born: born, fetched: fetched)
     }
 }

@@ -1,12 +1,12 @@
 internal import ProviderKit
 internal import Storage
 
-/// Reading the pages of a walk.
+/// The pages of a walk.
 ///
 /// A walk sees the entries that were in the source when it began: those with `born <= generation < died`. Later
-/// refreshes add versions and end versions, but change nothing of what it sees. A photo may have several entries: the
-/// walk shows it at the highest one that it sees. Entries that fill a gap belong to the generation in which the gap
-/// was left, because no walk has passed a gap.
+/// refreshes add versions and end versions, but do not change the entries that it sees. A photo may have several
+/// entries: the walk shows it at the highest one that it sees. Entries that fill a gap belong to the generation in
+/// which the gap was left, because no walk has passed a gap.
 nonisolated extension FeedTables {
     /// Some neighbouring photos of a source.
     struct Slice: Sendable {
@@ -34,16 +34,16 @@ nonisolated extension FeedTables {
         /// The page token.
         let token: String
         /// The time at which the service gave the token.
-        let told: Timestamp
+        let received: Timestamp
         /// True if the page was not fetched yet.
         let isGap: Bool
         /// The generation in which the gap was left.
         let born: Int64
         /// The time at which the photos were fetched; for a gap, those below it.
         let fetched: Timestamp
-        /// True if the page token leads to the same position for good.
-        var placeLasts = false
-        /// True if the page token may lead to another position by now.
+        /// True if the page token remains valid for the same position.
+        var hasStableToken = false
+        /// True if the page token may lead to another position now.
         var isDoubtful = false
     }
 
@@ -53,7 +53,7 @@ nonisolated extension FeedTables {
     static func part(_ row: borrowing Row) -> Part {
         Part(
             key: row.text(0), token: row.text(1),
-            told: Timestamp(secondsSince1970: row.integer(2)), isGap: row.integer(3) != 0,
+            received: Timestamp(secondsSince1970: row.integer(2)), isGap: row.integer(3) != 0,
             born: row.integer(4), fetched: Timestamp(secondsSince1970: row.integer(5)))
     }
 
@@ -105,7 +105,7 @@ nonisolated extension FeedTables {
         } else if let gap {
             slice.following = .gap(gap)
         }
-        // Parts without photos count, too: photos may have come to them later.
+        // Parts without photos count, too: photos may have been added there later.
         let end = isMore ? slice.last : gap?.key
         let start = place?.key ?? Self.top
         if end ?? "" < start {
@@ -130,7 +130,7 @@ nonisolated extension FeedTables {
     }
 
     /// The part between two keys that was fetched the longest time ago, if it is outdated; of several, the highest,
-    /// because a page tells the page token of the next part.
+    /// because its response contains the page token of the next part.
     private func outdated(
         of source: Int64, from upper: String, to last: String, _ fresh: ClosedRange<Timestamp>
     ) throws(StorageError) -> Part? {

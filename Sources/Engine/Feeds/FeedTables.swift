@@ -58,11 +58,11 @@ nonisolated struct FeedTables {
     }
 
     /// Separates the ID of a source from the cache variant. No ID of a source contains it.
-    static let cacheVariantSeparator = "\n"
+    static let variantSeparator = "\n"
 
     /// Returns the cache variant of a source that was fetched last; nil if the source was never fetched.
-    func latestView(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
-        let prefix = id.text + Self.cacheVariantSeparator
+    func latestVariant(_ account: AccountID, _ id: SourceID) throws(StorageError) -> SourceState? {
+        let prefix = id.text + Self.variantSeparator
         let latest = try database.first(
             """
             SELECT id FROM source WHERE account = ?1

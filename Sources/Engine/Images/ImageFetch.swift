@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// An image that is being fetched, however many wait for it; cancelled with the last who does.
+/// The fetch of an image, which any number of callers await. It is cancelled when its last caller is cancelled.
 final class ImageFetch {
     private struct Waiter {
         let progress: (HTTPProgress) -> Void
@@ -11,14 +11,14 @@ final class ImageFetch {
     private var waiters: [Int: Waiter] = [:]
     private var lastID = 0
     private var latest: HTTPProgress?
-    /// Called when nobody waits any more: whoever comes now needs another one.
+    /// Called when the fetch has no more callers. A later caller needs a new fetch.
     private let onEnd: (ImageFetch) -> Void
 
     init(onEnd: @escaping (ImageFetch) -> Void) { self.onEnd = onEnd }
 
-    /// Begins to fetch.
+    /// Starts the fetch.
     ///
-    /// - Parameter fetch: Gives the path of the image; runs in a task that is cancelled when nobody wants it.
+    /// - Parameter fetch: Returns the path of the image. It runs in a task that is cancelled with the last caller.
     func begin(
         _ fetch:
             @escaping (_ progress: @escaping @Sendable (HTTPProgress) -> Void) async throws ->
@@ -28,7 +28,8 @@ final class ImageFetch {
             do {
                 end(
                     .success(
-                        try await fetch { progress in Task { @MainActor in self.tell(progress) } }))
+                        try await fetch { progress in Task { @MainActor in self.report(progress) } }
+                    ))
             } catch {
                 end(.failure(error))
             }
@@ -37,7 +38,7 @@ final class ImageFetch {
 
     /// Waits for the path.
     ///
-    /// - Throws: What the fetch throws; `CancellationError` when the task is cancelled.
+    /// - Throws: The error of the fetch; `CancellationError` if the task of the caller is cancelled.
     func path(_ progress: @escaping (HTTPProgress) -> Void) async throws -> String {
         lastID += 1
         let id = lastID
@@ -55,13 +56,13 @@ final class ImageFetch {
     /// Cancels the fetch. ``cancel()`` waits for its end.
     func beginCancellation() { work?.cancel() }
 
-    /// Ends the fetch, and returns when nothing of it is written any more.
+    /// Ends the fetch, and returns when it has stopped writing.
     func cancel() async {
         work?.cancel()
         await work?.value
     }
 
-    private func tell(_ progress: HTTPProgress) {
+    private func report(_ progress: HTTPProgress) {
         latest = progress
         for waiter in waiters.values { waiter.progress(progress) }
     }

@@ -3,17 +3,17 @@ internal import ProviderKit
 internal import Storage
 internal import System
 
-/// The files of the image cache. Used on one queue, which may wait for disks.
+/// The files of the image cache. The methods block; the owner calls them on one queue.
 ///
 /// The folder may be deleted at any time.
 nonisolated final class ImageFiles: @unchecked Sendable {
-    // Confined to the queue of its owner, which calls nothing of it elsewhere.
+    // Unchecked because its owner, ``ImageStore``, confines it to one queue.
 
-    /// What the server said of an image, to ask for it again.
+    /// The validators of an image from the server, for a conditional request.
     struct Validators: Hashable {
         var etag = ""
         var lastModified = ""
-        /// When the server said so, in seconds since 1970.
+        /// The time of the response, in seconds since 1970.
         var checked: Int64
 
         var isEmpty: Bool { etag.isEmpty && lastModified.isEmpty }
@@ -21,13 +21,13 @@ nonisolated final class ImageFiles: @unchecked Sendable {
 
     private let folder: String
     private let limitBytes: Int
-    /// How much there is, as far as is known: what others delete counts until the next look.
+    /// The total size of the images; nil if unknown. It may include files that were deleted by other programs.
     private var totalBytes: Int?
-    /// What files are called that are being written; others were left by a process that was killed, which may have
-    /// had our number.
+    /// The part of the names of incomplete files that identifies this process. Incomplete files with another mark
+    /// remain from a killed process. It is random, because that process may have had the same process ID.
     private static let partMark = ".part\(UInt32.random(in: 0...UInt32.max))-"
-    /// The ending of the files with ``Validators``.
-    private static let note = "note"
+    /// The extension of the files with ``Validators``.
+    private static let validatorsExtension = "note"
 
     init(folder: String, limitBytes: Int) {
         self.folder = folder
@@ -40,12 +40,12 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         "\(folder(of: key))/\(key.name).\(ending)"
     }
 
-    /// Where a part of an image is written.
+    /// Returns the path of an incomplete image.
     func partPath(_ key: ImageStore.Key, _ number: Int) -> String {
         "\(folder(of: key))/\(key.name)\(Self.partMark)\(number)"
     }
 
-    /// The image, used just now; nil if it is not there.
+    /// Returns the path of an image and marks it as used now; nil if it does not exist.
     func find(_ key: ImageStore.Key) -> String? {
         for format in ImageFormat.allCases {
             let path = path(key, format.fileExtension)
@@ -61,7 +61,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         return nil
     }
 
-    /// Begins to write an image.
+    /// Creates the file of an incomplete image.
     ///
     /// - Throws: `StorageError`.
     func create(_ part: String, for key: ImageStore.Key) throws(StorageError) -> Int32 {
@@ -78,41 +78,41 @@ nonisolated final class ImageFiles: @unchecked Sendable {
             ? .full : .readOnly(folder, String(cString: strerror(code)))
     }
 
-    /// Gives an image that is whole its name, if it is one.
+    /// Renames a complete file to its final name, if it is an image.
     ///
     /// - Parameters:
-    ///   - part: Where it was written.
-    ///   - descriptor: The same, open.
-    ///   - key: Which image it is.
-    ///   - validators: What the server said of it.
+    ///   - part: The path of the incomplete file.
+    ///   - descriptor: The same file, open.
+    ///   - key: The key of the image.
+    ///   - validators: The validators of the response.
     /// - Returns: The path.
-    /// - Throws: ``ProviderError/failed(_:)`` for what is no image; ``HTTPError/cannotWrite(_:)``.
-    func keep(
+    /// - Throws: ``ProviderError/failed(_:)`` if the file is not an image; ``HTTPError/cannotWrite(_:)``.
+    func store(
         _ part: String, _ descriptor: Int32, as key: ImageStore.Key, _ validators: Validators
     ) throws -> String {
         var prefix = [UInt8](repeating: 0, count: ImageFormat.prefixBytes)
         let count = pread(descriptor, &prefix, prefix.count, 0)
         guard count > 0, let format = ImageFormat(prefix: prefix[..<count]) else {
-            throw ProviderError.failed("What the service gave is no image.")
+            throw ProviderError.failed("The service sent a file that is not an image.")
         }
         var status = stat()
         fstat(descriptor, &status)
         let path = path(key, format.fileExtension)
         guard rename(part, path) == 0 else { throw HTTPError.cannotWrite(errno) }
-        // It may have been of another format before.
+        // An earlier version may have had another format.
         for other in ImageFormat.allCases where other != format {
             unlink(self.path(key, other.fileExtension))
         }
-        note(validators, of: key)
+        store(validators, of: key)
         totalBytes? += Int(status.st_size)
         return path
     }
 
     // MARK: Validators
 
-    /// What the server said of an image; nil if that was nothing, or was lost.
+    /// Returns the validators of an image; nil if there are none.
     func validators(of key: ImageStore.Key) -> Validators? {
-        let descriptor = open(path(key, Self.note), O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path(key, Self.validatorsExtension), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -124,9 +124,9 @@ nonisolated final class ImageFiles: @unchecked Sendable {
             etag: String(lines[0]), lastModified: String(lines[1]), checked: checked)
     }
 
-    /// Notes what the server said; without a note an image is never asked for again.
-    func note(_ validators: Validators, of key: ImageStore.Key) {
-        let path = path(key, Self.note)
+    /// Stores the validators of an image. An image without validators is never revalidated.
+    func store(_ validators: Validators, of key: ImageStore.Key) {
+        let path = path(key, Self.validatorsExtension)
         guard !validators.isEmpty else {
             unlink(path)
             return
@@ -140,12 +140,12 @@ nonisolated final class ImageFiles: @unchecked Sendable {
 
     // MARK: Deleting
 
-    /// Deletes what was not used for longest, if there is too much, until the rest fits with some room.
+    /// Deletes the images that were not used for the longest time, if the cache exceeds its limit.
     ///
-    /// - Parameter kept: The image that is about to be handed out.
+    /// - Parameter kept: The path of an image that is not deleted, because it is about to be returned.
     func evict(keeping kept: String) {
         if let totalBytes, totalBytes <= limitBytes { return }
-        var images: [(path: String, note: String, used: (Int, Int), bytes: Int)] = []
+        var images: [(path: String, validators: String, used: (Int, Int), bytes: Int)] = []
         for directory in Self.names(in: folder) {
             for name in Self.names(in: "\(folder)/\(directory)") {
                 let path = "\(folder)/\(directory)/\(name)"
@@ -155,27 +155,28 @@ nonisolated final class ImageFiles: @unchecked Sendable {
                 }
                 if Self.isPart(name) {
                     if !name.contains(Self.partMark) { unlink(path) }
-                } else if !name.hasSuffix(".\(Self.note)") {
-                    let note = "\(folder)/\(directory)/\(name.prefix { $0 != "." }).\(Self.note)"
+                } else if !name.hasSuffix(".\(Self.validatorsExtension)") {
+                    let base = "\(folder)/\(directory)/\(name.prefix { $0 != "." })"
                     let used = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-                    images.append((path, note, used, Int(status.st_size)))
+                    images.append(
+                        (path, "\(base).\(Self.validatorsExtension)", used, Int(status.st_size)))
                 }
             }
         }
         var total = images.reduce(0) { $0 + $1.bytes }
         if total > limitBytes {
-            // Some room, so that not every image that comes has all others looked at.
+            // Deletes 5 % more than necessary, so that not every new image requires a scan of the folder.
             let goal = limitBytes - limitBytes / 20
             for image in images.sorted(by: { $0.used < $1.used }) where total > goal {
                 guard image.path != kept, unlink(image.path) == 0 else { continue }
                 total -= image.bytes
-                unlink(image.note)
+                unlink(image.validators)
             }
         }
         totalBytes = total
     }
 
-    /// Deletes what is kept for an account.
+    /// Deletes the images of an account.
     func removeAll(of account: AccountID) {
         let folder = "\(folder)/\(account.folderName)"
         for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
@@ -183,7 +184,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         totalBytes = nil
     }
 
-    /// Whether a file is one that is, or was, being written.
+    /// Returns true if the name is that of an incomplete file.
     private static func isPart(_ name: String) -> Bool {
         guard let ending = name.lastIndex(of: ".") else { return false }
         return name[ending...].hasPrefix(".part")

@@ -5,21 +5,23 @@ internal import Quoting
 internal import Storage
 internal import System
 
-/// Images of remote photos on the disk, fetched once however many ask: written beside, checked, renamed.
+/// The image cache: files of remote photos. Callers that request the same image share one fetch.
 ///
-/// The folder may be deleted at any time. What was not used for longest goes first when it grows too large.
-/// An image that is asked for is served at once, however old; if the server was not asked for a day whether
-/// it is still the same, that is done behind the answer.
+/// An image is written to a temporary file, checked, and renamed. The folder may be deleted at any time. If the cache
+/// exceeds its limit, the images that were not used for the longest time are deleted.
+///
+/// A cached image is returned at once, regardless of its age. If it was not checked for a day, it is revalidated in the
+/// background.
 final class ImageStore {
-    /// What an image has to be kept under.
+    /// The key of a cached image.
     nonisolated struct Key: Hashable {
         let account: AccountID
         let photo: PhotoID
         let size: ImageSize
-        /// Where it is fetched; another address is another image.
+        /// The address of the image. Another address is another image.
         let url: String
 
-        /// A name of our own: nothing that a service says decides a path.
+        /// The file name without extension. It is a hash, so that data from a service never determines a path.
         var name: String {
             var hash = StableHash()
             for part in [photo.text, size.rawValue, url] {
@@ -30,9 +32,9 @@ final class ImageStore {
         }
     }
 
-    /// After how long a server is asked whether an image is still the same.
+    /// The time after which an image is revalidated.
     private static let freshSeconds: Int64 = 86_400
-    /// How long after an attempt that came to nothing it is asked again.
+    /// The time after a failed revalidation before the next one.
     private static let retrySeconds: Int64 = 3600
     private static let maximumBytes = 64 << 20
     /// The time limit until the first byte of an image arrives, and between its bytes. The time in the queue of
@@ -46,16 +48,16 @@ final class ImageStore {
     private let queue = DispatchQueue(label: "images")
     private var fetches: [Key: ImageFetch] = [:]
     private var lastPart = 0
-    /// When images were asked for again.
+    /// The times of the last revalidations.
     private var tried: [Key: Int64] = [:]
     private var revalidating: [Key: Task<Void, Never>] = [:]
 
     /// - Parameters:
-    ///   - folder: Made when it is needed, one below for each account.
-    ///   - limitBytes: How much is kept.
-    ///   - disk: Told when it is full.
-    ///   - http: Needs no account: images are public.
-    ///   - now: What time it is.
+    ///   - folder: The folder, which is created when it is needed. It contains one folder for each account.
+    ///   - limitBytes: The size limit of the cache.
+    ///   - disk: The state of the disk, which is updated after failed writes.
+    ///   - http: The client for images that are public.
+    ///   - now: Returns the current time.
     init(
         folder: String, limitBytes: Int, disk: DiskWatch, http: any HTTPClient,
         now: @escaping () -> Timestamp = { .now }
@@ -66,17 +68,18 @@ final class ImageStore {
         self.now = now
     }
 
-    /// The path of an image, fetched if need be.
+    /// Returns the path of an image, which is fetched if necessary.
     ///
     /// - Parameters:
-    ///   - key: Which image.
-    ///   - client: Who fetches it; nil for an image that lies open on the web.
-    ///   - allowsLoopback: Whether its address may lie on loopback.
+    ///   - key: The key of the image.
+    ///   - client: The client for the request; nil for a public image.
+    ///   - allowsLoopback: True if the address may be a loopback address.
     ///   - limit: The time limit until the first byte arrives.
-    ///   - progress: Told how the fetching goes.
-    /// - Returns: The path. The file may go once it is not used.
-    /// - Throws: ``ProviderError/notFound(_:)`` when the service has no such image, or none that is an image;
-    ///   ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` when the task is cancelled.
+    ///   - progress: Called with the progress of the fetch.
+    /// - Returns: The path. The file may be deleted once it is not used for a while.
+    /// - Throws: ``ProviderError/notFound(_:)`` if the service does not have the image; ``ProviderError/failed(_:)`` if
+    ///   its response is not an image; ``HTTPError``; ``ProviderError/storageFull``; `CancellationError` if the task is
+    ///   cancelled.
     func path(
         _ key: Key, through client: (any HTTPClient)? = nil, allowsLoopback: Bool,
         limit: Duration = ImageStore.timeLimit,
@@ -102,7 +105,7 @@ final class ImageStore {
         return try await new.path(progress)
     }
 
-    /// The image, opened for reading, fetched if need be. The caller closes the descriptor.
+    /// Opens an image for reading, which is fetched if necessary. The caller closes the descriptor.
     ///
     /// - Throws: See ``path(_:through:allowsLoopback:limit:progress:)``.
     func open(
@@ -110,7 +113,7 @@ final class ImageStore {
         limit: Duration = ImageStore.timeLimit,
         progress: @escaping (HTTPProgress) -> Void = { _ in }
     ) async throws -> Int32 {
-        // Between the two somebody may delete it, but hardly every time.
+        // Another process may delete the file before it is opened. More than one repetition is unlikely.
         for _ in 0..<3 {
             let path = try await path(
                 key, through: client, allowsLoopback: allowsLoopback, limit: limit,
@@ -121,14 +124,14 @@ final class ImageStore {
         throw ProviderError.failed("The image could not be opened; try again.")
     }
 
-    /// Returns those of the files that cannot be read.
+    /// Returns the paths that cannot be read.
     func unreadable(_ paths: Set<String>) async -> Set<String> {
         await onFiles { _ in paths.filter { access($0, R_OK) != 0 } }
     }
 
-    /// Deletes what is kept for an account.
+    /// Deletes the images of an account.
     func forget(_ account: AccountID) async {
-        // What is on its way would come after all is deleted.
+        // The fetches are cancelled first, because they would write files after the deletion.
         let fetches = fetches.filter { $0.key.account == account }.values
         let tasks = revalidating.filter { $0.key.account == account }.values
         for task in tasks { task.cancel() }
@@ -144,17 +147,18 @@ final class ImageStore {
         _ key: Key, through client: any HTTPClient, allowsLoopback: Bool, _ limit: Duration,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> String {
-        guard let path = try await ask(key, through: client, allowsLoopback, limit, nil, progress)
+        guard
+            let path = try await request(key, through: client, allowsLoopback, limit, nil, progress)
         else {
-            throw ProviderError.failed("The service did not give the image (status 304).")
+            throw ProviderError.failed("The service did not send the image (status 304).")
         }
         return path
     }
 
-    /// Fetches an image into the cache, and takes note of a disk that is full.
+    /// Fetches an image into the cache, and updates the state of the disk.
     ///
-    /// - Returns: Its path; nil if it is what it was when `known` was said.
-    private func ask(
+    /// - Returns: The path of the image; nil if it has not changed since the response with the validators `known`.
+    private func request(
         _ key: Key, through client: any HTTPClient, _ allowsLoopback: Bool, _ limit: Duration,
         _ known: ImageFiles.Validators?,
         _ progress: @escaping @Sendable (HTTPProgress) -> Void
@@ -165,7 +169,7 @@ final class ImageStore {
             if disk.isFull { disk.check() }
             return path
         } catch {
-            if Self.isAboutFullDisk(error) { disk.noteFull() }
+            if Self.isAboutFullDisk(error) { disk.recordFullDisk() }
             throw error
         }
     }
@@ -213,13 +217,13 @@ final class ImageStore {
                 let response = try result.get()
                 if response.status == 304, var known {
                     known.checked = checked
-                    files.note(known, of: key)
+                    files.store(known, of: key)
                     unlink(part)
                     return nil
                 }
                 try Self.check(response, key)
                 let validators = ImageFiles.Validators(response, checked: checked)
-                let path = try files.keep(part, descriptor, as: key, validators)
+                let path = try files.store(part, descriptor, as: key, validators)
                 files.evict(keeping: path)
                 return path
             }
@@ -232,16 +236,17 @@ final class ImageStore {
         switch response.status {
         case 200..<300: return
         case 404, 410:
-            throw ProviderError.notFound("The image of photo \(key.photo.text.quoted) is gone.")
+            throw ProviderError.notFound(
+                "The image of photo \(key.photo.text.quoted) no longer exists.")
         case 429: throw ProviderError.rateLimited(until: nil)
         default:
             throw ProviderError.failed(
-                "The service did not give the image (status \(response.status)).")
+                "The service did not send the image (status \(response.status)).")
         }
     }
 
-    /// Asks behind the answer whether an image is still the same, if that was not done for long. If it is gone,
-    /// or nobody can be asked, what is there stays.
+    /// Revalidates an image in the background, unless that was done recently. If the image no longer exists at the
+    /// service, or the request fails, the cached image remains.
     private func revalidate(
         _ key: Key, _ known: ImageFiles.Validators, through client: any HTTPClient,
         _ allowsLoopback: Bool
@@ -254,7 +259,7 @@ final class ImageStore {
         if tried.count > 1000 { tried = [:] }
         tried[key] = time
         revalidating[key] = Task { [self] in
-            _ = try? await ask(
+            _ = try? await request(
                 key, through: client, allowsLoopback, Self.timeLimit, known
             ) { _ in }
             revalidating[key] = nil
@@ -269,7 +274,7 @@ final class ImageStore {
 }
 
 extension ImageFiles.Validators {
-    /// What an answer says; what does not fit into a line of its own counts as nothing.
+    /// Reads the validators of a response. A value that does not fit on one line of the file is ignored.
     nonisolated fileprivate init(_ response: HTTPResponse, checked: Int64) {
         func line(_ name: String) -> String {
             guard let value = response.headers[name], value.utf8.count <= 1000,

@@ -13,7 +13,7 @@ nonisolated final class SealedCopies: Sendable {
         var count = (all: 512, client: 256)
     }
 
-    /// A state of a file. A file that is written has another one afterwards.
+    /// A state of a file. Each write to the file changes it.
     private struct Version: Hashable {
         let device: UInt
         let inode: UInt
@@ -32,7 +32,7 @@ nonisolated final class SealedCopies: Sendable {
             inode = UInt(status.st_ino)
             bytes = Int(status.st_size)
             let birth = isComplete ? shim_birth_time(file) : 0
-            // The number of a deleted file is given to another file.
+            // The inode number of a deleted file is reused for other files.
             times =
                 birth != 0
                 ? [birth]
@@ -52,7 +52,7 @@ nonisolated final class SealedCopies: Sendable {
 
     private struct State {
         var copies: [Copy] = []
-        /// Copies that are being made, by client.
+        /// The copies that are being created, by client.
         var pending: [(client: String, bytes: Int)] = []
 
         func exceeds(_ limits: Limits, with bytes: Int, of client: String) -> Bool {
@@ -72,7 +72,7 @@ nonisolated final class SealedCopies: Sendable {
 
     deinit { state.withLock { for copy in $0.copies { close(copy.descriptor) } } }
 
-    /// Returns a descriptor of a copy, open for reading. May wait for a disk.
+    /// Returns a descriptor of a copy, open for reading. May block on a disk.
     ///
     /// - Parameters:
     ///   - source: A regular file, open for reading. It is closed.
@@ -87,7 +87,7 @@ nonisolated final class SealedCopies: Sendable {
         }
         guard version.bytes <= SealedImages.maximumImageBytes else {
             throw EngineError.tooLarge(
-                "The image has more than \(SealedImages.maximumImageBytes >> 20) MiB; use GetImage."
+                "The image is larger than \(SealedImages.maximumImageBytes >> 20) MiB; use GetImage."
             )
         }
         if let known = find(version) { return known }
@@ -133,7 +133,7 @@ nonisolated final class SealedCopies: Sendable {
                 return nil
             }
             if let descriptor = Self.reopen(state.copies[index].descriptor) { return descriptor }
-            // A client took its permissions away. Other clients get another copy.
+            // A client removed the permissions of the copy. Other clients get a new copy.
             close(state.copies.remove(at: index).descriptor)
             return nil
         }
@@ -166,7 +166,7 @@ nonisolated final class SealedCopies: Sendable {
         }
     }
 
-    /// Opens a memfd once more, with a position of its own.
+    /// Opens a memfd again, with an independent file position.
     private static func reopen(_ descriptor: Int32) -> Int32? {
         let reopened = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
         return reopened >= 0 ? reopened : nil

@@ -6,29 +6,29 @@ internal import System
 
 /// Copies of image files in memory that no process can modify, for clients.
 ///
-/// A client of the same user can open a descriptor again for writing, through `/proc/self/fd`, whatever it was
-/// opened for. The seals of a memfd also apply then. Callers that open one image share one copy, each with a
-/// position of its own. The memory counts as the daemon's for as long as a client has the image open, so its
+/// A client of the same user can open a descriptor again for writing through `/proc/self/fd`, even if it was opened
+/// read-only. The seals of a memfd also prevent that. Callers that open one image share one copy, each with an
+/// independent file position. The memory is charged to the daemon for as long as a client has the image open, so its
 /// amount is limited.
 ///
 /// Source: memfd_create(2); fcntl(2), "File Sealing".
 final class SealedImages {
     /// The largest image.
     nonisolated static let maximumImageBytes = 64 << 20
-    /// The largest number of copies that are being made, of all clients and of one client.
+    /// The largest number of copies that are being created, of all clients and of one client.
     private static let maximumPendingCount = 512
     private static let maximumPendingCountPerClient = 256
-    /// The time after which a caller is told that the file cannot be read.
+    /// The time after which a call fails because the file cannot be read.
     private static let timeout = Duration.seconds(20)
-    /// The time after which copies that no client has open any more are given back, at first.
+    /// The first interval between two checks for copies that no client has open.
     private static let shortestPause = Duration.seconds(15)
     private static let longestPause = Duration.seconds(3600)
 
     private let clock: any Clock<Duration>
     private let copies: SealedCopies
-    /// Several, because a disk may hang.
+    /// Several queues, because a disk may hang.
     private var lanes = (1...4).map { Lane(number: $0) }
-    /// The number of copies that are being made, by client.
+    /// The number of copies that are being created, by client.
     private var pending: [String: Int] = [:]
     private var sweep: (task: Task<Void, Never>, pause: Duration)?
 
@@ -64,7 +64,7 @@ final class SealedImages {
     func copy(
         of source: Int32, isComplete: Bool = false, for client: String
     ) async throws -> Int32 {
-        // Each has a file open.
+        // The limit is checked first because each call has an open file.
         guard pending[client, default: 0] < Self.maximumPendingCountPerClient,
             lanes.reduce(0, { $0 + $1.count }) < Self.maximumPendingCount
         else {
@@ -78,7 +78,7 @@ final class SealedImages {
         let limit = Task { [clock] in
             do { try await clock.sleep(for: Self.timeout) } catch { return }
             outcome.complete(
-                .failure(ProviderError.failed("The file cannot be read in time; try again.")))
+                .failure(ProviderError.failed("The file could not be read in time; try again.")))
         }
         lanes[index].queue.async { [copies] in
             let result = Result {
@@ -104,7 +104,7 @@ final class SealedImages {
         pending[client] = count > 1 ? count - 1 : nil
     }
 
-    /// Gives copies back that no client has open, now and later, until there are none.
+    /// Closes the copies that no client has open, now and at increasing intervals, until there are none.
     private func scheduleSweep(after pause: Duration) {
         if let sweep {
             guard sweep.pause > pause else { return }

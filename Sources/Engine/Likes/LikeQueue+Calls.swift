@@ -6,7 +6,7 @@ nonisolated extension LikeQueue {
         var call = Call(photo: photo, change: change)
         guard closing == nil else {
             calls[id] = call
-            return fail(id, EngineError.cancelled("The account was closed meanwhile; try again."))
+            return fail(id, EngineError.cancelled("The session of the account ended; try again."))
         }
         guard isLoaded else {
             calls[id] = call
@@ -33,14 +33,14 @@ nonisolated extension LikeQueue {
             calls[id]?.step = .read(isLiked: isLiked)
             calls[id]?.isCached = true
         case (.failure(let error), .set) where Self.isTemporary(error):
-            // The wanted state is known, so the present one does not matter.
+            // The wanted state is known, so the present state is not needed.
             calls[id]?.step = .read(isLiked: nil)
         case (.failure(let error), _): return fail(id, error) + advance(now)
         }
         return advance(now)
     }
 
-    /// Returns true if an error says nothing about the photo, and may be over later.
+    /// Returns true if an error is no statement about the photo, and may not occur later.
     private static func isTemporary(_ error: any Error) -> Bool {
         switch error {
         case ProviderError.failed, ProviderError.rateLimited, ProviderError.unauthorized: true
@@ -48,7 +48,7 @@ nonisolated extension LikeQueue {
         }
     }
 
-    /// The call to decide next: the first one that has read its photo, and is the first of its like group.
+    /// The call to decide next: the first call whose photo was read, and which is the first of its like group.
     var nextDecision: CallID? {
         var groups: Set<String> = []
         for id in calls.keys.sorted() {
@@ -59,7 +59,7 @@ nonisolated extension LikeQueue {
         return nil
     }
 
-    /// Decides a call: answers it, lets it wait for a pending like, or begins to write its record.
+    /// Decides a call: replies to it, lets it wait for a pending like, or starts to write its record.
     mutating func decide(_ id: CallID, _ now: Timestamp) -> [Effect] {
         guard let call = calls[id], case .read(let cached) = call.step else { return [] }
         if mayOfferLikesAgain(at: now) {
@@ -82,7 +82,7 @@ nonisolated extension LikeQueue {
         let isKnown = shown != nil && !outcomeUnknown.contains(group)
         guard shown != isWanted || !isKnown else {
             guard let entry else { return reply(id, (isWanted, unchanged)) }
-            // Nothing was sent yet; from now on, nothing is.
+            // Nothing was sent yet, and nothing will be.
             calls[id]?.step = .writing(like)
             entries.removeAll { $0.like == entry.like }
             writes.append(.withdraw(entry.like))
@@ -90,34 +90,34 @@ nonisolated extension LikeQueue {
         }
         calls[id]?.step = .writing(like)
         if let unavailableSince {
-            writes.append(.storeLocally(like, asked: unavailableSince))
+            writes.append(.storeLocally(like, checked: unavailableSince))
         } else {
             writes.append(.store(like, since: isKnown ? now : nil))
         }
         return []
     }
 
-    /// Returns the photo that stands for the like group of a photo in the records.
+    /// Returns the photo that represents the like group of a photo in the records.
     private func representative(_ photo: PhotoID) -> PhotoID {
         let group = likeGroup(photo)
         return entry(group)?.like.photo
             ?? (unremoved + localLikes).first { likeGroup($0.photo) == group }?.photo ?? photo
     }
 
-    /// The call for which a record was being written.
+    /// Returns the call whose record was being written.
     private func writingCall() -> (id: CallID, like: PendingLike)? {
         for (id, call) in calls { if case .writing(let like) = call.step { return (id, like) } }
         return nil
     }
 
-    /// A pending like was stored, or could not be stored.
+    /// Handles the end of a write that stores a pending like.
     mutating func recorded(
         _ like: PendingLike, isKnown: Bool, _ result: Result<Void, any Error>, _ now: Timestamp
     ) -> [Effect] {
         guard let (id, _) = writingCall() else { return [] }
         if case .failure(let error) = result { return fail(id, error) }
         let group = likeGroup(like.photo)
-        // Their records have been replaced.
+        // The new record replaced the records of these likes.
         unremoved.removeAll { likeGroup($0.photo) == group }
         writes.removeAll { $0 == .remove(like) }
         var effects: [Effect] = []
@@ -130,7 +130,7 @@ nonisolated extension LikeQueue {
             entries[index].isTraceable = isKnown
             if isCached { entries[index].isCached = true }
             if isKnown { entries[index].known = !like.isWanted }
-            // The earlier like is not sent any more. If it is being sent, its callers learn the outcome.
+            // The earlier like is no longer sent. If it is being sent, its callers get its outcome.
             if delivery?.like != earlier { effects += replyToAll(earlier, .queued) }
         } else {
             if !isKnown { outcomeUnknown.insert(group) }
@@ -141,11 +141,11 @@ nonisolated extension LikeQueue {
         }
         effects += [.pendingChanged, .photosChanged(like.photo, id)]
         if isOverdue { effects += reply(id, (like.isWanted, .queued)) }
-        // It may succeed though others of the round did not.
+        // This like may succeed even if others of the round did not.
         return effects + deliver(now)
     }
 
-    /// A pending like that was not sent was removed, or could not be removed.
+    /// Handles the end of a write that removes a pending like that was not sent.
     mutating func withdrawn(
         _ like: PendingLike, _ result: Result<Void, any Error>, _ now: Timestamp
     ) -> [Effect] {
@@ -169,7 +169,7 @@ nonisolated extension LikeQueue {
         switch call.step {
         case .arrived, .reading, .read:
             let error = ProviderError.failed(
-                "The service takes too long to answer; try again later.")
+                "The service did not respond in time; try again later.")
             return fail(id, error) + advance(now)
         case .writing:
             calls[id]?.isOverdue = true
@@ -185,11 +185,11 @@ nonisolated extension LikeQueue {
         }
     }
 
-    // MARK: Answers
+    // MARK: Replies
 
-    mutating func reply(_ id: CallID, _ answer: Answer) -> [Effect] {
+    mutating func reply(_ id: CallID, _ value: Reply) -> [Effect] {
         guard calls.removeValue(forKey: id) != nil else { return [] }
-        return [.reply(id, .success(answer))]
+        return [.reply(id, .success(value))]
     }
 
     mutating func fail(_ id: CallID, _ error: any Error) -> [Effect] {
@@ -197,12 +197,12 @@ nonisolated extension LikeQueue {
         return [.reply(id, .failure(error))]
     }
 
-    /// Answers all calls that wait for a like.
+    /// Replies to all calls that wait for a like.
     mutating func replyToAll(_ like: PendingLike, _ outcome: LikeOutcome) -> [Effect] {
         waiting(for: like).flatMap { reply($0, (like.isWanted, outcome)) }
     }
 
-    /// The calls that wait for a like, in their order.
+    /// Returns the calls that wait for a like, in their order.
     func waiting(for like: PendingLike) -> [CallID] {
         calls.keys.sorted().filter { id in
             if case .waiting(like) = calls[id]?.step { true } else { false }

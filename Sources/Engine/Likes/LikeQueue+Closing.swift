@@ -1,9 +1,9 @@
 internal import ProviderKit
 
-// The end of a session: a logout, or another session that takes over.
+// The end of a session: a logout, or a replacement by another session.
 nonisolated extension LikeQueue {
     mutating func closed(_ reason: Closing) -> [Effect] {
-        // Nothing follows a logout.
+        // A logout is final.
         guard closing != .loggedOut else { return [] }
         closing = reason
         guard reason != .loggingOut else { return [] }
@@ -11,7 +11,7 @@ nonisolated extension LikeQueue {
         for id in calls.keys.sorted() {
             guard let call = calls[id] else { continue }
             switch call.step {
-            // The calls are answered when the records are written.
+            // These calls get their replies when the records are written.
             case .waiting(let like) where reason == .replaced && writing == .remove(like): break
             case .waiting(let like) where reason == .replaced:
                 effects += reply(id, (like.isWanted, .queued))
@@ -26,12 +26,12 @@ nonisolated extension LikeQueue {
 
     private static func closedError(_ reason: Closing) -> EngineError {
         reason == .replaced
-            ? .cancelled("The account was closed meanwhile; try again.")
+            ? .cancelled("The session of the account ended; try again.")
             : .cancelled("The like was dropped because the account was logged out; log in first.")
     }
 
-    /// Answers the call whose record was being written when the queue closed. During a logout the answer depends on
-    /// whether the logout succeeds.
+    /// Replies to the call whose record was being written when the queue closed. During a logout the reply depends on
+    /// the success of the logout.
     mutating func writtenAfterClosing(
         _ write: Write, _ result: Result<Void, any Error>
     ) -> [Effect] {
@@ -60,13 +60,13 @@ nonisolated extension LikeQueue {
         return effects + reply(id, (like.isWanted, outcome))
     }
 
-    /// The record of a like was removed after the queue closed: if the like was refused, it failed.
+    /// Handles the removal of a record after the queue closed. If the like was refused, it failed.
     private mutating func removedAfterClosing(
         _ like: PendingLike, _ result: Result<Void, any Error>
     ) -> [Effect] {
         if case .success = result, case .refusing(like, let error) = delivery {
             delivery = nil
-            // Another state may be wanted by now.
+            // Another state may be wanted in the meantime.
             let failed = entry(likeGroup(like.photo))?.like == like
             return (failed ? [.failed(like, error)] : [])
                 + waiting(for: like).flatMap { fail($0, error) }

@@ -1,17 +1,17 @@
 internal import ProviderKit
 
-// Delivery: the pending likes are sent in rounds, one after the other.
+// Delivery: the pending likes are sent in rounds, one like after the other.
 nonisolated extension LikeQueue {
     /// The number of consecutive failures that end a round.
     private static let failureLimit = 2
 
-    /// Returns true if sending the like would tell the service something.
+    /// Returns true if the like has to be sent because the service is not known to have the wanted state.
     func needsSending(_ entry: Entry) -> Bool {
         entry.known != entry.like.isWanted
             || outcomeUnknown.contains(likeGroup(entry.like.photo))
     }
 
-    /// Begins a round, unless one is in progress.
+    /// Starts a round, unless one is in progress.
     mutating func deliver(_ now: Timestamp) -> [Effect] {
         guard closing == nil, isLoaded, !isDelivering else { return [] }
         isDelivering = true
@@ -23,7 +23,7 @@ nonisolated extension LikeQueue {
         return advance(now) + nextDelivery(now)
     }
 
-    /// Begins the next delivery of the round, or ends the round.
+    /// Starts the next delivery of the round, or ends the round.
     private mutating func nextDelivery(_ now: Timestamp) -> [Effect] {
         delivery = nil
         guard closing == nil else { return [] }
@@ -34,7 +34,7 @@ nonisolated extension LikeQueue {
             return updateCache(CacheUpdate(like: like, isCounted: false))
         }
         if unavailableSince != nil, !mayOfferLikesAgain(at: now) {
-            return storeLocally(like, asked: unavailableSince ?? now, now)
+            return storeLocally(like, checked: unavailableSince ?? now, now)
         }
         guard entry.isCached else {
             delivery = .fetching(like)
@@ -49,7 +49,7 @@ nonisolated extension LikeQueue {
         delivery = nil
         let before = consecutiveFailures
         consecutiveFailures = entries.isEmpty || deferred.isEmpty ? 0 : max(before, 1)
-        // The callers of undelivered likes learn that those are stored.
+        // The outcome for the callers of undelivered likes is `queued`.
         let waiting = calls.keys.sorted().flatMap { id -> [Effect] in
             guard case .waiting(let like) = calls[id]?.step else { return [] }
             return reply(id, (like.isWanted, .queued))
@@ -73,7 +73,7 @@ nonisolated extension LikeQueue {
         return true
     }
 
-    /// A photo that was not cached, or that might be gone, was fetched.
+    /// Handles the fetch of a photo that was not cached, or that may have been deleted.
     mutating func photoFetched(
         _ result: Result<Bool, any Error>, _ now: Timestamp
     ) -> [Effect] {
@@ -114,7 +114,7 @@ nonisolated extension LikeQueue {
         }
     }
 
-    /// Tries a like again in a later round.
+    /// Defers a like to a later round.
     private mutating func deferDelivery(
         of like: PendingLike, _ error: any Error, _ now: Timestamp
     ) -> [Effect] {
@@ -142,7 +142,7 @@ nonisolated extension LikeQueue {
         return .updateCache(update)
     }
 
-    /// A confirmed like was written to the cache, or could not be written.
+    /// Handles the end of a cache update.
     mutating func cacheUpdated(
         _ update: CacheUpdate, _ result: CacheUpdateResult, _ now: Timestamp
     ) -> [Effect] {
@@ -158,7 +158,7 @@ nonisolated extension LikeQueue {
         let entry = entry(group)
         let isTraceable =
             entry?.like != like || entry?.isTraceable == true && result == .written
-        // The next session finds out by the cache that the like is confirmed, or sends it again.
+        // In the next session, the cache shows that the like is confirmed, or the like is sent again.
         guard closing == nil else { return isTraceable ? [.confirmed(update)] : [] }
         guard update.outcome == .done else {
             effects.append(.confirmed(update))
@@ -206,7 +206,7 @@ nonisolated extension LikeQueue {
         _ like: PendingLike, _ error: any Error, _ now: Timestamp
     ) -> [Effect] {
         guard entry(likeGroup(like.photo))?.like == like else {
-            // Another state is wanted by now, and is still to be sent.
+            // Another state is wanted now, and is still to be sent.
             return waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
         }
         delivery = .refusing(like, error)
@@ -215,13 +215,13 @@ nonisolated extension LikeQueue {
         return advance(now)
     }
 
-    /// The record of a refused like was removed. If that failed, it is tried again later.
+    /// Handles the removal of the record of a refused like. If that failed, it is repeated later.
     mutating func refused(
         _ like: PendingLike, _ error: any Error, _ now: Timestamp
     ) -> [Effect] {
         failuresInRound = 0
         guard let index = entries.firstIndex(where: { $0.like == like }) else {
-            // Another state is wanted by now, and is still to be sent.
+            // Another state is wanted now, and is still to be sent.
             return waiting(for: like).flatMap { fail($0, error) } + nextDelivery(now)
         }
         entries.remove(at: index)
@@ -237,28 +237,28 @@ nonisolated extension LikeQueue {
     ) -> [Effect] {
         unavailableSince = now
         guard let entry = entry(likeGroup(like.photo)), entry.like == like else {
-            // Another state is wanted by now; it is stored locally next.
+            // Another state is wanted now; it is stored locally next.
             return replyToAll(like, .queued) + nextDelivery(now)
         }
-        return storeLocally(like, asked: now, now)
+        return storeLocally(like, checked: now, now)
     }
 
     private mutating func storeLocally(
-        _ like: PendingLike, asked: Timestamp, _ now: Timestamp
+        _ like: PendingLike, checked: Timestamp, _ now: Timestamp
     ) -> [Effect] {
         delivery = .storingLocally(like)
-        writes.append(.storeLocally(like, asked: asked))
+        writes.append(.storeLocally(like, checked: checked))
         return advance(now)
     }
 
-    /// A like was stored locally, for a call or for a delivery.
+    /// Handles the local storage of a like, for a call or for a delivery.
     mutating func storedLocally(
-        _ like: PendingLike, asked: Timestamp, _ now: Timestamp
+        _ like: PendingLike, checked: Timestamp, _ now: Timestamp
     ) -> [Effect] {
         let group = likeGroup(like.photo)
-        unavailableSince = asked
+        unavailableSince = checked
         outcomeUnknown.remove(group)
-        // Until the cache says so, too.
+        // This applies until the cache is updated.
         cacheOverrides[group] = like.isWanted
         unremoved.removeAll { likeGroup($0.photo) == group }
         localLikes.removeAll { $0.photo == like.photo }
@@ -276,14 +276,14 @@ nonisolated extension LikeQueue {
         return [beginCacheUpdate(update)] + (superseded ?? []) + [.pendingChanged]
     }
 
-    /// Returns true if a delivered like is about to be stored locally, and another state is wanted by now.
+    /// Returns true if a delivered like is about to be stored locally, but another state is wanted now.
     func isOutdated(_ write: Write) -> Bool {
         guard case .storeLocally(let like, _) = write, case .storingLocally(like) = delivery
         else { return false }
         return entry(likeGroup(like.photo))?.like != like
     }
 
-    /// Goes on with what is wanted now, in the place of the like that was to be stored locally.
+    /// Continues with the state that is wanted now, in place of the like that was to be stored locally.
     mutating func skipLocalStorage(_ now: Timestamp) -> [Effect] {
         guard let like = delivery?.like else { return [] }
         return replyToAll(like, .queued) + nextDelivery(now)
@@ -315,7 +315,7 @@ nonisolated enum DeliveryFailure {
             case ProviderError.notFound: .notFound
             case ProviderError.denied: .unavailable
             case ProviderError.refused, ProviderError.invalidArgument, ProviderError.notSupported,
-                // Errors that make no sense in reply to a like.
+                // Errors that are not expected in reply to a like.
                 ProviderError.staleCursor, ProviderError.noSuchUser, ProviderError.userExists,
                 ProviderError.wrongPassword:
                 .refused

@@ -7,8 +7,8 @@ nonisolated extension LikeQueue {
         case toggle
     }
 
-    /// The answer to a call: the wanted state, and its outcome.
-    typealias Answer = (isLiked: Bool, outcome: LikeOutcome)
+    /// The result of a call: the wanted state, and its outcome.
+    typealias Reply = (isLiked: Bool, outcome: LikeOutcome)
 
     /// An event that the owner reports.
     enum Event {
@@ -20,11 +20,11 @@ nonisolated extension LikeQueue {
         case photoRead(CallID, Result<Bool, any Error>)
         /// The result of ``Effect/write(_:)``.
         case written(Result<Void, any Error>)
-        /// A call has waited for as long as it may.
+        /// The time limit of a call passed.
         case timedOut(CallID)
-        /// The service may be asked, or something else changed that may let deliveries succeed.
+        /// The service is available, or another change may let deliveries succeed.
         case deliveryRequested
-        /// The result of ``Effect/fetchPhoto(_:isGone:)``: the liked state at the service.
+        /// The result of ``Effect/fetchPhoto(_:isCachedEnough:)``: the liked state at the service.
         case photoFetched(Result<Bool, any Error>)
         /// The result of ``Effect/send(_:)``: the number of likes of the photo, if the service reports it.
         case sent(Result<Int?, any Error>)
@@ -32,9 +32,9 @@ nonisolated extension LikeQueue {
         case cacheUpdated(CacheUpdate, CacheUpdateResult)
         /// The service reports that a photo is liked or not, and reported the opposite before.
         case observed(PhotoID, isLiked: Bool)
-        /// A service without likes may have to be asked again.
-        case questionDue
-        /// A retry begins: a further failure makes the next one later.
+        /// A service without likes may have to be checked again.
+        case availabilityCheckDue
+        /// A retry starts. If it fails, too, the next retry is later.
         case retryBegan
         case closed(Closing)
     }
@@ -47,17 +47,17 @@ nonisolated extension LikeQueue {
         case readPhoto(CallID, PhotoID)
         /// Write a record. The next write follows after the result of this one.
         case write(Write)
-        /// Fetch a photo from the service. `isCachedEnough` is true if a cached photo will do.
+        /// Fetch a photo from the service. `isCachedEnough` is true if a cached photo is sufficient.
         case fetchPhoto(PhotoID, isCachedEnough: Bool)
         /// Send a like to the service, if ``LikeQueue/willSend(_:)`` still permits it.
         case send(PendingLike)
         /// Write the state of a like group to the cache.
         case updateCache(CacheUpdate)
-        /// Answer a call.
-        case reply(CallID, Result<Answer, any Error>)
+        /// Reply to a call.
+        case reply(CallID, Result<Reply, any Error>)
         /// Announce that the pending likes changed.
         case pendingChanged
-        /// Announce the photos of a like group. The call, if there is one, has just read them.
+        /// Announce the photos of a like group. The call, if there is one, has read them.
         case photosChanged(PhotoID, CallID?)
         /// Announce that a like is confirmed, or stored locally.
         case confirmed(CacheUpdate)
@@ -69,26 +69,27 @@ nonisolated extension LikeQueue {
 
     /// A change of the stored records.
     enum Write: Hashable, Sendable {
-        /// Stores a pending like in the place of an earlier one for the photo. `since` is nil if the cache cannot
-        /// tell later if the like was confirmed.
+        /// Stores a pending like in place of an earlier one for the photo. `since` is nil if the cache cannot show
+        /// later that the like was confirmed.
         case store(PendingLike, since: Timestamp?)
-        /// Removes a pending like that was not sent and is not wanted any more.
+        /// Removes a pending like that was not sent and is no longer wanted.
         case withdraw(PendingLike)
         /// Removes a pending like that was confirmed or refused.
         case remove(PendingLike)
         /// Turns a pending like into a local one.
-        case storeLocally(PendingLike, asked: Timestamp)
+        case storeLocally(PendingLike, checked: Timestamp)
         /// Turns all local likes into pending ones.
         case resume
     }
 
-    /// A change of the cache that follows a confirmed like, or one that is stored locally.
+    /// A change of the cache that follows a like that was confirmed or stored locally.
     struct CacheUpdate: Hashable, Sendable {
         let like: PendingLike
         /// The number of likes of the photo, if the service reported it.
         var likes: Int?
         var outcome = LikeOutcome.done
-        /// True if the number of the user's likes changes with it; false if the service may have counted it before.
+        /// True if the number of the user's likes changes as well; false if the service may have counted the like
+        /// before.
         var isCounted: Bool
     }
 

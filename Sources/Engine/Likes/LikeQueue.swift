@@ -3,12 +3,12 @@ internal import ProviderKit
 /// The likes of one account that the service has not confirmed, and the likes that are stored locally.
 ///
 /// This type only decides; its owner, ``Likes``, acts. Each event returns the effects that the owner performs, in
-/// their order, and each effect that takes time ends with an event. The type starts no task, and reads no clock
-/// and no file. Events may come in any order; an event for something that has ended meanwhile has no effect.
+/// their order, and each asynchronous effect ends with an event. The type starts no task, and reads no clock
+/// and no file. Events may arrive in any order; an event for something that has ended has no effect.
 ///
 /// - A like is stored before it is sent.
 /// - One record is written at a time, and one like is delivered at a time.
-/// - For each like group, calls are decided in the order of their arrival, and the last one counts.
+/// - For each like group, calls are decided in the order of their arrival. The last call sets the wanted state.
 nonisolated struct LikeQueue {
     /// The number of a call, unique within the queue.
     typealias CallID = Int
@@ -18,26 +18,26 @@ nonisolated struct LikeQueue {
         var like: PendingLike
         /// The last state that the service is known to have had; nil if it is unknown.
         var known: Bool?
-        /// False if the photo has to be fetched before the like is sent, because the cache does not have it.
+        /// False if the photo has to be fetched before the like is sent, because it is not in the cache.
         var isCached = true
-        /// True if the cache can tell after a restart that the like was confirmed, though its record remains.
+        /// True if the cache can show after a restart that the like was confirmed although its record remains.
         var isTraceable = false
     }
 
-    /// A call of a client that has not been answered, or whose record is being written.
+    /// A call of a client that has no reply yet, or whose record is being written.
     struct Call {
         let photo: PhotoID
         let change: Change
         var step = Step.arrived
         /// True if the cache has the photo.
         var isCached = false
-        /// True if the time limit passed while the record was being written: the call is answered when it is stored.
+        /// True if the time limit passed while the record was being written: the reply follows when it is stored.
         var isOverdue = false
 
         enum Step {
             /// The records are not loaded.
             case arrived
-            /// The photo is being read. `isOutdated` is true if the result will have to be read again.
+            /// The photo is being read. `isOutdated` is true if it has to be read again after that.
             case reading(isOutdated: Bool)
             /// The photo was read. The value is nil if it is not cached and cannot be fetched now.
             case read(isLiked: Bool?)
@@ -45,7 +45,7 @@ nonisolated struct LikeQueue {
             case writing(PendingLike)
             /// The like is stored.
             case waiting(PendingLike)
-            /// The outcome is known, and is about to be answered.
+            /// The outcome is known; the reply is about to be sent.
             case finished(PendingLike, LikeOutcome)
         }
 
@@ -64,15 +64,16 @@ nonisolated struct LikeQueue {
         case fetching(PendingLike)
         /// The owner is about to send the like, or waits for the response.
         case sending(PendingLike, known: Bool?, wasUnknown: Bool)
-        /// The response was 404: the photo is being fetched to find out if only the like is missing.
+        /// The response was 404: the photo is being fetched to find out if the photo or only the like is missing.
         case checking(PendingLike)
         /// The service refused the like; its record is being removed.
         case refusing(PendingLike, any Error)
-        /// A service without likes; the like is being stored locally.
+        /// The service has no likes; the like is being stored locally.
         case storingLocally(PendingLike)
         /// The cache is being updated with a confirmed like, or with one that was stored locally.
         case updatingCache(CacheUpdate)
-        /// The like is confirmed. Its record is being removed first, because without it nothing would show after a
+        /// The like is confirmed. Its record is being removed first, because otherwise the like would be sent again
+        /// after a restart.
         /// restart that the like was confirmed.
         case completing(CacheUpdate)
 
@@ -86,7 +87,7 @@ nonisolated struct LikeQueue {
         }
     }
 
-    /// The reason for which the queue accepts no more calls.
+    /// The reason why the queue accepts no more calls.
     enum Closing: Equatable {
         /// Another session of the account takes over; the records remain.
         case replaced
@@ -96,20 +97,20 @@ nonisolated struct LikeQueue {
         case loggedOut
     }
 
-    /// The time for which a service without likes is not asked again.
+    /// The time for which a service without likes is not checked again.
     static let unavailablePause = Duration.seconds(86_400)
 
-    /// Returns the name of a photo's like group: photos of one group are liked as one.
+    /// Returns the name of a photo's like group. The service likes the photos of a group as one.
     let likeGroup: @Sendable (PhotoID) -> String
     /// The pending likes, in the order of their delivery; at most one for each like group.
     var entries: [Entry] = []
     /// The likes and unlikes that are stored locally, the latest last.
     var localLikes: [PendingLike] = []
-    /// The time at which the service last said that it has no likes; nil if it has likes.
+    /// The time of the last check that found the service without likes; nil if it has likes.
     var unavailableSince: Timestamp?
     /// The like groups for which something was sent whose outcome is unknown.
     var outcomeUnknown: Set<String> = []
-    /// The confirmed states, by like group, that the cache does not have: they are being written, or cannot be.
+    /// The confirmed states, by like group, that are not in the cache: they are being written, or cannot be.
     var cacheOverrides: [String: Bool] = [:]
     /// The number of cache updates in progress, by like group.
     var cacheUpdates: [String: Int] = [:]
@@ -170,12 +171,12 @@ nonisolated struct LikeQueue {
         return photo
     }
 
-    /// The time at which the service is to be asked again if it has likes, because some are stored locally.
-    var nextQuestion: Timestamp? {
+    /// The time at which the service is checked again for likes; nil if none are stored locally.
+    var nextAvailabilityCheck: Timestamp? {
         localLikes.isEmpty ? nil : unavailableSince.map { $0 + Self.unavailablePause }
     }
 
-    /// Returns true if a service without likes may be asked again. A time in the future was recorded before the
+    /// Returns true if a service without likes may be checked again. A time in the future was recorded before the
     /// clock was set back.
     func mayOfferLikesAgain(at now: Timestamp) -> Bool {
         unavailableSince.map { now >= $0 + Self.unavailablePause || now < $0 } ?? false
@@ -189,7 +190,7 @@ nonisolated struct LikeQueue {
 
     // MARK: Events
 
-    /// Takes an event into account.
+    /// Handles an event.
     ///
     /// - Parameters:
     ///   - event: The event.
@@ -208,7 +209,7 @@ nonisolated struct LikeQueue {
         case .sent(let result): return sent(result, now)
         case .cacheUpdated(let update, let result): return cacheUpdated(update, result, now)
         case .observed(let photo, let isLiked): return observed(photo, isLiked, now)
-        case .questionDue:
+        case .availabilityCheckDue:
             guard closing == nil, mayOfferLikesAgain(at: now), !localLikes.isEmpty,
                 !writes.contains(.resume), writing != .resume
             else { return [] }
@@ -300,13 +301,13 @@ nonisolated struct LikeQueue {
                 effects = completed(update, now)
             default: break
             }
-        case (.storeLocally(let like, let asked), .success):
-            effects = storedLocally(like, asked: asked, now)
+        case (.storeLocally(let like, let checked), .success):
+            effects = storedLocally(like, checked: checked, now)
         case (.storeLocally(let like, _), .failure(let error)):
             effects = localStorageFailed(like, error, now)
         case (.resume, .success): effects = resumed(now)
         case (.resume, .failure(let error)):
-            // Calls that would have to wait for it fail; the others are not affected.
+            // Calls that depend on the conversion fail; the others are not affected.
             effects = calls.filter(\.value.isUndecided).keys.sorted().flatMap { fail($0, error) }
         }
         return effects + advance(now)
@@ -327,7 +328,7 @@ nonisolated struct LikeQueue {
 
     // MARK: Other clients
 
-    /// Takes into account that the service reported another state than before.
+    /// Handles a report of the service of another state than before.
     private mutating func observed(
         _ photo: PhotoID, _ isLiked: Bool, _ now: Timestamp
     ) -> [Effect] {

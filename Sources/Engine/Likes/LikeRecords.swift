@@ -1,7 +1,7 @@
 internal import ProviderKit
 internal import Storage
 
-/// A like or unlike that is stored: one that the service has not confirmed, or one that counts only locally.
+/// A like or unlike that is stored: one that the service has not confirmed, or one that is stored only locally.
 nonisolated struct PendingLike: Hashable, Sendable {
     let photo: PhotoID
     /// True for a like, false for an unlike.
@@ -13,7 +13,7 @@ nonisolated struct LikeRecords: Sendable {
     /// A pending like.
     struct Pending: Hashable, Sendable {
         var like: PendingLike
-        /// The time at which it was stored; nil if the cache cannot tell if it was confirmed since then.
+        /// The time at which it was stored; nil if the cache cannot show that it was confirmed since then.
         var stored: Timestamp?
     }
 
@@ -21,7 +21,7 @@ nonisolated struct LikeRecords: Sendable {
     var pending: [Pending] = []
     /// The likes that are stored locally, the latest last.
     var local: [PendingLike] = []
-    /// The time at which the service last said that it has no likes; nil if it has likes.
+    /// The time of the last check that found the service without likes; nil if it has likes.
     var unavailableSince: Timestamp?
 }
 
@@ -80,7 +80,7 @@ nonisolated struct LikeStore: Sendable {
     func clear() async throws {
         try await database.run { [account] database in
             try LikeTables(database: database, account: account).clear()
-            // Best effort: it may fail on a full disk; the rows are gone.
+            // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
             try? database.scrub()
         }
     }
@@ -128,21 +128,21 @@ nonisolated struct LikeTables {
                     .integer(since?.secondsSince1970),
                 ])
         case .withdraw(let like), .remove(let like):
-            // The opposite may have taken its place.
+            // A record with the opposite state may have replaced it.
             try database.query(
                 "DELETE FROM like_wish WHERE account = ? AND photo = ? AND is_wanted = ?",
                 [.text(account.text), .text(like.photo.text), .bool(like.isWanted)])
-        case .storeLocally(let like, let asked):
+        case .storeLocally(let like, let checked):
             try database.transaction { () throws(StorageError) in
-                try storeLocally(like, asked: asked)
+                try storeLocally(like, checked: checked)
             }
         case .resume:
             try database.transaction { () throws(StorageError) in try resume() }
         }
     }
 
-    /// Turns a pending like into a local one, in the place of an earlier one for the photo.
-    private func storeLocally(_ like: PendingLike, asked: Timestamp) throws(StorageError) {
+    /// Turns a pending like into a local one, in place of an earlier one for the photo.
+    private func storeLocally(_ like: PendingLike, checked: Timestamp) throws(StorageError) {
         try database.query(
             "DELETE FROM like_wish WHERE account = ? AND photo = ?",
             [.text(account.text), .text(like.photo.text)])
@@ -151,7 +151,7 @@ nonisolated struct LikeTables {
             [.text(account.text), .text(like.photo.text), .bool(like.isWanted)])
         try database.query(
             "INSERT OR REPLACE INTO likes_unavailable VALUES (?, ?)",
-            [.text(account.text), .integer(asked.secondsSince1970)])
+            [.text(account.text), .integer(checked.secondsSince1970)])
     }
 
     /// Turns the local likes into pending ones.

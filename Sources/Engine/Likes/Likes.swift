@@ -12,8 +12,8 @@ nonisolated package enum LikeOutcome: String, Sendable {
 
 /// The likes of an account: performs what ``LikeQueue`` decides.
 final class Likes {
-    /// The time after which a call is answered with the outcome `queued`.
-    static let patience = Duration.seconds(15)
+    /// The time limit of a call. After that, the outcome of the call is `queued`.
+    static let callTimeout = Duration.seconds(15)
 
     private let session: any RemoteLikes
     private let feed: CachedFeed
@@ -21,7 +21,7 @@ final class Likes {
     private let owner: any LikesOwner
     private var queue: LikeQueue
     private var lastCall = 0
-    private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Answer, any Error>] = [:]
+    private var callers: [LikeQueue.CallID: CheckedContinuation<LikeQueue.Reply, any Error>] = [:]
     /// The photos that the calls have read, each with the others of its like group.
     private var photosOfCalls: [LikeQueue.CallID: [Photo]] = [:]
     private var loading: Task<Void, any Error>?
@@ -43,16 +43,16 @@ final class Likes {
     /// The photos whose like or unlike is in progress or queued.
     var pending: [PhotoID] { queue.pending }
     /// The local likes, the latest first; nil if the service has likes.
-    var localWishes: [PendingLike]? {
+    var localLikes: [PendingLike]? {
         queue.unavailableSince == nil ? nil : queue.localLikes.reversed()
     }
-    /// The number of completed likes. What was read before it changed may be outdated.
-    var settled: Int { queue.revision }
-    /// The number of consecutive failures.
-    var halts: Int { queue.consecutiveFailures }
-    /// The time at which the service is to be asked again if it has likes, because some are stored locally.
-    var nextQuestion: Timestamp? { queue.nextQuestion }
-    /// A Boolean value that indicates whether a service without likes may be asked again.
+    /// The number of completed likes. Data that was read before the number changed may be outdated.
+    var revision: Int { queue.revision }
+    /// The number of consecutive failed deliveries. User requests count once, retries count each.
+    var consecutiveFailures: Int { queue.consecutiveFailures }
+    /// The time at which the service is checked again for likes; nil if none are stored locally.
+    var nextAvailabilityCheck: Timestamp? { queue.nextAvailabilityCheck }
+    /// A Boolean value that indicates whether a service without likes may be checked again.
     var mayOfferLikesAgain: Bool { queue.mayOfferLikesAgain(at: owner.now) }
 
     /// Returns true if the like or unlike of a photo, or of another photo of its like group, is in progress or queued.
@@ -89,19 +89,19 @@ final class Likes {
     ///
     /// - Parameter photo: The photo.
     /// - Returns: The wanted state, and the outcome.
-    /// - Throws: As ``set(_:_:)``; also what the service says if the photo is not cached and cannot be fetched.
+    /// - Throws: As ``set(_:_:)``; also the error of the service if the photo is not cached and cannot be fetched.
     func toggle(_ photo: PhotoID) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         try await call(photo, .toggle)
     }
 
-    /// Hands a call to the queue, and waits for its answer. The work goes on after the time limit.
+    /// Passes a call to the queue and waits for the reply. The work continues after the time limit.
     private func call(
         _ photo: PhotoID, _ change: LikeQueue.Change
-    ) async throws -> LikeQueue.Answer {
+    ) async throws -> LikeQueue.Reply {
         lastCall += 1
         let id = lastCall
         let timer = Task { [clock = owner.clock] in
-            do { try await clock.sleep(for: Self.patience) } catch { return }
+            do { try await clock.sleep(for: Self.callTimeout) } catch { return }
             handle(.timedOut(id))
         }
         defer { timer.cancel() }
@@ -119,25 +119,25 @@ final class Likes {
         try await loading?.value
     }
 
-    /// Sends the pending likes, if the service can be asked. Call it whenever that may have changed.
+    /// Sends the pending likes, if the service is available. Call it whenever that may have changed.
     func send() { handle(.deliveryRequested) }
 
-    /// Sends the local likes, if it is time to ask the service again.
-    func askAgain() { handle(.questionDue) }
+    /// Sends the local likes, if a check of the service for likes is due.
+    func checkAvailability() { handle(.availabilityCheckDue) }
 
-    /// Records that a retry begins: if it fails, too, the next one is later.
-    func noteTry() { handle(.retryBegan) }
+    /// Records that a retry starts. If it fails, too, the next retry is later.
+    func recordRetry() { handle(.retryBegan) }
 
-    /// Records that the service reports another liked state than before.
+    /// Records that the service reports a new liked state of a photo.
     ///
     /// - Parameters:
     ///   - photo: The photo.
     ///   - isLiked: Its state at the service. It is in the cache already.
-    func noteObserved(_ photo: PhotoID, isLiked: Bool) {
+    func recordObserved(_ photo: PhotoID, isLiked: Bool) {
         handle(.observed(photo, isLiked: isLiked))
     }
 
-    /// Ends the deliveries, because another session takes over. The records remain.
+    /// Ends the deliveries, because another session replaces this one. The records remain.
     func close() {
         handle(.closed(.replaced))
         request?.cancel()
@@ -221,7 +221,7 @@ final class Likes {
         handle(.sent(result))
     }
 
-    /// The photos of a confirmed like as they are in the cache now.
+    /// The photos of a confirmed like, as they are in the cache now.
     private var confirmedPhotos: [Photo] = []
 
     private func updateCache(_ update: LikeQueue.CacheUpdate) async {
@@ -244,7 +244,7 @@ final class Likes {
     private func announceConfirmed(_ update: LikeQueue.CacheUpdate) {
         let like = update.like
         if confirmedPhotos.isEmpty {
-            // The cache does not know the photo, or cannot be written.
+            // The photo is not in the cache, or the cache cannot be written.
             announce(like.photo, nil)
             owner.likeConfirmed(like.photo, like.isWanted, likes: update.likes ?? 0)
         }
@@ -252,7 +252,7 @@ final class Likes {
             owner.likeConfirmed(
                 photo.id, like.isWanted, likes: photo.likes ?? update.likes ?? 0)
         }
-        // Only the service can tell if it has counted the like before.
+        // Only the service knows if it counted the like before.
         if update.outcome == .done, !update.isCounted { owner.likeCountDoubted() }
     }
 

@@ -2,16 +2,16 @@ internal import OAuth
 package import ProviderKit
 internal import Quoting
 
-/// What the caller of a login gave.
+/// The options of a login, from its caller.
 package struct LoginOptions {
-    /// The known account that is to be logged in again.
+    /// The known account to log in again.
     package var account: Account?
     package var username: String?
-    /// Reads the password that was given. It is read once, after the login has begun.
+    /// Reads the password. Called once, after the login has started.
     package var password: (() async throws -> Secret)?
     package var registers = false
     package var server: String?
-    /// Whether the code is pasted, instead of the browser bringing it.
+    /// True if the user pastes the code; false if the browser sends it to the redirect listener.
     package var isManual = false
     /// The client that started the login. The number of logins of one client is limited.
     package var client = ""
@@ -19,7 +19,7 @@ package struct LoginOptions {
     package init() {}
 }
 
-/// One try to log in: from its start to an account or an error, and a minute longer.
+/// One attempt to log in, which ends with an account or an error. It is retained for a minute after its end.
 package final class Login {
     package enum State: String {
         case waiting
@@ -29,39 +29,39 @@ package final class Login {
         case cancelled
     }
 
-    /// How long a login may take.
+    /// The time limit of a login.
     package static let timeLimit = Duration.seconds(600)
-    /// How long a login stays after its end, for whoever asks late.
-    package static let lingering = Duration.seconds(60)
+    /// The time for which a finished login is retained for late callers.
+    package static let retentionTime = Duration.seconds(60)
 
     /// The largest number of unfinished logins of one client.
     nonisolated package static let maximumUnfinishedPerClient = 16
     /// The largest number of unfinished logins of all clients.
     nonisolated package static let maximumUnfinished = 64
-    /// How long the page in the browser can be loaded again after the end.
-    static let farewell = Duration.seconds(5)
+    /// The time after the end in which the page in the browser can be loaded again.
+    static let pageGracePeriod = Duration.seconds(5)
 
     package let number: Int
     package let provider: any Provider
     package private(set) var state = State.waiting
     package private(set) var account: Account?
     package private(set) var error: (any Error)?
-    /// What is asked of the service, for a login in the browser.
+    /// The authorization request, for a login in the browser.
     private(set) var authorization: Authorization?
-    /// The address that the browser has to open; empty where none is needed, and until it is known.
+    /// The address to open in the browser; empty if none is needed, and until it is known.
     package private(set) var authorizationURL: String
-    /// Those who wait for ``authorizationURL`` while the service is asked for what it takes.
+    /// The callers that wait for ``authorizationURL`` during the discovery of the server.
     private var addressWaiters: [CheckedContinuation<Void, Never>] = []
     private var isPreparing: Bool
     let expectedAccount: Account?
-    /// The one that was named, of a service with many; empty elsewhere.
+    /// The server that the caller named; empty for a service that is not federated.
     let server: String
     /// The client that started the login.
     let client: String
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Account, any Error>] = []
-    /// Waits until the login is forgotten.
+    /// The task that removes the login after ``retentionTime``.
     private var retention: Task<Void, Never>?
 
     init(
@@ -79,15 +79,15 @@ package final class Login {
         self.engine = engine
     }
 
-    /// Waits for ``authorizationURL`` where it takes a while to find out; also for the end of the login.
+    /// Waits until ``authorizationURL`` is known or the login has ended. Returns at once for a login without discovery.
     package func prepared() async {
         if isPreparing { await withCheckedContinuation { addressWaiters.append($0) } }
     }
 
-    /// Takes over what was found out about the service: now the browser can be opened.
+    /// Sets the authorization request after the discovery of the server. Then the browser can be opened.
     ///
-    /// - Throws: `CancellationError` when the login has ended meanwhile.
-    func go(on authorization: Authorization) throws {
+    /// - Throws: `CancellationError` if the login has ended.
+    func setAuthorization(_ authorization: Authorization) throws {
         guard !hasEnded else { throw CancellationError() }
         self.authorization = authorization
         authorizationURL = authorization.url
@@ -101,22 +101,24 @@ package final class Login {
         addressWaiters.removeAll()
     }
 
-    /// Takes what somebody pasted: a code, or the whole address that the browser ended on.
+    /// Accepts a code that the user pasted, or the whole address at which the browser ended.
     ///
-    /// - Throws: ``EngineError/notSupported(_:)`` for a login without one, ``EngineError/invalidArgument(_:)``
-    ///   for what is none; the login goes on.
+    /// - Throws: ``EngineError/notSupported(_:)`` for a login without a code, ``EngineError/invalidArgument(_:)``
+    ///   for an invalid code; the login continues.
     package func submit(_ code: String) throws {
         guard !isPreparing else {
-            throw EngineError.invalidArgument("The service is still asked; wait for the address.")
+            throw EngineError.invalidArgument(
+                "The server is still being contacted; wait for the authorization address.")
         }
         guard !hasEnded || authorization == nil else {
-            throw EngineError.cancelled("The login has ended already.")
+            throw EngineError.cancelled("The login has already ended.")
         }
         guard let authorization else {
-            throw EngineError.notSupported("This login takes no code.")
+            throw EngineError.notSupported("This login does not use a code.")
         }
         guard state == .waiting else {
-            throw EngineError.invalidArgument("A code was given already; wait for the end.")
+            throw EngineError.invalidArgument(
+                "A code was already submitted; wait for the end of the login.")
         }
         do {
             try authorization.submit(code)
@@ -127,12 +129,13 @@ package final class Login {
         move(to: .exchanging)
     }
 
+    /// True if the login succeeded, failed or was cancelled.
     package var hasEnded: Bool { state != .waiting && state != .exchanging }
 
-    /// Lets the login go on.
+    /// Starts the login.
     ///
-    /// - Parameter work: Finds out who it is and makes the account. Runs in a task of its own, which is
-    ///   cancelled with the login.
+    /// - Parameter work: Identifies the user and creates the account. It runs in a task that is cancelled with the
+    ///   login.
     func begin(_ work: @escaping @MainActor () async throws -> Account) {
         self.work = Task {
             let deadline = Task { [engine] in
@@ -149,15 +152,15 @@ package final class Login {
         }
     }
 
-    /// Notes that somebody was let in, and that the account is made now.
+    /// Records that the service accepted the user, and that the account is being created.
     ///
-    /// - Throws: `CancellationError` when the login has ended meanwhile.
+    /// - Throws: `CancellationError` if the login has ended.
     func proceed() throws {
         guard !hasEnded else { throw CancellationError() }
         if state == .waiting { move(to: .exchanging) }
     }
 
-    /// Makes sure that it is the user whom the caller expected.
+    /// Checks that the login was for the user of the expected account.
     ///
     /// - Throws: ``EngineError/loginFailed(_:)``.
     func check(_ identity: AccountIdentity) throws {
@@ -166,13 +169,13 @@ package final class Login {
         }
         guard "\(expected)" != "\(identity)" else {
             throw EngineError.loginFailed(
-                "That was another user with the name \("\(identity)".excerpt).")
+                "The login was for another user with the name \("\(identity)".excerpt).")
         }
         throw EngineError.loginFailed(
-            "That was \("\(identity)".excerpt), not \("\(expected)".excerpt).")
+            "The login was for \("\(identity)".excerpt), not \("\(expected)".excerpt).")
     }
 
-    /// Waits for the end; at once if it has come already.
+    /// Waits for the end of the login. Returns at once if it has ended.
     package func wait() async throws -> Account {
         if let result { return try result.get() }
         return try await withCheckedThrowingContinuation { waiters.append($0) }
@@ -205,9 +208,9 @@ package final class Login {
         self.account = account
         self.error = error
         move(to: state)
-        // Whoever waits tells the user.
-        if state == .failed, waiters.isEmpty, let error { engine.noteFailure(of: self, error) }
-        if state == .succeeded { engine.noteSuccess(of: self) }
+        // A caller that waits reports the error to the user.
+        if state == .failed, waiters.isEmpty, let error { engine.reportFailure(of: self, error) }
+        if state == .succeeded { engine.loginSucceeded(self) }
         endPreparing()
         if let result {
             for waiter in waiters { waiter.resume(with: result) }
@@ -215,18 +218,18 @@ package final class Login {
         }
         if authorization != nil {
             Task { [engine] in
-                // The browser still has to be told; then the port is free again.
-                try? await engine.ports.clock.sleep(for: Self.farewell)
+                // The redirect listener still has to send its page. After that, the port is released.
+                try? await engine.ports.clock.sleep(for: Self.pageGracePeriod)
                 authorization = nil
             }
         }
         retention = Task { [weak self, engine] in
-            do { try await engine.ports.clock.sleep(for: Self.lingering) } catch { return }
+            do { try await engine.ports.clock.sleep(for: Self.retentionTime) } catch { return }
             if let self { engine.logins.remove(self) }
         }
         engine.logins.finish(self)
     }
 
-    /// Stops waiting, because the login is forgotten.
+    /// Cancels the retention, because the login is forgotten.
     func endRetention() { retention?.cancel() }
 }

@@ -40,12 +40,14 @@ extension LoginList {
         let authorization = Authorization(
             context.description, clientID: context.clientID, redirects: isManual ? nil : redirects)
         if let error = authorization.listenerError {
-            ports.logger.notice("The code has to be pasted", metadata: ["reason": "\(error)"])
+            ports.logger.notice(
+                "The redirect listener is not available, so the user has to paste the code",
+                metadata: ["reason": "\(error)"])
         }
         return authorization
     }
 
-    /// Waits for the code, and creates the account. The browser shows the outcome.
+    /// Waits for the code, and creates the account. The outcome is shown in the browser.
     func complete(
         _ login: Login, _ authorization: Authorization, _ context: BrowserLoginContext
     ) async throws -> Account {
@@ -66,12 +68,12 @@ extension LoginList {
         }
     }
 
-    /// Exchanges a code for a token, and creates the account. The token is stored first; a failure leaves nothing.
+    /// Exchanges a code for a token, and creates the account. The token is stored first. A failure leaves no data.
     private func exchange(
         _ code: Secret, _ login: Login, _ authorization: Authorization,
         _ context: BrowserLoginContext
     ) async throws -> Account {
-        // Before the code is used: if the user does not unlock the keyring, the code remains valid.
+        // This is done before the exchange: if the user does not unlock the keyring, the code remains valid.
         try await unlockSecrets(
             context.secretKeys + (login.expectedAccount.map { [.account($0.id.text)] } ?? []))
         let endpoint = try await context.endpoint()
@@ -85,7 +87,7 @@ extension LoginList {
             }
             return token
         }
-        // A service may issue a token again whose revocation failed.
+        // A service may issue a token again after its revocation failed. The pending revocation is cancelled.
         engine.revocations.cancel(token)
         do {
             let client = AuthorizedClient(
@@ -105,8 +107,8 @@ extension LoginList {
         }
     }
 
-    /// Fails before the user opens the browser if the client secret is certainly missing. A locked keyring may
-    /// contain it.
+    /// Throws before the user opens the browser if the client secret is missing. A locked keyring may contain it, so
+    /// that is not an error.
     private func checkClientSecret(of provider: any OAuthLogin) async throws {
         let secret: Secret?
         do {

@@ -7,7 +7,7 @@ extension LoginList {
     /// The time limit for the discovery of a server and the client registration. `OpenBrowser` waits for both.
     nonisolated static let discoveryTime = Duration.seconds(18)
 
-    /// Starts a login at the server that the caller names, or at that of a known account.
+    /// Starts a login at the server that the caller named, or at the server of a known account.
     func start(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
         try checkNoPassword(provider, options)
         let settings = ports.settings.settings(of: provider.info.id)
@@ -26,7 +26,7 @@ extension LoginList {
         login.begin { [self] in
             let context: BrowserLoginContext
             do {
-                // First: no client is registered that cannot be stored.
+                // This is done first, so that no client is registered that cannot be stored.
                 try await unlockSecrets([.server(server, of: provider.info.id)])
                 context = try await makeContext(
                     server, user: (try? ServerName(text))?.user, provider, settings)
@@ -34,7 +34,7 @@ extension LoginList {
                 throw BrowserLoginContext.loginError(error, server.excerpt)
             }
             let authorization = makeAuthorization(context, isManual: options.isManual)
-            try login.go(on: authorization)
+            try login.setAuthorization(authorization)
             return try await complete(login, authorization, context)
         }
         return login
@@ -50,7 +50,7 @@ extension LoginList {
             try await provider.discover(server, user: user, plain)
         }
         let remaining = Self.discoveryTime - start.elapsed
-        // Outside the time limits: the user may need time for the prompt.
+        // The prompt is outside of the time limits, because the user may need time.
         try await ports.secrets.unlock(
             [.server(found.name, of: provider.info.id)], isForStoring: true)
         let registered = try await limited(remaining, server) { [registrations] in
@@ -72,7 +72,7 @@ extension LoginList {
     ) async throws -> Value {
         try await withTimeLimit(limit, ports.clock, body) {
             throw ProviderError.failed(
-                "\(server.excerpt) takes too long to answer; try again later.")
+                "\(server.excerpt) did not respond in time; try again later.")
         }
     }
 }
@@ -80,6 +80,7 @@ extension LoginList {
 extension EngineError {
     /// The error of a login without a server at a federated service.
     static func serverMissing(_ provider: any Provider) -> EngineError {
-        .invalidArgument("\(provider.info.name) has many servers; give the name of your server.")
+        .invalidArgument(
+            "\(provider.info.name) has several servers; name the server of the account.")
     }
 }

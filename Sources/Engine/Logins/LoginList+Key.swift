@@ -14,14 +14,15 @@ extension LoginList {
         guard description.needsServer != server.isEmpty else {
             throw description.needsServer
                 ? EngineError.serverMissing(provider)
-                : EngineError.notSupported("\(info.name) has no servers to choose from.")
+                : EngineError.notSupported(
+                    "\(info.name) has only one server; log in without a server name.")
         }
         let takesKey = description.keyField != nil
         guard takesKey == (options.password != nil) else {
             throw takesKey
                 ? EngineError.invalidArgument(
                     "\(info.name) requires a key; create one there and pass it as the password.")
-                : EngineError.notSupported("\(info.name) takes no password.")
+                : EngineError.notSupported("\(info.name) uses no password; log in without one.")
         }
         let named = AccountIdentity(
             username: options.username ?? options.account?.identity.username ?? "",
@@ -30,9 +31,9 @@ extension LoginList {
         login.begin { [self] in
             let key = try await options.password?()
             guard key?.isCode ?? true else {
-                throw EngineError.invalidArgument("That is no key: it has blanks, or is empty.")
+                throw EngineError.invalidArgument("The key is empty or contains spaces.")
             }
-            // Before the request: if the user does not unlock the keyring, nothing is sent.
+            // This is done before the request: if the user does not unlock the keyring, nothing is sent.
             if key != nil { try await unlockSecrets([]) }
             try login.proceed()
             let client = AuthorizedClient(

@@ -3,7 +3,7 @@ internal import OAuth
 internal import ProviderKit
 internal import Quoting
 
-/// The logins: unfinished ones, and finished ones that remain for late callers.
+/// The logins: unfinished ones, and finished ones that are retained for late callers.
 package final class LoginList {
     /// The logins in the order of their start.
     package private(set) var all: [Login] = []
@@ -29,7 +29,7 @@ package final class LoginList {
     /// - Parameters:
     ///   - id: The ID of the provider.
     ///   - options: The options of the caller.
-    /// - Returns: The login, which continues by itself.
+    /// - Returns: The login, which runs in the background.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/notConfigured(_:)``,
     ///   ``EngineError/notSupported(_:)``, ``EngineError/invalidArgument(_:)``,
     ///   ``EngineError/tooManyLogins``. ``Login/wait()`` throws all other errors.
@@ -38,7 +38,7 @@ package final class LoginList {
             throw EngineError.notFound("There is no provider \(id.quoted).")
         }
         if let account = options.account, account.provider.info.id != id {
-            throw EngineError.invalidArgument("\(account.id) is no account of \(id).")
+            throw EngineError.invalidArgument("The account \(account.id) does not belong to \(id).")
         }
         let unfinished = all.filter { !$0.hasEnded }
         guard unfinished.count < Login.maximumUnfinished,
@@ -48,7 +48,8 @@ package final class LoginList {
         guard
             options.server == nil || provider is any FederatedLogin || provider is any KeyLogin
         else {
-            throw EngineError.notSupported("\(provider.info.name) has no servers to choose from.")
+            throw EngineError.notSupported(
+                "\(provider.info.name) has only one server; log in without a server name.")
         }
         switch provider {
         case let provider as any PasswordLogin: return try start(provider, options)
@@ -65,14 +66,14 @@ package final class LoginList {
 
     // MARK: The list
 
-    /// Adds a login that begins.
+    /// Adds a login.
     ///
     /// - Parameters:
     ///   - provider: The provider.
     ///   - account: The known account that is logged in again; nil for any account.
     ///   - authorization: The authorization request, for a login in the browser.
     ///   - server: The server; empty for a service that is not federated.
-    ///   - isPreparing: True if the authorization request follows later.
+    ///   - isPreparing: True if the authorization request is set later.
     ///   - client: The client that starts the login.
     /// - Returns: The login.
     func add(
@@ -86,7 +87,7 @@ package final class LoginList {
         all.append(login)
         engine.updateSecretsConnection()
         engine.observer?.loginAdded(login)
-        engine.noteBeginning(of: login)
+        engine.loginBegan(login)
         return login
     }
 
@@ -104,7 +105,7 @@ package final class LoginList {
         engine.observer?.loginRemoved(login)
     }
 
-    // MARK: With a user name
+    // MARK: Login with a user name
 
     private func start(_ provider: any PasswordLogin, _ options: LoginOptions) throws -> Login {
         let request = PasswordLoginRequest(
@@ -119,18 +120,18 @@ package final class LoginList {
             do {
                 try login.proceed()
                 try login.check(identity)
-                // If the user could be registered, the provider had lost it, even if an account exists.
+                // A registration succeeds although the account exists if the provider lost the user. That is no error.
                 if !request.registers,
                     engine.account(identity, of: provider)?.isLoggedIn == true
                 {
                     throw EngineError.alreadyLoggedIn(
-                        "\(identity.username.excerpt) is logged in already.")
+                        "\(identity.username.excerpt) is already logged in.")
                 }
                 return try await engine.completeLogin(identity, provider) { !login.hasEnded }
             } catch {
                 if request.registers {
-                    // In a task of its own, because this one may be cancelled. If the user cannot be removed, the
-                    // error of the login is still the one to throw.
+                    // This is a separate task, because the present one may be cancelled. If the user cannot be removed,
+                    // the error of the login is thrown anyway.
                     _ = await Task { try await provider.removeUser(identity) }.result
                 }
                 throw error
@@ -141,14 +142,15 @@ package final class LoginList {
 
     // MARK: Secrets
 
-    /// Unlocks secrets, and prepares the keyring for new ones, because of an action of the user. May prompt.
+    /// Unlocks secrets, and the keyring for new ones, because of an action of the user. May prompt.
     func unlockSecrets(_ keys: [SecretKey]) async throws {
         try await ports.secrets.unlock(keys, isForStoring: true)
         // Other accounts may wait for the same keyring.
-        engine.tryAgain()
+        engine.retryNow()
     }
 
-    /// Unlocks the token that a login replaces: outside the queue of changes, which does not wait for prompts.
+    /// Unlocks the token that a login replaces. Call it outside of the queue of changes, which must not wait for
+    /// prompts.
     func unlockToken(
         of identity: AccountIdentity, _ provider: any Provider, _ expected: Account? = nil
     ) async throws {

@@ -6,7 +6,7 @@ nonisolated struct AuthorizedClient: HTTPClient {
     let tokens: any AccessTokens
     /// The origins whose requests carry the token: `https://api.example.org`.
     let origins: Set<String>
-    /// The answers that refuse a token.
+    /// The responses that mean that a token is refused.
     let refusals: [TokenRefusal]
     /// True if the service is on loopback, and may name addresses there.
     let allowsLoopback: Bool
@@ -68,12 +68,12 @@ nonisolated struct AuthorizedClient: HTTPClient {
     /// Sends a request with the token if its origin may get the token, and once more with a renewed token if that is
     /// refused.
     private func authorized(
-        _ request: HTTPRequest, _ ask: (HTTPRequest) async throws -> HTTPResponse
+        _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         var request = request
         request.allowsLoopback = allowsLoopback
         guard let address = WebAddress(request.url), origins.contains(address.origin) else {
-            return try await ask(request)
+            return try await send(request)
         }
         // The time that a token takes is part of the time limit of the request.
         let start = ContinuousClock.now
@@ -85,12 +85,12 @@ nonisolated struct AuthorizedClient: HTTPClient {
         request.tokenField = tokenField
         request.token = token
         shorten(&request)
-        let response = try await ask(request)
+        let response = try await send(request)
         guard isRefusal(response, request) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
         request.token = renewed
         shorten(&request)
-        let second = try await ask(request)
+        let second = try await send(request)
         if isRefusal(second, request) { await tokens.refused(renewed) }
         return second
     }
@@ -110,13 +110,13 @@ nonisolated struct AuthorizedClient: HTTPClient {
                 guard requested == path[...], !response.isHTML else { return false }
             }
             guard let text = refusal.text else { return true }
-            let start = String(decoding: response.body.prefix(Self.lookedAt), as: UTF8.self)
+            let start = String(decoding: response.body.prefix(Self.searchedBytes), as: UTF8.self)
             return start.contains(text)
         }
     }
 
     /// The number of bytes of a body that are searched for the text of a refusal.
-    private static let lookedAt = 4096
+    private static let searchedBytes = 4096
 }
 
 /// A source of access tokens.

@@ -23,7 +23,7 @@ final class Credentials: AccessTokens {
     private let endpoint: (OAuthToken) async throws -> TokenEndpoint
     private let currentClient: () async -> TokenClient?
     private let revoke: (OAuthToken, TokenEndpoint?) -> Void
-    /// True if a new login registers the client again that the service does not know any more.
+    /// True if a new login registers the client again that the service no longer knows.
     private let registersItself: Bool
     private let now: () -> Timestamp
     /// Receives changes of ``problem``.
@@ -31,11 +31,11 @@ final class Credentials: AccessTokens {
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?
     private var renewing: Task<OAuthToken, any Error>?
-    /// A renewed token that could not be stored. The stored one is not valid any more.
+    /// A renewed token that could not be stored. The stored one is no longer valid.
     private var unsaved: OAuthToken?
     /// The reason why the stored token must not be used; nil if it may.
     private var loginReason: String?
-    /// True after a logout: nothing is stored any more.
+    /// True after a logout: no token is stored from then on.
     private var isDiscarded = false
 
     /// - Parameters:
@@ -43,7 +43,7 @@ final class Credentials: AccessTokens {
     ///   - label: The text that a keyring manager shows for the token.
     ///   - secrets: The store of the token.
     ///   - clientKeys: The keys of the secrets that `endpoint` reads.
-    ///   - registersItself: True if a new login registers the client again that the service does not know any more.
+    ///   - registersItself: True if a new login registers the client again that the service no longer knows.
     ///   - isNeeded: True if the account has a token.
     ///   - now: Returns the current time.
     ///   - currentClient: Returns the client to store with a token that was stored without one.
@@ -86,7 +86,7 @@ final class Credentials: AccessTokens {
             problem = .locked(error)
             throw error
         }
-        await saveAgain()
+        await storeUnsavedToken()
         try await load()
     }
 
@@ -113,7 +113,7 @@ final class Credentials: AccessTokens {
         }
         do {
             let stored = try await secrets.lookUp(key, unlocking: false)
-            // A login may have stored a newer one meanwhile.
+            // A login may have stored a newer one in the meantime.
             if let token { return token }
             guard let stored, var token = OAuthToken(encoded: stored) else {
                 problem = .needsLogin(reason: "The token is not in the keyring; log in again.")
@@ -135,9 +135,10 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// A token in memory, and whether the secret store has it.
+    /// A token in memory, and its state in the secret store.
     struct HeldToken {
         let token: OAuthToken
+        /// True if the secret store has the token.
         var isSaved = true
     }
 
@@ -161,15 +162,15 @@ final class Credentials: AccessTokens {
     }
 
     /// Stores a token that could not be stored before. Never prompts.
-    func saveAgain() async {
+    func storeUnsavedToken() async {
         if let unsaved { await save(unsaved) }
     }
 
     /// Stores a renewed token. If that fails, the token stays in ``unsaved``.
     private func save(_ token: OAuthToken) async {
-        // It is stored if the logout fails.
+        // A failed logout stores it later.
         guard !isDiscarded else { return unsaved = token }
-        // One caller at a time tries.
+        // Only one caller at a time stores the token.
         unsaved = nil
         do {
             try await secrets.store(token.encoded, for: key, label: label)
@@ -178,14 +179,14 @@ final class Credentials: AccessTokens {
         } catch {
             // The token stays in memory, because the service accepts no other one.
         }
-        // A login may have replaced the token meanwhile, or a logout removed it.
+        // A login may have replaced the token in the meantime, or a logout removed it.
         if self.token?.accessToken.matches(token.accessToken) == true { unsaved = token }
     }
 
     // MARK: AccessTokens
 
     func accessToken() async throws -> Secret {
-        await saveAgain()
+        await storeUnsavedToken()
         let token = try await load()
         if case .needsLogin = problem { throw ProviderError.unauthorized }
         guard token.needsRefresh(now: now()) else { return token.accessToken }
@@ -201,19 +202,19 @@ final class Credentials: AccessTokens {
 
     func renew(insteadOf refused: Secret) async throws -> Secret {
         let token = try await load()
-        // Another caller has renewed it.
+        // Another caller renewed the token.
         guard token.accessToken.matches(refused) else { return token.accessToken }
         return try await renewed(token).accessToken
     }
 
     func refused(_ refused: Secret) {
-        // A login may have replaced it meanwhile.
+        // A login may have replaced it in the meantime.
         guard let token, token.accessToken.matches(refused) else { return }
         problem = .needsLogin(
-            reason: "The service does not accept the token any more; log in again.")
+            reason: "The service no longer accepts the token; log in again.")
     }
 
-    // MARK: Renewing
+    // MARK: Renewal
 
     private func renewed(_ token: OAuthToken) async throws -> OAuthToken {
         if let renewing { return try await renewing.value }
@@ -266,7 +267,7 @@ final class Credentials: AccessTokens {
             return .unauthorized
         case .invalidClient:
             return .notConfigured(
-                "The service does not know the client id or its secret; configure it anew.")
+                "The service rejected the client ID or the client secret; configure them again.")
         case .rateLimited(let until): return .rateLimited(until: until)
         case .serviceFailed(let text):
             return .failed("The token could not be renewed: \(text.sentence)")
@@ -286,11 +287,11 @@ final class Credentials: AccessTokens {
         return known.sharesSecret(with: token)
     }
 
-    // MARK: Logging out
+    // MARK: Logout
 
     /// Unlocks the secrets that ``discard()`` needs, because of an action of the user. May prompt.
     ///
-    /// Denied access is no obstacle: the token can be deleted without having been read.
+    /// Denied access is not an error: the token can be deleted without being read.
     func unlockToDiscard() async throws {
         guard isNeeded else { return }
         do {
@@ -300,15 +301,15 @@ final class Credentials: AccessTokens {
         }
     }
 
-    /// Deletes the token, and revokes it as far as possible. The keyring may prompt for a confirmation.
+    /// Deletes the token, and revokes it in the background. The keyring may prompt for a confirmation.
     ///
     /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
     func discard() async throws {
         guard isNeeded else { return }
         _ = try? await load()
-        // Before the deletion: afterwards the keyring may deny the client secret.
+        // This is done before the deletion, because the keyring may deny the client secret afterwards.
         let endpoint = await tokenEndpoint()
-        // Before the deletion: a renewal in progress must not store its token afterwards.
+        // This is done before the deletion, so that a renewal in progress does not store its token afterwards.
         isDiscarded = true
         do {
             try await secrets.delete(key)
@@ -319,7 +320,7 @@ final class Credentials: AccessTokens {
         forget(endpoint)
     }
 
-    /// Forgets the token without deleting it, and revokes it as far as possible.
+    /// Forgets the token without deleting it, and revokes it in the background.
     func abandon() async {
         isDiscarded = true
         forget(await tokenEndpoint())

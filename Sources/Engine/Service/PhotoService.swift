@@ -22,8 +22,9 @@ protocol PhotoService: AnyObject {
     func profile() async throws -> Profile?
 
     /// Records the status that the session reports.
-    func note(_ status: SessionStatus)
-    func note(_ limit: RateLimit)
+    func update(_ status: SessionStatus)
+    /// Records the rate limit that the service reports.
+    func update(_ limit: RateLimit)
 
     /// Starts the background work.
     func start()
@@ -100,7 +101,7 @@ final class DirectService: PhotoService {
         }
     }
 
-    func note(_ status: SessionStatus) {
+    func update(_ status: SessionStatus) {
         state =
             switch status {
             case .ready: .ready
@@ -109,20 +110,20 @@ final class DirectService: PhotoService {
             }
     }
 
-    func note(_ limit: RateLimit) {}
+    func update(_ limit: RateLimit) {}
     func start() {}
     func close() { session.close() }
 
     private func feed() throws -> any FeedSession {
         guard let feed = session as? any FeedSession else {
-            throw EngineError.notSupported("\(name) has no photos to show.")
+            throw EngineError.notSupported("\(name) has no photos.")
         }
         return feed
     }
 
     private func images() throws -> any ImageSession {
         guard let images = session as? any ImageSession else {
-            throw EngineError.notSupported("\(name) has no images to show.")
+            throw EngineError.notSupported("\(name) has no images.")
         }
         return images
     }

@@ -15,7 +15,7 @@ extension RemoteService {
 
     func original(_ photo: PhotoID) async throws -> Original {
         let feed = try photos()
-        return try await patiently { [self] in
+        return try await withCallTimeout { [self] in
             let cached = try await feed.photo(photo)
             let key = try await located(cached, .full)
             // The image cache checks an image before a client gets it.
@@ -25,7 +25,7 @@ extension RemoteService {
         }
     }
 
-    /// Locates an image, which may take requests to the service.
+    /// Locates an image, which may require requests to the service.
     ///
     /// - Returns: The image, and the rest of the time limit of the call.
     private func locate(
@@ -34,11 +34,11 @@ extension RemoteService {
         let feed = try photos()
         let start = ContinuousClock.now
         let known = try await feed.knownPhoto(photo)
-        // The frequent case needs no timer.
+        // The frequent case is handled without a timer.
         if let known, !known.remote.images.isEmpty {
             return (try key(known, size), ImageStore.timeLimit)
         }
-        let key = try await patiently { [self] in
+        let key = try await withCallTimeout { [self] in
             let found = if let known { known } else { try await feed.fetchPhoto(photo) }
             return try await located(found, size)
         }
@@ -67,7 +67,7 @@ extension RemoteService {
         let choices = sizes[index...] + sizes[..<index].reversed()
         guard let url = choices.lazy.compactMap({ cached.remote.images[$0] }).first else {
             throw ProviderError.notFound(
-                "The service names no image of photo \(cached.photo.id.text.quoted).")
+                "The service provides no image of photo \(cached.photo.id.text.quoted).")
         }
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }

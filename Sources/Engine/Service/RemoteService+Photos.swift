@@ -4,10 +4,10 @@ internal import ProviderKit
 extension RemoteService {
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         let feed = try photos()
-        return try await patiently { [self] in
+        return try await withCallTimeout { [self] in
             // Pending likes are shown from the first page on.
             try? await likes?.load()
-            let page = try await settled {
+            let page = try await readConsistently {
                 try await feed.page(source, after: cursor, count: count)
             }
             return Page(photos: page.photos.map(decorate), next: page.next)
@@ -16,37 +16,37 @@ extension RemoteService {
 
     func photo(_ id: PhotoID) async throws -> Photo {
         let feed = try photos()
-        return try await patiently { [self] in
+        return try await withCallTimeout { [self] in
             try? await likes?.load()
-            return decorate(try await settled { try await feed.photo(id).photo })
+            return decorate(try await readConsistently { try await feed.photo(id).photo })
         }
     }
 
-    /// Repeats a read during which a like was confirmed or refused: the result may be from before, and the like is not
-    /// pending any more.
-    private func settled<Value>(_ read: () async throws -> Value) async throws -> Value {
+    /// Repeats a read during which a like was confirmed or refused: the result may be from before, and the like is no
+    /// longer pending.
+    private func readConsistently<Value>(_ read: () async throws -> Value) async throws -> Value {
         while true {
-            let before = likes?.settled
+            let before = likes?.revision
             let value = try await read()
-            if likes?.settled == before { return value }
+            if likes?.revision == before { return value }
         }
     }
 
     func sources() async throws -> [Source] {
         let feed = try photos()
-        return try await patiently { try await feed.sources() }
+        return try await withCallTimeout { try await feed.sources() }
     }
 
     func hasSource(_ id: SourceID) async throws -> Bool { try photos().hasSource(id) }
 
     func refresh(_ source: SourceID) async throws -> Int {
         let feed = try photos()
-        return try await patiently { try await feed.refresh(source) }
+        return try await withCallTimeout { try await feed.refresh(source) }
     }
 
     func photos() throws -> CachedFeed {
         guard let feed else {
-            throw EngineError.notSupported("This service has no photos to show.")
+            throw EngineError.notSupported("This service has no photos.")
         }
         return feed
     }
@@ -54,11 +54,12 @@ extension RemoteService {
     /// Returns the photo with its pending like.
     func decorate(_ photo: Photo) -> Photo { likes?.decorate(photo) ?? photo }
 
-    func patiently<Value: Sendable>(
+    /// Runs `body` with the time limit of a call.
+    func withCallTimeout<Value: Sendable>(
         _ body: @escaping @MainActor () async throws -> Value
     ) async throws -> Value {
-        try await withTimeLimit(Self.patience, clock, in: calls, body) {
-            throw ProviderError.failed("The service takes too long to answer; try again later.")
+        try await withTimeLimit(Self.callTimeout, clock, in: calls, body) {
+            throw ProviderError.failed("The service did not respond in time; try again later.")
         }
     }
 }

@@ -7,10 +7,10 @@ extension RemoteService {
     /// Shows the cached profile, and fetches it again. The result also shows if the service is available and accepts
     /// the token.
     func restoreProfile() async {
-        let kept = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
+        let cached = try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.profile(account)
         }
-        if let (profile, _) = kept ?? nil {
+        if let (profile, _) = cached ?? nil {
             await count(profile)
             var profile = profile
             // The image cache may have been deleted.
@@ -22,13 +22,13 @@ extension RemoteService {
     }
 
     /// True if the profile was fetched less than ``profileFreshness`` ago.
-    var isProfileYoung: Bool {
+    var isProfileFresh: Bool {
         profileFetched.map { $0 <= now && now < $0 + Self.profileFreshness } ?? false
     }
 
     func profile() async throws -> Profile? {
         guard let session = session as? any ProfileSession else { return nil }
-        return try await patiently { [self] in
+        return try await withCallTimeout { [self] in
             try await profileRequests.run(account) { [self] in try await fetchProfile(session) }
         }
     }
@@ -36,14 +36,14 @@ extension RemoteService {
     private func fetchProfile(_ session: any ProfileSession) async throws -> Profile {
         var profile = try await ask { try await session.profile() }
         if !isForgotten { owner?.identityReported(profile) }
-        profile.avatar = try await avatarSoon(of: profile)
+        profile.avatar = try await avatarWithinTimeout(of: profile)
         isProfileDue = false
         guard !isForgotten else { throw CancellationError() }
         profileFetched = now
         await store(profile)
         await count(profile)
         guard !isForgotten else { throw CancellationError() }
-        // The callers may have stopped waiting.
+        // The owner is notified here because the callers may have reached their time limit.
         owner?.profileKnown(profile)
         return profile
     }
@@ -56,11 +56,11 @@ extension RemoteService {
         }
     }
 
-    /// Returns the path of the avatar. An avatar that takes long is empty at first, and shown when it arrives:
-    /// image bytes may take longer than a call.
-    private func avatarSoon(of profile: Profile) async throws -> String {
-        profileAnswers += 1
-        let answer = profileAnswers
+    /// Returns the path of the avatar; empty if its fetch exceeds ``avatarTimeout``, which may be longer than the time
+    /// limit of a call. In that case, the profile is updated when the avatar arrives.
+    private func avatarWithinTimeout(of profile: Profile) async throws -> String {
+        profileResponses += 1
+        let response = profileResponses
         let fetch = Task { await avatar(of: profile) }
         return try await withTimeLimit(Self.avatarTimeout, clock) {
             await fetch.value
@@ -68,7 +68,7 @@ extension RemoteService {
             Task {
                 var profile = profile
                 profile.avatar = await fetch.value
-                guard !profile.avatar.isEmpty, profileAnswers == answer, !isForgotten else {
+                guard !profile.avatar.isEmpty, profileResponses == response, !isForgotten else {
                     return
                 }
                 await store(profile)
@@ -88,7 +88,7 @@ extension RemoteService {
     }
 
     /// Fetches the number of likes, which then replaces the number that was counted here.
-    func countAgain() async {
+    func refreshLikeCount() async {
         try? await stores.feeds.run { [account] (tables) throws(StorageError) in
             try tables.trustLikeCount(account)
         }

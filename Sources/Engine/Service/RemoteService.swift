@@ -7,7 +7,7 @@ final class RemoteService: PhotoService {
     /// The age up to which a profile is not fetched again, unless the user has logged in.
     static let profileFreshness = Duration.seconds(180)
     /// The time limit of a call that sends requests.
-    static let patience = Duration.seconds(18)
+    static let callTimeout = Duration.seconds(18)
     /// The time limit after which a profile is shown without its avatar.
     static let avatarTimeout = Duration.seconds(3)
     /// The time after which a small request budget counts as renewed, if the service does not name the time.
@@ -42,11 +42,11 @@ final class RemoteService: PhotoService {
     /// The time of the last profile that the service sent.
     var profileFetched: Timestamp?
     /// The number of profiles that the service sent.
-    var profileAnswers = 0
+    var profileResponses = 0
     /// The requests for the profile in progress. They continue after the time limit of a call.
     let profileRequests = SingleFlight<AccountID, Profile>()
     /// The timer of the next request that checks if a service without likes offers them again.
-    private var daily: (due: Timestamp, task: Task<Void, Never>)?
+    private var availabilityCheck: (due: Timestamp, task: Task<Void, Never>)?
     /// The calls in progress. A logout ends them.
     let calls = CallGroup()
     private(set) var feed: CachedFeed?
@@ -108,14 +108,14 @@ final class RemoteService: PhotoService {
 
     func start() {
         Task {
-            // The state shows their errors.
+            // The errors are reported by the state of the account.
             try? await likes?.load()
             _ = try? await credentials.load()
             isLoading = false
             owner?.serviceChanged()
             await restoreProfile()
-            likes?.askAgain()
-            scheduleQuestion()
+            likes?.checkAvailability()
+            scheduleAvailabilityCheck()
             likes?.send()
         }
     }
@@ -123,10 +123,11 @@ final class RemoteService: PhotoService {
     func close() {
         isClosed = true
         retry?.cancel()
-        daily?.task.cancel()
+        availabilityCheck?.task.cancel()
         likes?.close()
         session.close()
-        // Breaks the retain cycle, which lasts as long as they have tasks in progress.
+        // Breaks the retain cycles: `likes` and `feed` hold this service, so that their requests in progress can
+        // complete.
         likes = nil
         feed = nil
     }
@@ -146,13 +147,13 @@ final class RemoteService: PhotoService {
     func adopt(_ token: OAuthToken) {
         credentials.adopt(token)
         isProfileDue = true
-        Task { await goOn() }
+        Task { await sendPendingRequests() }
     }
 
     /// Repeats failed requests after their cause may have ended: the network is back, or the keyring is unlocked.
-    func tryAgain() {
+    func retryNow() {
         guard !isClosed else { return }
-        Task { await credentials.saveAgain() }
+        Task { await credentials.storeUnsavedToken() }
         let hasLikes = likes?.pending.isEmpty == false || likes?.mayOfferLikesAgain == true
         guard state != .ready || health.wantsRetry || hasLikes else { return }
         if case .rateLimited = health.problem(now: now) { return }
@@ -162,51 +163,52 @@ final class RemoteService: PhotoService {
             } catch {
                 return
             }
-            await goOn()
+            await sendPendingRequests()
         }
     }
 
     /// Continues after a suspend of the machine, which also suspended the timers.
     func resumed() {
-        guard retry != nil else { return tryAgain() }
+        guard retry != nil else { return retryNow() }
         cancelRetry()
         if case .rateLimited = health.problem(now: now) { scheduleRetry() }
         owner?.serviceChanged()
-        tryAgain()
+        retryNow()
     }
 
-    /// Sends the requests that are left once the service may be used again.
-    private func goOn() async {
+    /// Sends the pending requests, because the service may be available again.
+    private func sendPendingRequests() async {
         if health.wantsRetry || isProfileDue {
             await probe()
             // Other requests would fail, too; a retry is planned.
             guard !health.wantsRetry else { return }
         }
-        feed?.tryAgain()
-        likes?.askAgain()
+        feed?.retryNow()
+        likes?.checkAvailability()
         likes?.send()
     }
 
     /// Fetches the profile, to check if the service is available and accepts the token.
     func probe() async {
         let verdict = await stores.probes.probe(probeTarget) { [weak self] in
-            // Another request may have had a result meanwhile.
+            // Another request may have had a result in the meantime.
             guard let self, health.wantsRetry || isProfileDue else { return .none }
             do { try await owner?.refreshProfile() } catch { return ServiceHealth.Verdict(error) }
-            return .fine
+            return .available
         }
         // The result may be that of another account.
-        if case .unreachable = verdict { note(verdict) }
+        if case .unreachable = verdict { record(verdict) }
     }
 
     /// Sends no request before `until`.
     func limit(until: Timestamp?) {
-        health.note(.rateLimited(until: until), now: now)
+        health.record(.rateLimited(until: until), now: now)
         scheduleRetry()
         owner?.serviceChanged()
     }
 
-    func note(_ status: SessionStatus) {
+    /// Records the status that the session reports.
+    func update(_ status: SessionStatus) {
         if case .failed(let reason, let remedy) = status {
             brokenSession = (reason, remedy)
         } else {
@@ -214,7 +216,8 @@ final class RemoteService: PhotoService {
         }
     }
 
-    func note(_ limit: RateLimit) {
+    /// Records the rate limit that the service reports.
+    func update(_ limit: RateLimit) {
         rateLimitReceived = now
         guard limit != rateLimit else { return }
         rateLimit = limit
@@ -233,34 +236,35 @@ final class RemoteService: PhotoService {
         return now < end ? .deniedUntil(end) : .permitted
     }
 
-    func note(_ verdict: ServiceHealth.Verdict) {
+    /// Records the result of a request.
+    func record(_ verdict: ServiceHealth.Verdict) {
         guard verdict != .none else { return }
         let (before, retryBefore) = (health.problem(now: now), retryAt)
-        health.note(verdict, now: now)
+        health.record(verdict, now: now)
         if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
         scheduleRetry()
         let problem = health.problem(now: now)
         if problem != before || retryAt != retryBefore { owner?.serviceChanged() }
         // Pending requests are sent after the first response.
         if before != nil, problem == nil {
-            feed?.tryAgain()
+            feed?.retryNow()
             likes?.send()
         }
     }
 
     /// Sets the timer of the next retry, if one is necessary.
     private func scheduleRetry() {
-        let halts = likes?.halts ?? 0
+        let likeFailures = likes?.consecutiveFailures ?? 0
         let pause: Duration
         // Without a token, a retry is useless. A new token starts the requests again.
         if isClosed || credentials.problem != nil {
             return cancelRetry()
         } else if case .rateLimited(let until) = health.problem(now: now) {
             pause = .seconds(max(1, until.secondsSince1970 - now.secondsSince1970))
-        } else if health.wantsRetry || halts > 0 {
+        } else if health.wantsRetry || likeFailures > 0 {
             // Requests of callers do not delay it.
             guard retry == nil else { return }
-            pause = health.pause(afterAtLeast: halts, jitter: Double.random(in: 0...1))
+            pause = health.pause(afterAtLeast: likeFailures, jitter: Double.random(in: 0...1))
         } else {
             return cancelRetry()
         }
@@ -268,24 +272,24 @@ final class RemoteService: PhotoService {
         retryAt = now + pause
         retry = Task { [weak self, clock] in
             do { try await clock.sleep(for: pause) } catch { return }
-            await self?.tryByItself()
+            await self?.retryAutomatically()
         }
     }
 
     /// Sets the timer of the next request that checks if a service without likes offers them again.
-    private func scheduleQuestion() {
-        let due = isClosed ? nil : likes?.nextQuestion
-        guard due != daily?.due else { return }
-        daily?.task.cancel()
-        daily = due.map { due in
+    private func scheduleAvailabilityCheck() {
+        let due = isClosed ? nil : likes?.nextAvailabilityCheck
+        guard due != availabilityCheck?.due else { return }
+        availabilityCheck?.task.cancel()
+        availabilityCheck = due.map { due in
             let pause = Duration.seconds(max(1, due.secondsSince1970 - now.secondsSince1970))
             return (
                 due,
                 Task { [weak self, clock] in
                     do { try await clock.sleep(for: pause) } catch { return }
-                    self?.daily = nil
-                    self?.likes?.askAgain()
-                    self?.scheduleQuestion()
+                    self?.availabilityCheck = nil
+                    self?.likes?.checkAvailability()
+                    self?.scheduleAvailabilityCheck()
                 }
             )
         }
@@ -297,19 +301,19 @@ final class RemoteService: PhotoService {
         retryAt = nil
     }
 
-    private func tryByItself() async {
+    private func retryAutomatically() async {
         // The result must not cancel this task.
         retry = nil
         retryAt = nil
-        health.noteTry()
-        likes?.noteTry()
-        // The system clock may have been set meanwhile.
+        health.recordRetry()
+        likes?.recordRetry()
+        // The system clock may have been set in the meantime.
         health.rateLimitEnded()
         owner?.serviceChanged()
-        await goOn()
+        await sendPendingRequests()
     }
 
-    // MARK: Logging out
+    // MARK: Logout
 
     /// Unlocks the token for its revocation and deletion. May prompt.
     func unlockToForget() async throws { try await credentials.unlockToDiscard() }
@@ -323,7 +327,8 @@ final class RemoteService: PhotoService {
     func discardToken() async throws { try await credentials.discard() }
 
     /// The error of the calls that a logout ends.
-    static let loggedOutError = EngineError.needsLogin("The account was logged out meanwhile.")
+    static let loggedOutError = EngineError.needsLogin(
+        "The account was logged out during the call; log in again.")
 
     /// Deletes all other data of the account. The service cannot be used afterwards.
     func forget() async throws {
@@ -343,7 +348,7 @@ final class RemoteService: PhotoService {
 extension RemoteService: LikesOwner, CredentialsOwner {
     var now: Timestamp { ports.now() }
     var clock: any Clock<Duration> { ports.clock }
-    var localLikes: [PendingLike]? { likes?.localWishes }
+    var localLikes: [PendingLike]? { likes?.localLikes }
     var savesData: Bool { owner?.savesData ?? false }
 
     func ask<Value: Sendable>(
@@ -358,12 +363,13 @@ extension RemoteService: LikesOwner, CredentialsOwner {
                 value = try await body()
             } catch HTTPError.tooLarge {
                 // A response of the API is never that large.
-                throw ProviderError.failed("The service answered without an end; try again later.")
+                throw ProviderError.failed(
+                    "The service sent a response that is too large; try again later.")
             }
-            note(.fine)
+            record(.available)
             return value
         } catch {
-            note(ServiceHealth.Verdict(error))
+            record(ServiceHealth.Verdict(error))
             throw error
         }
     }
@@ -381,7 +387,7 @@ extension RemoteService: LikesOwner, CredentialsOwner {
     func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }
     func photosRemoved(_ photos: [PhotoID]) { owner?.photosRemoved(photos) }
     func likesPendingChanged() {
-        scheduleQuestion()
+        scheduleAvailabilityCheck()
         owner?.likesChanged()
     }
 
@@ -389,11 +395,11 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         for photo in photos {
             // A like that is being sent is announced once, when it is confirmed.
             let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
-            likes?.noteObserved(photo.id, isLiked: photo.isLiked)
+            likes?.recordObserved(photo.id, isLiked: photo.isLiked)
             guard !isExpected else { continue }
             owner?.likeConfirmed(photo.id, photo.isLiked, likes: photo.likes ?? 0)
         }
-        // Where the service does not report the number of likes, it is the number of those that are known.
+        // If the service does not report the number of likes, it is the number of cached photos that are liked.
         Task {
             guard let count = try? await feed?.likeCount(), count != likeCount else { return }
             likeCount = count
@@ -409,20 +415,20 @@ extension RemoteService: LikesOwner, CredentialsOwner {
 
     func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
         owner?.likeConfirmed(photo, isLiked, likes: likes)
-        countIfDue()
+        refreshLikeCountIfDue()
     }
 
     func likeCountDoubted() {
         isProfileDue = true
         isCountDue = true
-        countIfDue()
+        refreshLikeCountIfDue()
     }
 
-    /// Fetches the number of likes once nothing is left to be sent that would change it.
-    private func countIfDue() {
+    /// Fetches the number of likes once no pending like would change it.
+    private func refreshLikeCountIfDue() {
         guard isCountDue, likes?.pending.isEmpty == true else { return }
         isCountDue = false
-        Task { await countAgain() }
+        Task { await refreshLikeCount() }
     }
 
     func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {

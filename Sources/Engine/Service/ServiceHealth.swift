@@ -17,11 +17,11 @@ nonisolated struct ServiceHealth {
     private var failures: (count: Int, reason: String)?
     private var rateLimitedUntil: Timestamp?
     /// The number of attempts since the last success: the first failure and the retries.
-    private var tries = 0
+    private var attempts = 0
 
     /// The result of a request, as far as it concerns the service.
     enum Verdict: Hashable {
-        case fine
+        case available
         case unreachable(String)
         case failed(String)
         case rateLimited(until: Timestamp?)
@@ -38,26 +38,26 @@ nonisolated struct ServiceHealth {
                 case ProviderError.rateLimited(let until): .rateLimited(until: until)
                 case ProviderError.unauthorized, is EngineError, is CancellationError: .none
                 // A refusal is a response.
-                case is ProviderError: .fine
+                case is ProviderError: .available
                 default: .none
                 }
         }
     }
 
     /// Records the result of a request.
-    mutating func note(_ verdict: Verdict, now: Timestamp) {
+    mutating func record(_ verdict: Verdict, now: Timestamp) {
         switch verdict {
-        case .fine:
+        case .available:
             unreachable = nil
             failures = nil
-            tries = 0
+            attempts = 0
         case .unreachable(let reason):
             unreachable = reason
-            tries = max(tries, 1)
+            attempts = max(attempts, 1)
         case .failed(let reason):
             unreachable = nil
             failures = ((failures?.count ?? 0) + 1, reason)
-            tries = max(tries, 1)
+            attempts = max(attempts, 1)
         case .rateLimited(let until):
             unreachable = nil
             rateLimitedUntil = min(
@@ -68,8 +68,8 @@ nonisolated struct ServiceHealth {
     }
 
     /// Records a retry, which makes the next pause longer. Requests of callers do not count.
-    mutating func noteTry() {
-        if tries > 0 { tries += 1 }
+    mutating func recordRetry() {
+        if attempts > 0 { attempts += 1 }
     }
 
     /// Records that the pause of a rate limit ended, by a monotonic clock.
@@ -98,13 +98,13 @@ nonisolated struct ServiceHealth {
     ///   - jitter: A random number from 0 to 1.
     /// - Returns: 5 seconds to 15 minutes, plus or minus a fifth.
     func pause(afterAtLeast count: Int = 0, jitter: Double) -> Duration {
-        let doublings = min(max(tries - 1, count - 1, 0), 16)
+        let doublings = min(max(attempts - 1, count - 1, 0), 16)
         let pause = min(Self.pauses.lowerBound * (1 << doublings), Self.pauses.upperBound)
         return pause * (0.8 + 0.4 * jitter)
     }
 
     /// True if a retry is necessary, because the last request failed.
-    var wantsRetry: Bool { tries > 0 }
+    var wantsRetry: Bool { attempts > 0 }
 }
 
 /// The reason why a service is not available.

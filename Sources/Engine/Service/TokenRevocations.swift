@@ -61,7 +61,7 @@ final class TokenRevocations {
     }
 
     /// Attempts all revocations that wait: the network or the keyring is available again.
-    func tryAgain() {
+    func retryNow() {
         for revocation in pending { start(revocation) }
     }
 

@@ -5,25 +5,24 @@ internal import ProviderKit
 internal import Synchronization
 internal import System
 
-/// The way of a file into a caller's descriptor, on a queue of its own: a reader may take its time, and a
-/// disk may be slow.
+/// The copying of a file to a caller's descriptor. It has its own queue, because the reader or the disk may be slow.
 nonisolated final class FileCopy: Sendable {
     private static let bufferBytes = 256 << 10
 
     private let source: Int32
-    /// How large the source was at first: what is appended meanwhile is left out, even if we do it ourselves.
+    /// The size of the source at the start. Data that is appended later, possibly by this copy, is not copied.
     let total: Int
     private let destination: TransferDestination
     private let interruption: Interruption
     private let copied = Atomic(0)
-    /// Whether the main queue is about to look at ``copied``.
-    private let isTold = Atomic(false)
+    /// True if a report of ``copied`` is scheduled on the main queue.
+    private let isReportScheduled = Atomic(false)
 
     /// - Parameters:
-    ///   - source: A file that is open for reading, at its beginning. Closed with the last reference, and if
+    ///   - source: A file that is open for reading, at its beginning. It is closed with the last reference, and if
     ///     this throws.
-    ///   - destination: Where it goes.
-    /// - Throws: ``EngineError/cannotWrite(_:)`` when there can be no more descriptors.
+    ///   - destination: The destination.
+    /// - Throws: ``EngineError/cannotWrite(_:)`` if no more descriptors are available.
     init(of source: Int32, to destination: TransferDestination) throws(EngineError) {
         var status = stat()
         do throws(EngineError) {
@@ -40,12 +39,12 @@ nonisolated final class FileCopy: Sendable {
 
     deinit { close(source) }
 
-    /// Copies all of it, however long that takes.
+    /// Copies the whole file, without a time limit.
     ///
-    /// - Parameter progress: Called with the number of bytes that are written, as often as the main queue
-    ///   comes to it, and maybe once more after this has returned.
-    /// - Throws: ``EngineError/cannotWrite(_:)``; ``ProviderError/failed(_:)`` when the source cannot be read;
-    ///   `CancellationError` when the task is cancelled. After this returns or throws nothing is written.
+    /// - Parameter progress: Called on the main queue with the number of bytes written. It may be called once more
+    ///   after this returns.
+    /// - Throws: ``EngineError/cannotWrite(_:)``; ``ProviderError/failed(_:)`` if the source cannot be read;
+    ///   `CancellationError` if the task is cancelled. Nothing is written after this returns or throws.
     func run(_ progress: @escaping @MainActor (Int) -> Void) async throws {
         try await withTaskCancellationHandler {
             try await DispatchQueue(label: "transfer").run { try self.copy(progress) }
@@ -65,7 +64,8 @@ nonisolated final class FileCopy: Sendable {
                     "The photo cannot be read: \(String(cString: strerror(errno))).")
             }
             guard count > 0 else {
-                throw ProviderError.failed("The photo changed while it was being copied.")
+                throw ProviderError.failed(
+                    "The photo changed while it was being copied; try again.")
             }
             try buffer.withUnsafeBytes {
                 try write(UnsafeRawBufferPointer(rebasing: $0[..<count]), progress)
@@ -83,9 +83,11 @@ nonisolated final class FileCopy: Sendable {
                 UnsafeRawBufferPointer(rebasing: rest), until: interruption)
             rest = rest.dropFirst(count)
             copied.add(count, ordering: .relaxed)
-            guard !isTold.exchange(true, ordering: .acquiringAndReleasing) else { continue }
+            guard !isReportScheduled.exchange(true, ordering: .acquiringAndReleasing) else {
+                continue
+            }
             DispatchQueue.main.async {
-                self.isTold.store(false, ordering: .releasing)
+                self.isReportScheduled.store(false, ordering: .releasing)
                 progress(self.copied.load(ordering: .relaxed))
             }
         }

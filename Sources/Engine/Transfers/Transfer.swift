@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// A photo on its way into a caller's descriptor: from its start to its end, and a minute longer.
+/// A download of a photo to a caller's descriptor. It is retained for a minute after its end.
 package final class Transfer {
     package enum State: String {
         case running
@@ -9,20 +9,20 @@ package final class Transfer {
         case cancelled
     }
 
-    /// How long a transfer stays after its end, for whoever asks late.
-    package static let lingering = Duration.seconds(60)
+    /// The time for which a finished transfer is retained for late callers.
+    package static let retentionTime = Duration.seconds(60)
     /// The largest number of running transfers of one client.
     nonisolated package static let maximumUnfinishedPerClient = 8
     /// The largest number of running transfers of all clients.
     nonisolated package static let maximumUnfinished = 32
-    /// How often clients are told of its progress at most.
-    static let pauseBetweenReports = Duration.milliseconds(100)
+    /// The shortest time between two progress reports to clients.
+    static let reportInterval = Duration.milliseconds(100)
 
     package let number: Int
     package private(set) var state = State.running
-    /// How many bytes have come: from the service if they have to be fetched, else into the descriptor.
+    /// The number of bytes received from the service; for a photo on this computer, the number of bytes written.
     package private(set) var received = 0
-    /// How many there will be; 0 as long as nobody says.
+    /// The total number of bytes; 0 while it is unknown.
     package private(set) var total = 0
     package private(set) var error: (any Error)?
     let account: Account
@@ -31,10 +31,10 @@ package final class Transfer {
     private let engine: Engine
     private var work: Task<Void, Never>?
     private var waiters: [CheckedContinuation<Void, any Error>] = []
-    /// Runs for a moment after clients were told; what comes meanwhile waits.
+    /// The pause after a report to clients. Changes during the pause are reported after it.
     private var pause: Task<Void, Never>?
-    private var hasNews = false
-    /// Waits until the transfer is forgotten.
+    private var hasUnreportedChange = false
+    /// The task that removes the transfer after ``retentionTime``.
     private var retention: Task<Void, Never>?
 
     init(number: Int, of account: Account, for client: String, in engine: Engine) {
@@ -44,29 +44,29 @@ package final class Transfer {
         self.engine = engine
     }
 
-    /// Whether nothing of it goes on: a transfer that was cancelled may write for a moment more.
+    /// True if all writing has ended. A cancelled transfer may still write for a moment.
     var isOver: Bool { hasEnded && work == nil }
 
     private var hasEnded: Bool { state != .running }
 
-    /// Lets the transfer go on.
+    /// Starts the transfer.
     ///
     /// - Parameters:
-    ///   - original: What is transferred.
-    ///   - destination: Where it goes; let go at the end.
+    ///   - original: The photo.
+    ///   - destination: The destination, which is released at the end.
     func begin(_ original: Original, to destination: TransferDestination) {
         work = Task {
             do {
                 let source = try await original.open { [weak self] in
-                    self?.note($0.received, of: $0.total)
+                    self?.update($0.received, of: $0.total)
                 }
                 let copy = try FileCopy(of: source, to: destination)
-                note(0, of: copy.total)
-                try await copy.run { [weak self] in self?.note($0, of: copy.total) }
+                update(0, of: copy.total)
+                try await copy.run { [weak self] in self?.update($0, of: copy.total) }
                 if !hasEnded {
                     (received, total) = (copy.total, copy.total)
                     end(.done)
-                    // It is done, whether the service hears of it or not.
+                    // Best effort: the transfer has succeeded even if the service cannot count it.
                     Task { try? await original.count() }
                 }
             } catch {
@@ -76,7 +76,7 @@ package final class Transfer {
         }
     }
 
-    /// Waits for the end; at once if it has come already.
+    /// Waits for the end of the transfer. Returns at once if it has ended.
     package func wait() async throws {
         if hasEnded {
             if let error { throw error }
@@ -85,40 +85,40 @@ package final class Transfer {
         }
     }
 
-    /// Ends the transfer, and returns when nothing is written any more. One that has ended stays as it is.
+    /// Cancels the transfer, and returns when all writing has ended. A finished transfer does not change.
     package func cancel() async {
         stop("The transfer was cancelled.")
         await work?.value
     }
 
-    /// Ends the transfer. What has been written stays.
+    /// Ends the transfer. The data that was written remains.
     func stop(_ reason: String) {
         guard !hasEnded else { return }
         end(.cancelled, EngineError.cancelled(reason))
         work?.cancel()
     }
 
-    // MARK: Telling
+    // MARK: Progress
 
-    private func note(_ received: Int, of total: Int?) {
+    private func update(_ received: Int, of total: Int?) {
         guard !hasEnded else { return }
         let known = (self.received, self.total)
-        // What was fetched is written afterwards: that is no news.
+        // After the fetch, the same bytes are written to the destination. That is not counted again.
         self.received = max(self.received, received)
         self.total = total ?? self.total
         guard known != (self.received, self.total) else { return }
-        hasNews = true
-        if pause == nil { tellNews() }
+        hasUnreportedChange = true
+        if pause == nil { reportProgress() }
     }
 
-    private func tellNews() {
-        hasNews = false
+    private func reportProgress() {
+        hasUnreportedChange = false
         engine.observer?.transferChanged(self)
         pause = Task { [weak self, clock = engine.ports.clock] in
-            do { try await clock.sleep(for: Self.pauseBetweenReports) } catch { return }
+            do { try await clock.sleep(for: Self.reportInterval) } catch { return }
             guard let self, !hasEnded else { return }
             pause = nil
-            if hasNews { tellNews() }
+            if hasUnreportedChange { reportProgress() }
         }
     }
 
@@ -132,20 +132,20 @@ package final class Transfer {
         for waiter in waiters { waiter.resume(with: error.map { .failure($0) } ?? .success(())) }
         waiters.removeAll()
         retention = Task { [weak self, engine] in
-            do { try await engine.ports.clock.sleep(for: Self.lingering) } catch { return }
+            do { try await engine.ports.clock.sleep(for: Self.retentionTime) } catch { return }
             if let self { engine.transfers.forget(self) }
         }
         engine.transfers.finished(self)
     }
 
-    /// Stops waiting, because the transfer is forgotten.
+    /// Cancels the retention, because the transfer is forgotten.
     func endRetention() { retention?.cancel() }
 }
 
-/// The best there is of a photo, before it is fetched.
+/// The image of a photo in the best available quality.
 struct Original {
-    /// Opens it, fetched if need be; told how that goes. The caller closes the descriptor.
+    /// Opens the image, which is fetched if necessary. The caller closes the descriptor.
     let open: (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32
-    /// Tells the service that it was downloaded, where it counts that.
+    /// Reports the download to a service that counts downloads.
     let count: () async throws -> Void
 }

@@ -2,36 +2,36 @@ internal import CLinux
 internal import Glibc
 internal import System
 
-/// A descriptor of a caller's, into which a photo is written: a file, a pipe, a socket.
+/// A descriptor of a caller to which a photo is written: a file, a pipe or a socket.
 ///
-/// A duplicate, closed with the last reference. It shares its place and its flags with the caller's: nothing
-/// is changed but what is written.
+/// It is a duplicate, which is closed with the last reference. It shares the file position and the status flags with
+/// the caller's descriptor, so the flags are not changed.
 nonisolated package final class TransferDestination: Sendable {
-    /// How long somebody may read nothing of what is being written.
-    private static let patienceMilliseconds: Int32 = 600_000
-    /// A pipe that is ready takes so much without waiting.
+    /// The longest time for which the reader may accept no data.
+    private static let timeoutMilliseconds: Int32 = 600_000
+    /// The number of bytes that a pipe accepts without blocking when it is ready.
     ///
     /// Source: pipe(7), PIPE_BUF.
     private static let pipeBytes = 4096
 
     private enum Kind {
-        /// A file on a disk, or one of the kernel's: always ready.
+        /// A regular file or a block device, which is always ready.
         case file
         case socket
-        /// Whatever may keep a writer waiting.
+        /// Any other file, which may block a writer.
         case stream
     }
 
     private let descriptor: Int32
     private let kind: Kind
 
-    /// Duplicates `original`, which stays the caller's.
+    /// Duplicates `original`, which the caller still owns.
     ///
-    /// - Throws: ``EngineError/invalidArgument(_:)`` when it is not open for writing,
-    ///   ``EngineError/cannotWrite(_:)`` when there can be no more descriptors.
+    /// - Throws: ``EngineError/invalidArgument(_:)`` if it is not open for writing,
+    ///   ``EngineError/cannotWrite(_:)`` if no more descriptors are available.
     package init(duplicating original: Int32) throws(EngineError) {
         let flags = fcntl(original, F_GETFL)
-        // Opened for its path alone (O_PATH), a file reads as if it were open for reading.
+        // A descriptor that was opened with O_PATH has the access mode O_RDONLY.
         guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
             throw .invalidArgument("The destination is not open for writing.")
         }
@@ -49,12 +49,12 @@ nonisolated package final class TransferDestination: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Writes some of `bytes`, at least one; waits until that is possible.
+    /// Writes some of `bytes`, at least one. Blocks until that is possible.
     ///
     /// - Parameters:
-    ///   - bytes: Not empty.
-    ///   - interruption: Ends the waiting.
-    /// - Returns: How many were written.
+    ///   - bytes: The bytes; not empty.
+    ///   - interruption: Ends the wait.
+    /// - Returns: The number of bytes written.
     /// - Throws: ``EngineError/cannotWrite(_:)``; `CancellationError` after an interruption.
     ///
     /// The corresponding C function is `write`.
@@ -83,7 +83,7 @@ nonisolated package final class TransferDestination: Sendable {
             pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0),
         ]
         while true {
-            let count = poll(&watched, 2, Self.patienceMilliseconds)
+            let count = poll(&watched, 2, Self.timeoutMilliseconds)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw EngineError.cannotWrite(errno) }
             guard count > 0 else { throw EngineError.cannotWrite(ETIMEDOUT) }
@@ -93,13 +93,13 @@ nonisolated package final class TransferDestination: Sendable {
     }
 }
 
-/// Tells a thread that waits in the kernel to stop; once, and for good.
+/// A one-time signal that stops a thread that waits in `poll`.
 nonisolated final class Interruption: Sendable {
-    /// Can be read from once it has come.
+    /// A descriptor that becomes readable, permanently, after ``raise()``.
     let descriptor: Int32
     private let trigger: Int32
 
-    /// - Throws: ``EngineError/cannotWrite(_:)`` when there can be no more descriptors.
+    /// - Throws: ``EngineError/cannotWrite(_:)`` if no more descriptors are available.
     init() throws(EngineError) {
         do throws(SpawnError) {
             let ends = try PipeEnds()

@@ -2,45 +2,47 @@ internal import Logging
 internal import ProviderKit
 internal import Storage
 
-// What the user is told of, and what they can have done about it.
+// The issues that the engine reports to the user, and the actions for them.
 extension Engine {
     // MARK: Accounts
 
-    /// Takes note of how an account is doing.
-    func noteState(of account: Account) {
-        let subject = NoticeSubject.account(account.id)
+    /// Reports or resolves the issues that the state of an account implies.
+    func reportState(of account: Account) {
+        let subject = IssueSubject.account(account.id)
         if case .needsLogin(let reason) = account.state {
-            notices.raise(
-                Trouble(
-                    kind: .needsLogin, name: account.provider.info.name, whom: account.whom,
+            notifications.raise(
+                ReportedIssue(
+                    kind: .needsLogin, name: account.provider.info.name,
+                    accountName: account.fullName,
                     reason: reason, command: account.loginCommand),
                 about: subject)
         } else {
-            notices.heal(.needsLogin, about: subject)
+            notifications.resolve(.needsLogin, about: subject)
         }
-        guard !(account.state.isLocked) else { return noteLocked(account) }
+        guard !(account.state.isLocked) else { return reportLockedKeyring(account) }
         if !accounts.contains(where: \.state.isLocked) {
-            notices.heal(.secretStore, about: .secretStore)
+            notifications.resolve(.secretStore, about: .secretStore)
         }
     }
 
-    private func noteLocked(_ account: Account) {
+    private func reportLockedKeyring(_ account: Account) {
         guard case .locked(let reason, _) = account.state else { return }
-        notices.raise(
-            Trouble(
+        notifications.raise(
+            ReportedIssue(
                 kind: .secretStore, reason: reason,
                 command: "imagefeedctl refresh --account \(account.id)"),
             about: .secretStore)
     }
 
-    /// Reports that an account was removed whose token could not be deleted.
-    func noteRemainingToken(of account: Account) {
+    /// Reports that an account was removed and its token could not be deleted.
+    func reportRemainingToken(of account: Account) {
         ports.logger.warning(
             "The token of a removed account may remain in the keyring",
             metadata: ["account": "\(account.id)"])
-        notices.raise(
-            Trouble(
-                kind: .tokenRemains, whom: account.whom, reason: remainingTokenMessage(account)),
+        notifications.raise(
+            ReportedIssue(
+                kind: .tokenRemains, accountName: account.fullName,
+                reason: remainingTokenMessage(account)),
             about: .account(account.id))
     }
 
@@ -49,35 +51,35 @@ extension Engine {
             + " “\(Self.secretLabel(account.identity, account.provider))” there later."
     }
 
-    /// Has the keyring unlocked, because the user chose to try again.
+    /// Unlocks the keyring, because the user chose to try again.
     func unlockAgain() async {
         for account in accounts where account.state.isLocked {
-            // Who does not unlock it for one, does not for the next.
+            // If the user cancels one prompt, no other prompt follows.
             do { try await account.remote?.unlock() } catch { break }
         }
-        tryAgain()
+        retryNow()
     }
 
     // MARK: Logins
 
-    /// Takes note that a login has failed that nobody waits for.
-    func noteFailure(of login: Login, _ error: any Error) {
+    /// Reports that a login failed whose result no caller awaits.
+    func reportFailure(of login: Login, _ error: any Error) {
         switch error {
-        // The user said so, or knows.
+        // The user caused these errors.
         case EngineError.loginDenied, EngineError.cancelled, is CancellationError: return
         default:
-            noteFailedLogin(login.provider, login.expectedAccount, at: login.server, error)
+            reportFailedLogin(login.provider, login.expectedAccount, at: login.server, error)
         }
     }
 
-    private func noteFailedLogin(
+    private func reportFailedLogin(
         _ provider: any Provider, _ account: Account?, at server: String, _ error: any Error
     ) {
         let isInBrowser = Self.isRemote(provider)
-        notices.raise(
-            Trouble(
+        notifications.raise(
+            ReportedIssue(
                 kind: .loginFailed, name: server.isEmpty ? provider.info.name : server,
-                whom: account?.label ?? "",
+                accountName: account?.label ?? "",
                 reason: (error as? SecretStoreError)?.message ?? "\(error)",
                 command: isInBrowser ? loginCommand(provider, account, at: server) : ""),
             about: subject(of: provider, account, at: server))
@@ -91,29 +93,31 @@ extension Engine {
             + (server.isEmpty ? "" : " --server \(server)")
     }
 
-    /// Takes note that somebody tries again. Who logs in by a name may be somebody else.
-    func noteBeginning(of login: Login) {
+    /// Resolves the issue of an earlier failed login, because the user tries again. A login with a user name may be for
+    /// another user, so it resolves nothing before it succeeds.
+    func loginBegan(_ login: Login) {
         guard Self.isRemote(login.provider) || login.expectedAccount != nil else { return }
-        noteSuccess(of: login)
+        loginSucceeded(login)
     }
 
-    /// Takes note that somebody was let in.
-    func noteSuccess(of login: Login) {
-        notices.heal(
+    /// Resolves the issue of an earlier failed login.
+    func loginSucceeded(_ login: Login) {
+        notifications.resolve(
             .loginFailed,
             about: subject(of: login.provider, login.expectedAccount, at: login.server))
     }
 
     private func subject(
         of provider: any Provider, _ account: Account?, at server: String
-    ) -> NoticeSubject {
+    ) -> IssueSubject {
         if let account { return .account(account.id) }
         let id = provider.info.id
         return server.isEmpty ? .provider(id) : .server(server, of: id)
     }
 
-    /// Starts a login in the browser, because the user chose to; shows one that goes on already.
-    func logInAgain(_ subject: NoticeSubject, activationToken: String) async {
+    /// Starts a login in the browser, because the user chose that action. Opens the address of an unfinished login
+    /// again, if there is one.
+    func logInAgain(_ subject: IssueSubject, activationToken: String) async {
         var options = LoginOptions()
         let id: String
         switch subject {
@@ -135,7 +139,7 @@ extension Engine {
             }
             let login = try running ?? logins.start(id, options)
             await login.prepared()
-            // What has gone wrong before there was an address, the login tells itself.
+            // A login that failed before it had an address is reported by the login itself.
             guard !login.hasEnded else { return }
             do {
                 try await ports.openURL(login.authorizationURL, activationToken)
@@ -147,50 +151,53 @@ extension Engine {
                     "No browser could be started; \"\(command)\" in a terminal shows the address.")
             }
         } catch {
-            noteFailedLogin(provider, options.account, at: options.server ?? "", error)
+            reportFailedLogin(provider, options.account, at: options.server ?? "", error)
         }
     }
 
     // MARK: Plugins
 
-    /// Takes note that a plugin has crashed, or does not start; once what makes it run again has been tried.
+    /// Reports that a plugin crashed or does not start. Call it after the automatic restarts failed.
     ///
     /// - Parameters:
-    ///   - provider: The id of its provider.
-    ///   - name: What a person calls it.
-    ///   - reason: What is wrong, in a sentence.
-    package func notePluginFailure(_ provider: String, name: String, reason: String) {
-        notices.raise(
-            Trouble(kind: .pluginFailed, name: name, reason: reason), about: .provider(provider))
+    ///   - provider: The ID of the provider.
+    ///   - name: The name of the provider for users.
+    ///   - reason: The reason, one sentence.
+    package func reportPluginFailure(_ provider: String, name: String, reason: String) {
+        notifications.raise(
+            ReportedIssue(kind: .pluginFailed, name: name, reason: reason),
+            about: .provider(provider))
     }
 
-    /// Takes note that a plugin runs (again).
-    package func notePluginRunning(_ provider: String) {
-        notices.heal(.pluginFailed, about: .provider(provider))
+    /// Resolves the issue of a plugin, because it runs again.
+    package func resolvePluginFailure(_ provider: String) {
+        notifications.resolve(.pluginFailed, about: .provider(provider))
     }
 
     // MARK: The disk
 
-    /// Takes note that the file of accounts was damaged, and has another name now.
-    func noteDamage(_ path: String) {
+    /// Reports that the account database was damaged and was replaced by a new one.
+    ///
+    /// - Parameter path: The new path of the damaged file.
+    func reportDamagedAccounts(_ path: String) {
         ports.logger.error(
-            "The file of accounts was damaged, and a new one is begun",
-            metadata: ["kept": "\(path)"])
-        notices.raise(
-            Trouble(
+            "The account database was damaged and has been replaced",
+            metadata: ["renamed": "\(path)"])
+        notifications.raise(
+            ReportedIssue(
                 kind: .accountsDamaged,
-                reason: "Log in again. What can be read of the file is in \(path).",
+                reason: "Log in again. The damaged file was renamed to \(path).",
                 command: "imagefeedctl login"),
             about: .accounts)
     }
 
-    /// Takes note of whether something could be written, where nobody is told who could act on it.
-    func noteDisk(isFull: Bool) {
-        guard isFull else { return notices.heal(.diskFull, about: .disk) }
-        notices.raise(
-            Trouble(
+    /// Reports that the disk is full, or resolves that issue. Used for writes whose caller cannot act on the failure.
+    func reportDisk(isFull: Bool) {
+        guard isFull else { return notifications.resolve(.diskFull, about: .disk) }
+        notifications.raise(
+            ReportedIssue(
                 kind: .diskFull,
-                reason: "Photos and likes cannot be kept; make some room and try again."),
+                reason: "Photos and likes cannot be stored; free some space and try again."),
             about: .disk)
     }
 }
@@ -198,26 +205,26 @@ extension Engine {
 // MARK: - Likes
 
 extension Account {
-    /// Likes or unlikes a photo for a caller who may not look at the reply.
-    func noticing(
-        _ photo: String, _ wish: FailedLike.Wish,
+    /// Performs a like call, and reports its failure, because the caller may not read the reply.
+    func reportingFailure(
+        of action: FailedLike.Action, _ photo: String,
         _ body: () async throws -> (isLiked: Bool, outcome: LikeOutcome)
     ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
         do {
             let result = try await body()
-            // What took too long for its caller may have been refused by now, and was told of then.
+            // The like of a call that timed out may have been refused by now. That was reported and stays so.
             if result.outcome != .queued || remote?.likes?.isPending(PhotoID(photo)) == true {
-                engine.notices.settle(PhotoID(photo), about: .account(id))
+                engine.notifications.removeFailedLike(PhotoID(photo), about: .account(id))
             }
             return result
         } catch {
-            noteFailedLike(PhotoID(photo), wish, error)
+            reportFailedLike(PhotoID(photo), action, error)
             throw error
         }
     }
 
-    /// Takes note that a like was not sent, and will not be.
-    func noteFailedLike(_ photo: PhotoID, _ wish: FailedLike.Wish, _ error: any Error) {
+    /// Reports that a like failed permanently.
+    func reportFailedLike(_ photo: PhotoID, _ action: FailedLike.Action, _ error: any Error) {
         switch error {
         case EngineError.cancelled, is CancellationError: return
         default: break
@@ -226,25 +233,25 @@ extension Account {
         engine.ports.logger.info(
             "A like was not sent",
             metadata: ["account": "\(id)", "photo": "\(photo)", "reason": "\(reason)"])
-        engine.notices.raise(
-            Trouble(
-                kind: .likes, whom: whom, reason: reason,
-                command: "imagefeedctl \(wish.rawValue) \(id)/\(photo)",
-                likes: [FailedLike(photo: photo, wish: wish)]),
+        engine.notifications.raise(
+            ReportedIssue(
+                kind: .likes, accountName: fullName, reason: reason,
+                command: "imagefeedctl \(action.rawValue) \(id)/\(photo)",
+                likes: [FailedLike(photo: photo, action: action)]),
             about: .account(id))
     }
 
-    /// Sends a like again that was not sent.
+    /// Sends a failed like again.
     func sendAgain(_ like: FailedLike) async throws {
-        switch like.wish {
+        switch like.action {
         case .like: _ = try await setLiked(like.photo.text, true)
         case .unlike: _ = try await setLiked(like.photo.text, false)
         case .toggle: _ = try await toggleLike(like.photo.text)
         }
     }
 
-    /// How a person calls it: `ada at Unsplash`.
-    fileprivate var whom: String { "\(label) at \(provider.info.name)" }
+    /// The name of the account in notifications, for example `ada at Unsplash`.
+    fileprivate var fullName: String { "\(label) at \(provider.info.name)" }
 
     fileprivate var loginCommand: String {
         "imagefeedctl login \(provider.info.id) --account \(id)"

@@ -7,7 +7,7 @@ extension CachedFeed {
         if !tops.isRunning(source) { activity.recordAttempt(source, now: owner.now) }
         do {
             return try await tops.run(source) { [self] in
-                defer { answers += 1 }
+                defer { responseCount += 1 }
                 let merge = try await fetch(source, part: nil)
                 recordRefresh(source)
                 return merge
@@ -25,10 +25,10 @@ extension CachedFeed {
         _ source: SourceID, _ gap: FeedTables.Part, _ state: FeedTables.SourceState
     ) async throws {
         var gap = gap
-        gap.placeLasts = session.hasStablePageTokens
-        gap.isDoubtful = isOld(gap.told) && !session.hasStablePageTokens
+        gap.hasStableToken = session.hasStablePageTokens
+        gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens
         if gap.isDoubtful, isOld(state.fetched) {
-            // Photos that arrived above since then would be taken for photos of the gap.
+            // Photos that were added above since then would be mistaken for photos of the gap.
             _ = try await fetchTop(source)
         }
         let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
@@ -42,17 +42,17 @@ extension CachedFeed {
         _ part: FeedTables.Part, of source: SourceID, _ state: FeedTables.SourceState
     ) async throws {
         var part = part
-        part.placeLasts = session.hasStablePageTokens
-        // Photos that arrived or left above since the token was given have moved the rest.
+        part.hasStableToken = session.hasStablePageTokens
+        // Photos that were added or removed above since the token was received have moved the rest.
         part.isDoubtful =
-            !session.hasStablePageTokens && (isOld(part.told) || part.told < state.fetched)
+            !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
         _ = try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
             try await fetch(source, part: part, generation: state.generation)
         }
     }
 
     private func isOld(_ time: Timestamp) -> Bool {
-        owner.now < time || owner.now >= time + Self.placeFreshness
+        owner.now < time || owner.now >= time + Self.pageTokenFreshness
     }
 
     private func fetch(
@@ -68,60 +68,60 @@ extension CachedFeed {
         let merge = try await store.run { (tables) throws(StorageError) in
             try tables.store(arrival, in: stored)
         }
-        await tell(merge, source, isFill: part?.isGap == true)
+        await announce(merge, source, isFill: part?.isGap == true)
         return merge
     }
 
     /// Fetches a page of the service, and the following ones while they have no photos.
     private func pageWithPhotos(
-        _ source: SourceID, from place: String?
+        _ source: SourceID, from token: String?
     ) async throws -> RemotePage {
-        var page = try await ask(source, from: place)
+        var page = try await requestPage(source, from: token)
         for _ in 1..<Self.fillLimit {
             guard page.photos.isEmpty, let next = page.next else { break }
-            page = try await ask(source, from: next)
+            page = try await requestPage(source, from: next)
         }
         return page
     }
 
-    private func ask(_ source: SourceID, from place: String?) async throws -> RemotePage {
-        if source == likesSource { return try await fetchLikes(from: place) }
+    private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
+        if source == likesSource { return try await fetchLikes(from: token) }
         return try await owner.ask { [session] in
-            let page = try await session.fetchPage(source, from: place)
+            let page = try await session.fetchPage(source, from: token)
             let count = page.photos.count
             // The merge would drop all photos below. Photos that cannot be shown are counted, too.
-            if place == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
+            if token == nil, page.next == nil, let total = page.total, total > 2 * count + 60 {
                 throw ProviderError.failed(
-                    "The service gave \(count) photos of \(total) and no more; try again later.")
+                    "The service returned only \(count) of \(total) photos; try again later.")
             }
             return page
         }
     }
 
     /// Fetches a page of the photos that the user likes, with the local likes if the service offers no likes.
-    private func fetchLikes(from place: String?) async throws -> RemotePage {
+    private func fetchLikes(from token: String?) async throws -> RemotePage {
         guard let likesSource else { return RemotePage([]) }
         var page: RemotePage
         do {
             page = try await owner.ask { [session] in
-                try await session.fetchPage(likesSource, from: place)
+                try await session.fetchPage(likesSource, from: token)
             }
         } catch ProviderError.notFound, ProviderError.denied {
             page = RemotePage([])
         }
         guard let local = owner.localLikes else { return page }
         page.photos.removeAll { photo in local.contains { $0.photo == photo.photo.id } }
-        guard place == nil else { return page }
+        guard token == nil else { return page }
         var photos: [RemotePhoto] = []
-        for wish in local where wish.isWanted {
-            // A photo that cannot be fetched is left out.
-            if let photo = try? await photo(wish.photo) { photos.append(photo.remote) }
+        for like in local where like.isWanted {
+            // A photo that cannot be fetched is omitted.
+            if let photo = try? await photo(like.photo) { photos.append(photo.remote) }
         }
         page.photos = photos + page.photos
         return page
     }
 
-    private func tell(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
+    private func announce(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
         if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
         if !merge.removed.isEmpty { owner.photosRemoved(merge.removed) }
         if !isFill, merge.new > 0 {
@@ -131,11 +131,11 @@ extension CachedFeed {
         } else if merge.new > 0 {
             owner.feedGrew()
         }
-        if !merge.likeChanges.isEmpty { await tellRelikes(merge.likeChanges, in: source) }
+        if !merge.likeChanges.isEmpty { await announceLikeChanges(merge.likeChanges, in: source) }
     }
 
     /// Updates the likes source after the service reported other likes in another source.
-    func tellRelikes(_ photos: [Photo], in source: SourceID? = nil) async {
+    func announceLikeChanges(_ photos: [Photo], in source: SourceID? = nil) async {
         // The service does not know local likes.
         let local = Set((owner.localLikes ?? []).map(\.photo))
         let photos = photos.filter { !local.contains($0.id) }
