@@ -51,7 +51,6 @@ extension Engine {
             account.id, session, credentials, ports, stores,
             probeTarget: HostProbes.Target(provider: account.provider.info.id, host: host),
             allowsLoopback: client.allowsLoopback, owner: account)
-        credentials.owner = service
         rememberDefaultSource(of: account.provider.info)
         if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()

@@ -65,12 +65,12 @@ package final class Engine {
         for provider in providers {
             knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
         }
+        stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
     }
 
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
         if let damagedFile { reportDamagedAccounts(damagedFile) }
-        stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         for account in accounts {
             account.startSession()
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }

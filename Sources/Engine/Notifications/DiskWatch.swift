@@ -8,7 +8,7 @@ nonisolated final class DiskWatch: Sendable {
     /// The free space that ends the state "full". It holds several pages of photos and an image.
     private static let requiredBytes: UInt64 = 4 << 20
 
-    /// Called with ``isFull`` after each failed write and each successful check. Set once, before the first write.
+    /// Called with ``isFull`` after each failed write and each successful check. Set once, by ``Engine/init``.
     @MainActor var onChange: ((Bool) -> Void)?
     private let folder: String
     private let state = Atomic(false)

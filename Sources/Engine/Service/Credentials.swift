@@ -26,7 +26,7 @@ final class Credentials: AccessTokens {
     /// True if a new login registers the client again that the service no longer knows.
     private let registersItself: Bool
     private let now: () -> Timestamp
-    /// Receives changes of ``problem``.
+    /// The receiver of changes of ``problem``, which sets it in its own init.
     weak var owner: (any CredentialsOwner)?
     private var token: OAuthToken?
     private var loading: Task<OAuthToken, any Error>?

@@ -74,6 +74,7 @@ final class RemoteService: PhotoService {
         self.probeTarget = probeTarget
         self.allowsLoopback = allowsLoopback
         self.owner = owner
+        credentials.owner = self
         guard let remote = session as? any RemoteFeed else { return }
         let feed = CachedFeed(account, remote, stores.feeds, owner: self)
         self.feed = feed
