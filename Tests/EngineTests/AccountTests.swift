@@ -11,11 +11,11 @@ import Testing
         (AccountIdentity(username: "é"), "fake__c3_a9"),
         (AccountIdentity(username: "ada", server: "a.org"), "fake_ada_40a_2eorg"),
     ])
-    func `an id is readable, and fit for a path`(identity: AccountIdentity, id: String) {
+    func `an account ID is readable and valid in a path`(identity: AccountIdentity, id: String) {
         #expect(AccountID(provider: "fake", identity) { _ in false }.text == id)
     }
 
-    @Test func `a second one of the same id is counted`() {
+    @Test func `an account ID that is taken gets a number`() {
         let taken: Set = ["fake_ada", "fake_ada_2"]
         let id = AccountID(provider: "fake", AccountIdentity(username: "ada")) {
             taken.contains($0.text)
@@ -26,7 +26,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct AccountTests {
-    @Test func `users whose ids are alike are told apart`() async throws {
+    @Test func `users with similar names get different account IDs`() async throws {
         let fixture = try EngineFixture()
         let first = try fixture.start("a b")
         let second = try fixture.start("a_20b")
@@ -37,13 +37,15 @@ struct AccountTests {
         #expect(next.engine.accounts.map { [$0.id.text: $0.identity.username] } == ids)
     }
 
-    @Test func `the default is the first to log in, then the earliest one left`() async throws {
+    @Test func `the default account is the first to log in, then the oldest that remains`()
+        async throws
+    {
         let fixture = try EngineFixture()
         let engine = fixture.engine
-        // At once: still the first.
+        // Concurrently: still the first.
         let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
         for login in logins { _ = try await login.wait() }
-        // Whoever that is: none waits for another.
+        // The order is not fixed: no login waits for another.
         let first = try #require(engine.accounts.first)
         #expect(engine.defaultAccount === first)
         let others = engine.accounts.dropFirst()
@@ -58,13 +60,13 @@ struct AccountTests {
         await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(second) }
         await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(third) }
         try await engine.setDefaultAccount(nil)
-        // Not by any change, only by a login.
+        // Only a login sets it again.
         try await first.setLabel("Someone")
         #expect(engine.defaultAccount == nil)
         #expect(try fixture.stored.defaultAccount == nil)
     }
 
-    @Test func `changes that come at once are all kept`() async throws {
+    @Test func `concurrent changes are all stored`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         async let label: Void = account.setLabel("Ada")
@@ -77,7 +79,7 @@ struct AccountTests {
         #expect(account.defaultSource == SourceID("other"))
     }
 
-    @Test func `an account that was removed does not come back`() async throws {
+    @Test func `a removed account is not stored again`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         async let removal: Void = fixture.engine.remove(account)
@@ -90,7 +92,7 @@ struct AccountTests {
         #expect(fixture.provider.users.value.isEmpty)
     }
 
-    @Test func `an account that is logged in begins by loading`() async throws {
+    @Test func `a logged-in account starts in the state loading`() async throws {
         let fixture = try EngineFixture()
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")
@@ -102,11 +104,11 @@ struct AccountTests {
         next.engine.start()
         #expect(next.engine.accounts.map(\.state) == [opening, .loggedOut])
         next.provider.sessions.value[0].continuation.yield(.status(.ready))
-        try await next.told.wait { $0.contains("changed fake_ada") ? true : nil }
+        try await next.events.wait { $0.contains("changed fake_ada") ? true : nil }
         #expect(next.engine.accounts[0].state == .ready)
     }
 
-    @Test func `what happens to photos is told`() async throws {
+    @Test func `session events are passed to the observer`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let session = try #require(fixture.provider.sessions.value.first)
@@ -118,14 +120,14 @@ struct AccountTests {
         ]
         for (event, words) in events {
             session.continuation.yield(event)
-            try await fixture.told.wait { $0.last == words ? true : nil }
+            try await fixture.events.wait { $0.last == words ? true : nil }
         }
         session.continuation.yield(.status(.failed(reason: "No.")))
-        try await fixture.told.wait { $0.last == "changed fake_ada" ? true : nil }
+        try await fixture.events.wait { $0.last == "changed fake_ada" ? true : nil }
         #expect(account.state == .failed(reason: "No.", remedy: .retry))
     }
 
-    @Test func `an account that is logged out has no session`() async throws {
+    @Test func `logging out closes the session, and cursors stay valid`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let (_, next) = try await account.page("", cursor: "", count: 1)
@@ -133,7 +135,7 @@ struct AccountTests {
         #expect(fixture.provider.sessions.value.map(\.isClosed.value) == [true])
         await #expect(throws: EngineError.self) { try await account.page("", cursor: "", count: 1) }
         #expect(try await fixture.logIn("ada", registers: false) === account)
-        // Cursors hold.
+        // Cursors stay valid.
         let page = try await account.page("all", cursor: next, count: 1)
         #expect(page.photos.map(\.id.text) == ["second"])
         #expect(page.next.isEmpty)

@@ -42,7 +42,7 @@ struct AuthorizedClientTests {
         }
     }
 
-    @Test func `a 401 of the service renews the token, and a second one refuses it`() async throws {
+    @Test func `a 401 renews the token, and a second 401 marks it as refused`() async throws {
         answer(401, from: "https://api.service.test/me")
         #expect(try await client.send(request).status == 401)
         #expect(tokens.events.value == ["renew", "refused"])
@@ -52,7 +52,7 @@ struct AuthorizedClientTests {
         "https://elsewhere.test/me", "https://api.service.test:8443/me",
         "http://api.service.test/me", "https://other.service.test/me",
     ])
-    func `a 401 of another origin after a redirect says nothing about the token`(
+    func `a 401 of another origin after a redirect does not renew the token`(
         url: String
     ) async throws {
         answer(401, from: url)
@@ -60,7 +60,9 @@ struct AuthorizedClientTests {
         #expect(tokens.events.value.isEmpty)
     }
 
-    @Test func `a 401 after a redirect there and back says nothing about the token`() async throws {
+    @Test func `a 401 after a redirect through another origin does not renew the token`()
+        async throws
+    {
         answer(401, from: "https://api.service.test/me", leftOrigin: true)
         await #expect(throws: HTTPError.self) { try await client.send(request) }
         #expect(tokens.events.value.isEmpty)
@@ -78,13 +80,12 @@ struct AuthorizedClientTests {
         #expect(tokens.events.value.isEmpty)
     }
 
-    @Test func `a success of another origin after a redirect is the response`() async throws {
+    @Test func `a success of another origin after a redirect is returned`() async throws {
         answer(200, from: "https://elsewhere.test/me")
         #expect(try await client.send(request).status == 200)
     }
 
-    @Test func `a download that another origin refuses says nothing about the token`() async throws
-    {
+    @Test func `a download that another origin refuses does not renew the token`() async throws {
         answer(401, from: "https://cdn.test/image")
         let response = try await client.download(request, into: 1) { _ in }
         #expect(response.status == 401)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Calls that have to ask a service: each replies within 20 s.
+/// Calls that need a request to the service: each replies within 20 s.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct CallLimitTests {
     private enum Failure { case failed, other, none }
@@ -23,27 +23,27 @@ struct CallLimitTests {
 
     private func fixture() async throws -> ServiceFixture {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         return fixture
     }
 
-    /// Waits for a request that the service holds back, then lets the time pass.
-    private func pass(
+    /// Waits for a request whose response is held, then advances the clock.
+    private func advance(
         _ duration: Duration, _ request: String, _ count: Int, _ fixture: ServiceFixture
     ) async throws {
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == request } == count ? true : nil
         }
-        fixture.world.clock.advance(by: duration)
+        fixture.ports.clock.advance(by: duration)
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile", "new top"] }
         let call = Task { await failure { try await fixture.account.refresh() } }
-        try await pass(.seconds(10), "profile", 2, fixture)
+        try await advance(.seconds(10), "profile", 2, fixture)
         fixture.service.state.update { $0.held = ["new top"] }
-        try await pass(.seconds(8), "new top", 1, fixture)
+        try await advance(.seconds(8), "new top", 1, fixture)
         #expect(await call.value == .failed)
     }
 
@@ -52,16 +52,16 @@ struct CallLimitTests {
     {
         let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile"] }
-        fixture.world.time.update { $0 = $0 + .seconds(600) }
+        fixture.ports.time.update { $0 = $0 + .seconds(600) }
         let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
-        try await pass(.seconds(18), "profile", 2, fixture)
+        try await advance(.seconds(18), "profile", 2, fixture)
         #expect(await call.value == .failed)
         #expect(fixture.account.profileState == .failed)
         // A second call waits for the request in progress.
         let second = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
-        fixture.base.told.update { $0 = [] }
+        fixture.base.events.update { $0 = [] }
         fixture.service.state.update { $0.held = [] }
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         #expect(await second.value == .none)
         #expect(fixture.count("profile") == 2)
     }
@@ -72,13 +72,13 @@ struct CallLimitTests {
         let call = Task {
             await failure { _ = try await fixture.account.imagePath("a", size: "full") }
         }
-        try await pass(.seconds(18), "photo a", 1, fixture)
+        try await advance(.seconds(18), "photo a", 1, fixture)
         #expect(await call.value == .failed)
     }
 
-    @Test func `an avatar that takes long does not delay the profile`() async throws {
+    @Test func `a slow avatar download does not delay the profile`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.answer.update {
+        fixture.ports.http.answer.update {
             $0 = {
                 HTTPResponse(
                     status: 200,
@@ -86,17 +86,17 @@ struct CallLimitTests {
                     url: $0.url)
             }
         }
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
-        _ = try await fixture.world.http.requests.elements(1)
-        fixture.world.clock.advance(by: .seconds(3))
+        _ = try await fixture.ports.http.requests.elements(1)
+        fixture.ports.clock.advance(by: .seconds(3))
         #expect(await call.value == .none)
         #expect(fixture.account.profileState == .ready)
         #expect(fixture.account.profile.avatar == "")
-        fixture.world.http.isHeld.update { $0 = false }
-        try await fixture.base.told.wait { told in
-            told.contains { $0.hasPrefix("avatar /") } ? true : nil
+        fixture.ports.http.isHeld.update { $0 = false }
+        try await fixture.base.events.wait { events in
+            events.contains { $0.hasPrefix("avatar /") } ? true : nil
         }
         #expect(access(fixture.account.profile.avatar, R_OK) == 0)
     }
@@ -106,12 +106,14 @@ struct CallLimitTests {
     @Test(arguments: [
         HTTPError.unreachable("no such host"), HTTPError.failed("a reset"),
     ])
-    func `an image host that fails says nothing about the service`(error: HTTPError) async throws {
+    func `a failing image host does not affect the state of the service`(error: HTTPError)
+        async throws
+    {
         let names = (1...6).map { "\($0)" }
         let fixture = try await ServiceFixture(names)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.walk(count: 3)
-        fixture.world.http.answer.update { $0 = { _ in throw error } }
+        fixture.ports.http.answer.update { $0 = { _ in throw error } }
         let before = fixture.service.state.value.requests
         fixture.base.states.update { $0 = [] }
         for name in names {
@@ -128,12 +130,12 @@ struct CallLimitTests {
         #expect(fixture.service.state.value.requests == before)
     }
 
-    @Test func `an avatar that cannot be fetched says nothing about the service`() async throws {
+    @Test func `a failing avatar download does not affect the state of the service`() async throws {
         let fixture = try await fixture()
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.account.refreshProfile()
         _ = fixture.account.profile.avatar
-        #expect(fixture.world.http.requests.value.count == 1)
+        #expect(fixture.ports.http.requests.value.count == 1)
         #expect(fixture.account.state == .ready)
         #expect(fixture.account.retryAt == nil)
         #expect(fixture.account.profileState == .ready)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// An account's token: renewed by one at a time, refused only when the service says so, lost never.
+/// The token of an account: one renewal at a time, and no lost token.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct CredentialsTests {
     private let http = ScriptedHTTP()
@@ -18,7 +18,7 @@ struct CredentialsTests {
         return again()
     }
 
-    /// The access tokens that were to be revoked.
+    /// The access tokens that were passed to the revocation.
     private let revoked = Observed<[String]>()
 
     private func again() -> Credentials {
@@ -58,7 +58,7 @@ struct CredentialsTests {
         secrets.state.value.secrets[.account(id.text)].flatMap { OAuthToken(encoded: Secret($0)) }
     }
 
-    @Test func `many who need a token renew it once`() async throws {
+    @Test func `concurrent calls renew a token once`() async throws {
         let credentials = try await credentials()
         answer(200, renewal)
         let calls = (0..<10).map { _ in Task { try await credentials.accessToken() } }
@@ -70,10 +70,12 @@ struct CredentialsTests {
     @Test(arguments: [
         (500, "{}"), (429, "slow down"), (400, "<html>"), (401, #"{"error":"invalid_client"}"#),
     ])
-    func `trouble at the service is no refusal`(status: Int, body: String) async throws {
+    func `a failed renewal without a refusal keeps the old token`(status: Int, body: String)
+        async throws
+    {
         let credentials = try await credentials()
         answer(status, body)
-        // The old one does for now; when it does not, that is no reason to log in again.
+        // The old token is used. If the service refuses it, no login is needed.
         #expect(try await credentials.accessToken().matches(Secret("old")))
         await #expect { try await credentials.renew(insteadOf: Secret("old")) } throws: {
             switch $0 {
@@ -91,7 +93,7 @@ struct CredentialsTests {
         (400, #"{"error":"Invalid credentials"}"#), (400, #"{"error":"invalid_grant"}"#),
         (401, #"{"message":"Unauthenticated."}"#), (403, #"{"error":"access_denied"}"#),
     ])
-    func `a refused refresh token needs a login, whatever the refusal is called`(
+    func `a refused refresh token requires a login for every form of refusal`(
         status: Int, body: String
     ) async throws {
         let credentials = try await credentials()
@@ -121,7 +123,7 @@ struct CredentialsTests {
         #expect(try await again().load().accessToken.matches(Secret("new")))
     }
 
-    @Test func `a refusal of what a login has replaced refuses nothing`() async throws {
+    @Test func `a refusal of a token that a login has replaced is ignored`() async throws {
         let credentials = try await credentials()
         try await credentials.load()
         answer(400, #"{"error":"invalid_grant"}"#)
@@ -148,7 +150,7 @@ struct CredentialsTests {
         #expect(revoked.value == ["new"])
     }
 
-    @Test func `a token that is renewed while somebody logs out is not left behind`() async throws {
+    @Test func `a token that is renewed during a logout is not stored`() async throws {
         let credentials = try await credentials()
         try await credentials.load()
         answer(200, renewal)

@@ -7,21 +7,21 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct DiskWatchTests {
-    @Test func `a full disk is told of until there is room`() async throws {
+    @Test func `the watch reports a full disk and the end of that state`() async throws {
         let directory = try TemporaryDirectory()
         let disk = DiskWatch(folder: directory.path)
-        var told: [Bool] = []
-        disk.onChange = { told.append($0) }
+        var reports: [Bool] = []
+        disk.onChange = { reports.append($0) }
         let store = FeedStore(
             folder: directory.appending("cache"), disk: disk,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await store.run { _ in }
-        #expect(told == [])
+        #expect(reports == [])
         await #expect(throws: StorageError.full) {
             try await store.run { (_) throws(StorageError) in throw StorageError.full }
         }
-        #expect(told == [true])
+        #expect(reports == [true])
         try await store.run { _ in }
-        #expect(told == [true, false])
+        #expect(reports == [true, false])
     }
 }

@@ -4,34 +4,35 @@ import Storage
 import TestSupport
 import Testing
 
-/// An engine with a fake provider, a clock and a store in a directory of its own.
+/// An engine with a fake provider, a manual clock and a store in a temporary directory.
 @MainActor
 final class EngineFixture: EngineObserver {
     let directory: TemporaryDirectory
     let provider = FakeProvider()
-    let world: World
-    var clock: ManualClock { world.clock }
+    let ports: FakePorts
+    var clock: ManualClock { ports.clock }
     let engine: Engine
-    /// The states of accounts that have changed, in their order.
+    /// The states of accounts after their changes, in order.
     let states = Observed<[AccountState]>()
-    /// The changes of accounts, in their order.
+    /// The changes of accounts, in order.
     let changes = Observed<[AccountChange]>()
-    /// What was told, in words.
-    let told = Observed<[String]>()
+    /// The calls of the observer methods, as text.
+    let events = Observed<[String]>()
     /// Runs when a like is announced as confirmed.
     var onLikeSettled: () -> Void = {}
 
     init(_ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil) throws {
         self.directory = try directory ?? TemporaryDirectory()
-        world = World(cache: self.directory.appending("cache"))
+        ports = FakePorts(cache: self.directory.appending("cache"))
         let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
         engine = Engine(
-            providers: providers ?? [provider], store: store, contents: contents, ports: world.ports
+            providers: providers ?? [provider], store: store, contents: contents,
+            ports: ports.enginePorts
         )
         engine.observer = self
     }
 
-    /// Another engine on the same store, with the same users.
+    /// Stops the engine, and makes another one with the same store and the same users.
     func restarted() throws -> EngineFixture {
         engine.stop()
         let next = try EngineFixture(directory)
@@ -40,7 +41,7 @@ final class EngineFixture: EngineObserver {
         return next
     }
 
-    /// What the store holds.
+    /// The contents of the store.
     var stored: AccountStore.Contents {
         get throws { try AccountStore.open(folder: directory.appending("data")).contents }
     }
@@ -58,7 +59,7 @@ final class EngineFixture: EngineObserver {
         try await start(name, registers: registers).wait()
     }
 
-    /// Changes the store from beside.
+    /// Executes SQL in the store through another connection.
     func execute(_ sql: String) throws { try database().execute(sql) }
 
     /// Makes the store refuse to write accounts.
@@ -73,7 +74,7 @@ final class EngineFixture: EngineObserver {
         try Database(path: directory.appending("data/accounts.sqlite"), durability: .process)
     }
 
-    /// Keeps the store from being written until the result is dropped, for two seconds at most.
+    /// Locks the store until the result is released. Writers wait for at most two seconds.
     func holdStore() throws -> Database {
         let database = try database()
         try database.execute("BEGIN IMMEDIATE")
@@ -82,51 +83,51 @@ final class EngineFixture: EngineObserver {
 
     // MARK: EngineObserver
 
-    func engineChanged() { told.append("engine") }
-    func accountAdded(_ account: Account) { told.append("added \(account.id)") }
+    func engineChanged() { events.append("engine") }
+    func accountAdded(_ account: Account) { events.append("added \(account.id)") }
     func accountChanged(_ account: Account, _ change: AccountChange) {
         changes.append(change)
         states.append(account.state)
-        if account.profileState == .ready { told.append("profile \(account.profile.name)") }
-        told.append("avatar \(account.profile.avatar)")
-        told.append("changed \(account.id)")
+        if account.profileState == .ready { events.append("profile \(account.profile.name)") }
+        events.append("avatar \(account.profile.avatar)")
+        events.append("changed \(account.id)")
     }
-    func accountRemoved(_ account: Account) { told.append("removed \(account.id)") }
+    func accountRemoved(_ account: Account) { events.append("removed \(account.id)") }
     func tokenRemains(_ account: Account, _ message: String) {
-        told.append("token remains \(account.id)")
+        events.append("token remains \(account.id)")
     }
     func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
-        told.append("updated \(source) \(new)")
+        events.append("updated \(source) \(new)")
     }
     func photosChanged(_ account: Account, _ photos: [Photo]) {
-        told.append("photos changed \(photos.map(\.id))")
+        events.append("photos changed \(photos.map(\.id))")
     }
     func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
-        told.append("photos removed \(photos)")
+        events.append("photos removed \(photos)")
     }
     func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
-        told.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
+        events.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
         onLikeSettled()
     }
     func likeFailed(
         _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error
     ) {
-        told.append("like failed \(photo)")
+        events.append("like failed \(photo)")
     }
     func providerAdded(_ provider: any Provider) {
-        told.append("provider added \(provider.info.id)")
+        events.append("provider added \(provider.info.id)")
     }
-    func providerRemoved(_ id: String) { told.append("provider removed \(id)") }
-    func providerChanged(_ provider: any Provider) { told.append("provider \(provider.info.id)") }
-    func loginAdded(_ login: Login) { told.append("login \(login.number)") }
-    func loginChanged(_ login: Login) { told.append("login \(login.number) \(login.state)") }
-    func loginRemoved(_ login: Login) { told.append("login \(login.number) gone") }
-    func transferAdded(_ transfer: Transfer) { told.append("transfer \(transfer.number)") }
+    func providerRemoved(_ id: String) { events.append("provider removed \(id)") }
+    func providerChanged(_ provider: any Provider) { events.append("provider \(provider.info.id)") }
+    func loginAdded(_ login: Login) { events.append("login \(login.number)") }
+    func loginChanged(_ login: Login) { events.append("login \(login.number) \(login.state)") }
+    func loginRemoved(_ login: Login) { events.append("login \(login.number) gone") }
+    func transferAdded(_ transfer: Transfer) { events.append("transfer \(transfer.number)") }
     func transferChanged(_ transfer: Transfer) {
-        told.append(
+        events.append(
             "transfer \(transfer.number) \(transfer.state) \(transfer.received)/\(transfer.total)")
     }
     func transferRemoved(_ transfer: Transfer) {
-        told.append("transfer \(transfer.number) gone")
+        events.append("transfer \(transfer.number) gone")
     }
 }

@@ -4,33 +4,33 @@ import TestSupport
 
 @testable import Engine
 
-/// Servers in memory that applications make themselves known to. Its network is ``answer(_:)``.
+/// A provider with servers in memory, at which clients are registered. Its network is ``answer(_:)``.
 final class FakeFederation: FederatedLogin {
     struct State: Sendable {
-        /// The applications that each server knows, by client id.
+        /// The client IDs that are registered at each server.
         var clients: [String: Set<String>] = [:]
-        /// How many applications were made known so far.
+        /// The number of registrations.
         var registrations = 0
-        /// The one token that a user has at a server; every login gives it again.
+        /// True if a server issues the same token at every login.
         var reusesTokens = false
         var tokens = 0
         /// The access tokens that are valid, with the client IDs that they were issued to.
         var live: [String: String] = [:]
         /// The number of seconds after which access tokens expire. Then there are refresh tokens.
         var lifetime: Int?
-        /// The tokens that were revoked, in their order.
+        /// The tokens that were revoked, in order.
         var revoked: [String] = []
         /// True while revocations fail because the servers cannot be reached.
         var refusesRevocations = false
-        /// Who logs in next.
+        /// The name of the user of the next login.
         var username = "ada"
         /// The stable ID of that user.
         var userID: String?
-        /// What servers want asked for.
+        /// The scopes of all servers.
         var scopes = ["read"]
         var discoveryError: (any Error & Sendable)?
         var showsCode = true
-        /// True while discoveries are held back.
+        /// True while discoveries are held.
         var isHeld = false
         /// The number of discoveries that ended.
         var discoveries = 0
@@ -89,7 +89,7 @@ final class FakeFederation: FederatedLogin {
     @MainActor
     func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
         let fixture = try EngineFixture(directory, providers: [self])
-        fixture.world.http.answer.update { $0 = { try self.answer($0) } }
+        fixture.ports.http.answer.update { $0 = { try self.answer($0) } }
         return fixture
     }
 
@@ -118,14 +118,14 @@ final class FakeFederation: FederatedLogin {
 
     // MARK: Servers
 
-    /// What the servers answer.
+    /// Returns the response of a server.
     func answer(_ request: HTTPRequest) throws -> HTTPResponse {
         let parts = request.url.split(separator: "/")
         let (server, path) = (String(parts[1]), String(parts[2]))
         let fields = URLEncoding.fields(Substring(String(decoding: request.body, as: UTF8.self)))
         func field(_ name: String) -> String { fields?.first { $0.name == name }?.value ?? "" }
         var answer = (status: 404, body: "{}")
-        var isAway = false
+        var isUnreachable = false
         state.update { state in
             let isKnown = state.clients[server]?.contains(field("client_id")) == true
             switch path {
@@ -156,8 +156,8 @@ final class FakeFederation: FederatedLogin {
                     200, #"{"access_token":"token-\#(state.tokens)"\#(renewal ?? "")}"#
                 )
             case "revoke":
-                isAway = state.refusesRevocations
-                guard !isAway else { break }
+                isUnreachable = state.refusesRevocations
+                guard !isUnreachable else { break }
                 let access = field("token").replacing("refresh", with: "token")
                 guard state.live[access] == nil || state.live[access] == field("client_id") else {
                     answer = (403, #"{"error":"unauthorized_client"}"#)
@@ -169,7 +169,7 @@ final class FakeFederation: FederatedLogin {
             default: break
             }
         }
-        if isAway { throw HTTPError.unreachable("no such host") }
+        if isUnreachable { throw HTTPError.unreachable("no such host") }
         return HTTPResponse(status: answer.status, body: Array(answer.body.utf8), url: request.url)
     }
 }

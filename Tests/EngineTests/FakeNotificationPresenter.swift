@@ -10,11 +10,11 @@ final class FakeNotificationPresenter: NotificationPresenter {
     /// The number of calls that show or replace a notification.
     let changes = Observed(0)
     /// True if the service is running.
-    let isThere = Observed(true)
+    let isAvailable = Observed(true)
 
     func show(_ content: NotificationContent, as number: Int) async -> Bool {
         changes.update { $0 += 1 }
-        guard isThere.value else { return false }
+        guard isAvailable.value else { return false }
         notifications.update { $0[number] = content }
         return true
     }
@@ -25,14 +25,14 @@ final class FakeNotificationPresenter: NotificationPresenter {
     ///
     /// - Returns: Its number.
     @discardableResult
-    func showing(_ text: String) async throws -> Int {
+    func waitFor(_ text: String) async throws -> Int {
         try await notifications.wait { shown in
             guard shown.count == 1, let (number, content) = shown.first else { return nil }
             return content.text.hasPrefix(text) ? number : nil
         }
     }
 
-    func isEmpty() async throws { try await notifications.wait { $0.isEmpty ? true : nil } }
+    func waitUntilEmpty() async throws { try await notifications.wait { $0.isEmpty ? true : nil } }
 
     /// Invokes an action, as the user does with a button.
     func press(_ action: NotificationAction, _ number: Int, token: String = "") {

@@ -1,17 +1,17 @@
 import ProviderKit
 import TestSupport
 
-/// A provider whose users are names, and whose logins the test lets go on.
+/// A provider with a set of user names, whose logins a test can hold.
 final class FakeProvider: PasswordLogin {
     let info = ProviderInfo(
         id: "fake", name: "Fake", iconName: "image", authentication: .password,
         capabilities: [.feed, .register], defaultSource: SourceID("all"))
     let users = Observed<Set<String>>([])
-    /// How often a user was deleted.
+    /// The number of deletions of users.
     let removals = Observed(0)
-    /// Logins end when it is set.
+    /// True if logins may continue.
     let isOpen = Observed(true)
-    /// The sessions that were made, the last one last.
+    /// All sessions, in the order of their creation.
     let sessions = Observed<[FakeSession]>()
 
     func check(_ request: PasswordLoginRequest) throws(ProviderError) {
@@ -19,7 +19,7 @@ final class FakeProvider: PasswordLogin {
     }
 
     func logIn(_ request: PasswordLoginRequest) async throws -> AccountIdentity {
-        // Not ended by a cancellation: a service may answer too late.
+        // Not cancelled with the login: a service may respond too late.
         try await Task { _ = try await isOpen.wait { $0 ? true : nil } }.value
         if request.registers { users.update { $0.insert(request.username) } }
         guard users.value.contains(request.username) else {
@@ -40,7 +40,7 @@ final class FakeProvider: PasswordLogin {
     }
 }
 
-/// A session that tells what the test tells it.
+/// A session whose events are sent by a test.
 final class FakeSession: FeedSession {
     let events: AsyncStream<SessionEvent>
     let continuation: AsyncStream<SessionEvent>.Continuation

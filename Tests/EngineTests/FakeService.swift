@@ -1,49 +1,50 @@
 import ProviderKit
 import TestSupport
 
-/// A service of the network in memory: a feed whose top and pages the test sets.
+/// A remote service in memory, whose photos and failures a test sets.
 final class FakeService: OAuthLogin {
     struct State: Sendable {
         /// The user name and the stable ID of the user of every token.
         var username = "ada"
         var userID: String?
-        /// What the service has, newest first.
+        /// The photos of the service, newest first.
         var photos: [String] = []
         var liked: Set<String> = []
-        /// What it has, but leaves out of its pages.
+        /// The photos that pages omit.
         var hidden: Set<String> = []
-        /// What the settings let through.
+        /// The settings that affect pages.
         var cacheVariant = ""
-        /// How many photos a page has.
+        /// The number of photos in a page.
         var pageSize = 3
-        /// What every request fails with.
+        /// The error of every request.
         var error: (any Error & Sendable)?
-        /// What requests for likes alone fail with.
+        /// The error of requests to like or unlike.
         var likeError: (any Error & Sendable)?
-        /// A photo that cannot be liked for now.
-        var badPhoto: String?
+        /// A photo whose likes fail temporarily.
+        var failingPhoto: String?
         /// A photo whose likes the service refuses.
         var refusedPhoto: String?
         var avatarURL = ""
-        /// How many photos every source is said to have.
+        /// The total that every page reports.
         var total: Int?
-        /// The keys of the entries, where they have some: each photo of ``photos`` is an entry then, and may be there twice.
+        /// The keys of the entries; nil for a service without keys. With keys, each element of ``photos`` is an entry,
+        /// and a photo may have several.
         var keys: [Int]?
         /// The sources of which every response is empty.
         var emptied: Set<String> = []
-        /// Whether a place names the photo that comes before it.
+        /// True if a page token names the photo before the page.
         var hasStablePageTokens = false
-        /// How many photos the user likes, as the service counts.
+        /// The number of likes in the profile.
         var likeTotal: Int?
-        /// Whether likes are done, and the answer is lost.
-        var answerIsLost = false
-        /// What the service was asked, in words.
+        /// True if likes succeed and their responses are lost.
+        var losesResponses = false
+        /// The requests to the service, as text.
         var requests: [String] = []
-        /// Whether answers are held back.
+        /// True while all responses are held.
         var isHeld = false
-        /// Requests whose answers are held back.
+        /// The requests whose responses are held.
         var held: Set<String> = []
-        /// Held requests whose task was cancelled.
+        /// The held requests whose task was cancelled.
         var cancelled: [String] = []
     }
 
@@ -94,15 +95,15 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     }
 
     func sources() async throws -> [Source] {
-        try await ask("sources")
+        try await receive("sources")
         return [Source(id: SourceID("new"), title: "New", kind: .feed)]
     }
 
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
-        try await ask("\(source) \(place ?? "top")")
+        try await receive("\(source) \(place ?? "top")")
         let state = state.value
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
-        // Like a number of a page: what came in meanwhile moves everything down.
+        // As with page numbers, photos that arrive meanwhile move the others down.
         if state.emptied.contains(source.text) { return RemotePage([]) }
         if let keys = state.keys, source != likesSource {
             return keyedPage(state, keys, below: place.flatMap { Int($0) })
@@ -120,7 +121,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
             total: state.total)
     }
 
-    /// A page of entries that have keys, as a timeline does.
+    /// Returns a page of entries with keys, as in a timeline.
     private func keyedPage(
         _ state: FakeService.State, _ keys: [Int], below upper: Int?
     ) -> RemotePage {
@@ -138,16 +139,16 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
-        try await ask("photo \(id)")
+        try await receive("photo \(id)")
         let state = state.value
         guard state.photos.contains(id.text) else { throw ProviderError.notFound("No \(id).") }
         return remote(id.text, state)
     }
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        try await ask("\(isLiked ? "like" : "unlike") \(photo)")
+        try await receive("\(isLiked ? "like" : "unlike") \(photo)")
         if let error = state.value.likeError { throw error }
-        if photo.text == state.value.badPhoto { throw ProviderError.failed("Trouble.") }
+        if photo.text == state.value.failingPhoto { throw ProviderError.failed("Trouble.") }
         if photo.text == state.value.refusedPhoto { throw ProviderError.refused("Not this one.") }
         guard state.value.photos.contains(photo.text) else {
             throw ProviderError.notFound("No \(photo).")
@@ -158,21 +159,21 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
                 if isLiked { state.liked.insert(id) } else { state.liked.remove(id) }
             }
         }
-        if state.value.answerIsLost { throw HTTPError.unreachable("no answer") }
+        if state.value.losesResponses { throw HTTPError.unreachable("no response") }
         return isLiked ? 1 : 0
     }
 
-    /// Photos like `a.1` and `a.2` are liked as one.
+    /// Returns the prefix of a like group: photos such as `a.1` and `a.2` are liked as one.
     func likeGroupPrefix(_ photo: PhotoID) -> String? {
         photo.text.firstIndex(of: ".").map { String(photo.text[...$0]) }
     }
 
     func countDownload(_ photo: RemotePhoto) async throws {
-        try await ask("download \(photo.photo.id)")
+        try await receive("download \(photo.photo.id)")
     }
 
     func profile() async throws -> Profile {
-        try await ask("profile")
+        try await receive("profile")
         var profile = Profile(username: state.value.username, name: "Ada")
         profile.userID = state.value.userID
         profile.likes = state.value.likeTotal
@@ -180,7 +181,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
         return profile
     }
 
-    private func ask(_ request: String) async throws {
+    private func receive(_ request: String) async throws {
         state.update { $0.requests.append(request) }
         do {
             _ = try await state.wait { $0.isHeld || $0.held.contains(request) ? nil : true }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// Logging in at servers that are named.
+/// Logins at named servers.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct FederationTests {
     private let federation = FakeFederation()
@@ -18,7 +18,7 @@ struct FederationTests {
         return try await federation.logIn(fixture, at: server, for: account)
     }
 
-    @Test func `a login that fails without an account names the server, and leads there again`()
+    @Test func `the notification of a failed login names the server and the command`()
         async throws
     {
         let fixture = try federation.fixture()
@@ -27,21 +27,21 @@ struct FederationTests {
         }
         let login = try federation.start(fixture, at: "one.example")
         #expect(login.server == "one.example")
-        let board = fixture.world.board
-        let number = try await board.showing("One.example is of no use.")
-        #expect(board.notifications.value[number]?.title == "Login to one.example failed")
+        let presenter = fixture.ports.presenter
+        let number = try await presenter.waitFor("One.example is of no use.")
+        #expect(presenter.notifications.value[number]?.title == "Login to one.example failed")
         #expect(
-            board.notifications.value[number]?.advice
+            presenter.notifications.value[number]?.advice
                 == "Run “imagefeedctl login federation --server one.example”.")
-        // Whoever tries another server has not tried this one.
+        // A login at another server does not resolve the issue.
         federation.state.update { $0.discoveryError = nil }
         _ = try await logIn(fixture, "ada", "two.example")
-        #expect(board.notifications.value[number] != nil)
+        #expect(presenter.notifications.value[number] != nil)
         _ = try await logIn(fixture, "ada", "one.example")
-        try await board.isEmpty()
+        try await presenter.waitUntilEmpty()
     }
 
-    @Test func `a login asks the server first, then says where to go`() async throws {
+    @Test func `a login discovers the server before it has an authorization URL`() async throws {
         let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "One.Example")
         #expect(login.authorizationURL.isEmpty)
@@ -50,18 +50,18 @@ struct FederationTests {
         #expect(login.authorizationURL.hasPrefix("https://one.example/authorize?"))
         #expect(login.authorizationURL.contains("client_id=client-1"))
         #expect(login.authorizationURL.contains("code_challenge_method=S256"))
-        #expect(fixture.told.value.prefix(2) == ["login 1", "login 1 waiting"])
+        #expect(fixture.events.value.prefix(2) == ["login 1", "login 1 waiting"])
         try login.submit("code")
         let account = try await login.wait()
         #expect(account.id.text == "federation_ada_40one_2eexample")
         #expect(account.identity == AccountIdentity(username: "ada", server: "one.example"))
-        let secrets = fixture.world.secrets.state.value
+        let secrets = fixture.ports.secrets.state.value
         #expect(secrets.labels[.account(account.id.text)] == "Image Feed: ada at one.example")
         let kept = try #require(secrets.secrets[.server("one.example", of: "federation")])
         #expect(String(decoding: kept, as: UTF8.self).contains("secret-of-client-1"))
     }
 
-    @Test func `the application makes itself known to each server once`() async throws {
+    @Test func `a client is registered once per server`() async throws {
         let fixture = try federation.fixture()
         let first = try federation.start(fixture, at: "one.example")
         let second = try federation.start(fixture, at: "one.example")
@@ -77,8 +77,7 @@ struct FederationTests {
         #expect(federation.state.value.registrations == 2)
     }
 
-    @Test func `a server that has forgotten it, or wants other things, is told anew`() async throws
-    {
+    @Test func `a lost registration or new scopes cause another registration`() async throws {
         let fixture = try federation.fixture()
         _ = try await logIn(fixture, "ada", "one.example")
         federation.state.update { $0.clients = [:] }
@@ -91,20 +90,20 @@ struct FederationTests {
         #expect(login.authorizationURL.contains("scope=read%20write"))
     }
 
-    @Test func `where no code is shown the browser's address is pasted`() async throws {
+    @Test func `a server that shows no code gets a loopback redirect URI`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.showsCode = false }
         let login = try federation.start(fixture, at: "one.example")
         await login.prepared()
         #expect(login.authorizationURL.contains("redirect_uri=http%3A%2F%2F127.0.0.1%2Fcallback"))
-        let request = try #require(fixture.world.http.requests.value.first)
+        let request = try #require(fixture.ports.http.requests.value.first)
         #expect(
             String(decoding: request.body, as: UTF8.self).hasSuffix(
                 "redirect_uris=http%3A%2F%2F127.0.0.1%2Fcallback"))
         await login.cancelAndWait()
     }
 
-    @Test func `a server has to be named, and be the account's`() async throws {
+    @Test func `a login requires a valid server, which is that of the account`() async throws {
         let fixture = try federation.fixture()
         #expect(throws: EngineError.self) { try federation.start(fixture, at: nil) }
         #expect(throws: ProviderError.self) { try federation.start(fixture, at: "nonsense") }
@@ -115,7 +114,7 @@ struct FederationTests {
         #expect(fixture.engine.isConfigured(federation))
     }
 
-    @Test func `a server that is something else fails the login`() async throws {
+    @Test func `a server that discovery rejects fails the login`() async throws {
         let fixture = try federation.fixture()
         let error = ProviderError.notSupported("one.example is something else.")
         federation.state.update { $0.discoveryError = error }
@@ -123,12 +122,12 @@ struct FederationTests {
         await #expect(throws: error) { _ = try await login.wait() }
         await login.prepared()
         #expect(login.authorizationURL.isEmpty)
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
-    @Test func `without a keyring no server is told anything`() async throws {
+    @Test func `a login without a keyring registers no client`() async throws {
         let fixture = try federation.fixture()
-        fixture.world.secrets.state.update { $0.error = .unavailable("No keyring.") }
+        fixture.ports.secrets.state.update { $0.error = .unavailable("No keyring.") }
         let login = try federation.start(fixture, at: "one.example")
         await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
             _ = try await login.wait()
@@ -136,7 +135,7 @@ struct FederationTests {
         #expect(federation.state.value.registrations == 0)
     }
 
-    @Test func `a login that is cancelled while the server is asked leaves nothing`() async throws {
+    @Test func `a login that is cancelled during discovery adds no account`() async throws {
         let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "one.example")
         await login.cancelAndWait()
@@ -150,32 +149,32 @@ struct FederationTests {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture, at: "one.example")
-        _ = try await fixture.world.clock.sleepers.wait { sleepers in
+        _ = try await fixture.ports.clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
         }
         if isCancelled {
             let end = Task { await login.cancelAndWait() }
-            try await fixture.told.wait { $0.contains("login 1 cancelled") ? true : nil }
+            try await fixture.events.wait { $0.contains("login 1 cancelled") ? true : nil }
             federation.state.update { $0.isHeld = false }
             await end.value
         } else {
-            fixture.world.clock.advance(by: LoginList.discoveryTime)
+            fixture.ports.clock.advance(by: LoginList.discoveryTime)
             await #expect(throws: ProviderError.self) { _ = try await login.wait() }
             federation.state.update { $0.isHeld = false }
         }
         try await federation.state.wait { $0.discoveries == 1 ? true : nil }
-        // What the first login still does is done before the second one ends.
+        // The work of the first login is finished before the second one ends.
         _ = try await logIn(fixture, "ada", "two.example")
         #expect(federation.state.value.registrations == 1)
-        #expect(fixture.world.http.requests.value.allSatisfy { $0.url.contains("two.example") })
+        #expect(fixture.ports.http.requests.value.allSatisfy { $0.url.contains("two.example") })
     }
 
-    @Test func `a token that an account has is not given back for another login`() async throws {
+    @Test func `a failed login does not revoke a token that an account uses`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
         let ada = try await logIn(fixture, "ada", "one.example")
         let bob = try await logIn(fixture, "bob", "two.example")
-        // Ada logs in where Bob is expected, and her server gives the token that she has.
+        // Ada logs in instead of Bob, and her server issues the token that she already has.
         await #expect(throws: EngineError.self) {
             _ = try await logIn(fixture, "ada", nil, for: bob)
         }
@@ -183,30 +182,30 @@ struct FederationTests {
         try await fixture.engine.logOut(ada)
     }
 
-    @Test func `a token is given back at its server`() async throws {
+    @Test func `a logout revokes the token at its server`() async throws {
         let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         try await fixture.engine.logOut(ada)
         try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
-        #expect(fixture.world.http.requests.value.last?.url == "https://one.example/revoke")
+        #expect(fixture.ports.http.requests.value.last?.url == "https://one.example/revoke")
     }
 
     @Test func `a login from a notification opens the address after the discovery`() async throws {
         let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
-        let opened = fixture.world.opened.value
+        let opened = fixture.ports.opened.value
         #expect(opened.count == 1)
         #expect(opened.first?.hasPrefix("https://one.example/authorize?") == true)
         for login in fixture.engine.logins.all { await login.cancelAndWait() }
     }
 
-    @Test func `a server that has gone by then is told of`() async throws {
+    @Test func `a login from a notification reports an unreachable server`() async throws {
         let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
-        #expect(fixture.world.opened.value.isEmpty)
-        try await fixture.world.board.notifications.wait { $0.isEmpty ? nil : true }
+        #expect(fixture.ports.opened.value.isEmpty)
+        try await fixture.ports.presenter.notifications.wait { $0.isEmpty ? nil : true }
     }
 }

@@ -6,14 +6,14 @@ import Testing
     private static let account = AccountID(stored: "local_ada")
     private static let all = SourceID("all")
 
-    @Test func `a cursor gives back the provider's words`() throws {
+    @Test func `a cursor contains the page token of the provider`() throws {
         let cursor = FeedCursor("1.2.3", account: Self.account, source: Self.all)
         let parsed = try FeedCursor(parsing: cursor.text, account: Self.account, source: Self.all)
         #expect(parsed.position == "1.2.3")
     }
 
     @Test(arguments: ["", "garbage", "../..", "0123456789abcdef", "0123456789abcdef1.2.3"])
-    func `garbage is no cursor`(text: String) {
+    func `invalid text is rejected as a cursor`(text: String) {
         #expect(throws: ProviderError.self) {
             try FeedCursor(parsing: text, account: Self.account, source: Self.all)
         }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Engine
 
-/// The order of a source whose service changes while somebody walks.
+/// The order of a source whose service changes during a walk.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct FeedOrderTests {
-    @Test func `one photo that moves to the top takes nothing down with it`() async throws {
+    @Test func `a photo that moves to the top does not move others`() async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         _ = try await fixture.walk()
         fixture.service.state.update { state in
@@ -19,7 +19,7 @@ struct FeedOrderTests {
         #expect(try await fixture.page(count: 5).ids == ["p9", "n1", "n2", "p1", "p2"])
     }
 
-    @Test func `one photo that moves to the top closes no gap`() async throws {
+    @Test func `a photo that moves to the top closes no gap`() async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         _ = try await fixture.page(count: 9)
         let later = (1...9).map { "n\($0)" }
@@ -32,31 +32,31 @@ struct FeedOrderTests {
         _ = try await fixture.account.refreshFeed("")
         let all = Set(fixture.service.state.value.photos)
         #expect(Set(try await fixture.walk()).isSuperset(of: all.subtracting(["p9"])))
-        // It is no longer where it was; now it is where it is.
+        // The next refresh inserts the moved photo at its new position.
         _ = try await fixture.account.refreshFeed("")
         let found = try await fixture.walk()
         #expect(Set(found) == all)
         #expect(found.count == all.count)
     }
 
-    @Test func `news between known photos are told`() async throws {
+    @Test func `new photos between known ones are reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
         #expect(try await fixture.account.refreshFeed("") == 1)
-        try await fixture.told("updated new 1")
+        try await fixture.waitForEvent("updated new 1")
     }
 
-    @Test func `what the service has no more is told`() async throws {
+    @Test func `photos that the service no longer has are reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = ["a"] }
         #expect(try await fixture.account.refreshFeed("") == 0)
-        try await fixture.told("updated new 0")
+        try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.page().ids == ["a"])
     }
 
-    /// Puts entries with keys on top; a photo that is there already is passed on.
+    /// Inserts entries with keys at the top. A known photo gets another entry, as with a boost.
     private func add(_ photos: [String], to fixture: ServiceFixture) {
         fixture.service.state.update { state in
             let highest = state.keys?.first ?? 1_000_000
@@ -73,7 +73,7 @@ struct FeedOrderTests {
         return fixture
     }
 
-    @Test func `new photos below a pinned one are shown, however often they come`() async throws {
+    @Test func `new photos below a pinned one are shown after each refresh`() async throws {
         let fixture = try await ServiceFixture(["pin"] + (1...9).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = 15 }
         _ = try await fixture.page(count: 9)
@@ -86,7 +86,7 @@ struct FeedOrderTests {
     }
 
     @Test(arguments: [false, true])
-    func `a boost of an old photo among many new ones loses none`(hasKeys: Bool) async throws {
+    func `a boost of an old photo among many new ones hides no photo`(hasKeys: Bool) async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
         if !hasKeys { fixture.service.state.update { $0.keys = nil } }
@@ -102,11 +102,11 @@ struct FeedOrderTests {
         #expect(try await next.walk(count: 50) == Array(shown))
     }
 
-    @Test func `a walk shows a photo once that is boosted meanwhile, cached or not`() async throws {
+    @Test func `a walk shows a photo that is boosted meanwhile once, cached or not`() async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
         var (found, cursor) = try await fixture.page(count: 10)
-        // One that was shown, one that is cached, one that was never fetched.
+        // A photo that was shown, one that is cached, and one that was never fetched.
         add(["p3", "n1", "p20", "p90"], to: fixture)
         #expect(try await fixture.account.refreshFeed("") == 2)
         while !cursor.isEmpty {
@@ -119,7 +119,7 @@ struct FeedOrderTests {
         #expect(try await fixture.walk(count: 30) == later + old.filter { !later.contains($0) })
     }
 
-    @Test func `a part below the top is refreshed when it is read and old`() async throws {
+    @Test func `a read of an old part below the top refreshes it`() async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
         #expect(try await fixture.walk(count: 40) == old)
@@ -133,26 +133,26 @@ struct FeedOrderTests {
             state.hidden = ["p70"]
         }
         let place = try #require(fixture.service.state.value.keys?[39])
-        fixture.world.time.update { $0 = $0 + .seconds(299) }
+        fixture.ports.time.update { $0 = $0 + .seconds(299) }
         let first = try await fixture.page(count: 40)
         #expect(try await fixture.page("", first.next, count: 40).ids.contains("p70"))
         #expect(fixture.count("new \(place)") == 1)
-        fixture.world.time.update { $0 = $0 + .seconds(2) }
-        // It is served as it was, and as it is from the next walk on.
+        fixture.ports.time.update { $0 = $0 + .seconds(2) }
+        // This walk gets the cached part, the next one the refreshed part.
         #expect(try await fixture.page("", first.next, count: 40).ids.contains("p70"))
-        try await fixture.told("updated new 1")
-        try await fixture.told("photos removed [p60, p70]")
+        try await fixture.waitForEvent("updated new 1")
+        try await fixture.waitForEvent("photos removed [p60, p70]")
         #expect(fixture.count("new \(place)") == 2)
         let shown = fixture.service.state.value.photos.filter { $0 != "p70" }
         #expect(try await fixture.walk(count: 40) == shown)
-        // A walk that began before shows neither what came later nor what is gone.
+        // A walk that began before shows neither later photos nor removed ones.
         let rest = try await fixture.page("", first.next, count: 60).ids
         #expect(rest == old[40...].filter { !["p60", "p70"].contains($0) })
     }
 
-    @Test func `a page is refreshed when it is old, also if it has no photos`() async throws {
+    @Test func `a read of an old page without photos refreshes it`() async throws {
         let fixture = try await keyed((1...9).map { "p\($0)" })
-        // One page is made from eight of the service at most.
+        // A page is assembled from at most eight pages of the service.
         fixture.service.state.update { state in
             state.pageSize = 1
             state.hidden = Set(state.photos).subtracting(["p8"])
@@ -161,21 +161,21 @@ struct FeedOrderTests {
         fixture.service.state.update { $0.hidden = Set($0.photos).subtracting(["p9"]) }
         #expect(try await fixture.account.refreshFeed("") == 0)
         #expect(try await fixture.walk() == [])
-        let before = fixture.base.told.value.count
-        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        let before = fixture.base.events.value.count
+        fixture.ports.time.update { $0 = $0 + .seconds(301) }
         #expect(try await fixture.walk() == [])
-        try await fixture.base.told.wait { words in
+        try await fixture.base.events.wait { words in
             words.dropFirst(before).contains("updated new 1") ? true : nil
         }
         #expect(try await fixture.walk() == ["p9"])
     }
 
-    @Test func `a refresh of a part that fails is not repeated at once`() async throws {
+    @Test func `a failed refresh of a part is not repeated at once`() async throws {
         let fixture = try await keyed((1...100).map { "p\($0)" })
         _ = try await fixture.walk(count: 40)
         let place = try #require(fixture.service.state.value.keys?[39])
         let first = try await fixture.page(count: 40)
-        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        fixture.ports.time.update { $0 = $0 + .seconds(301) }
         fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<5 {
             _ = try await fixture.page("", first.next, count: 20)
@@ -186,14 +186,14 @@ struct FeedOrderTests {
         }
         #expect(fixture.count("new \(place)") == 2)
         fixture.service.state.update { $0.error = nil }
-        fixture.world.time.update { $0 = $0 + .seconds(61) }
+        fixture.ports.time.update { $0 = $0 + .seconds(61) }
         _ = try await fixture.page("", first.next, count: 20)
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == "new \(place)" } == 3 ? true : nil
         }
     }
 
-    @Test func `an empty response for a part is believed when it comes twice`() async throws {
+    @Test func `an empty response for a part counts when it is repeated`() async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
         _ = try await fixture.walk(count: 40)
@@ -202,7 +202,7 @@ struct FeedOrderTests {
             state.photos.removeLast(60)
             state.keys?.removeLast(60)
         }
-        fixture.world.time.update { $0 = $0 + .seconds(301) }
+        fixture.ports.time.update { $0 = $0 + .seconds(301) }
         let requests = fixture.service.state.value.requests.count
         var ids: [String] = []
         repeat {
@@ -211,11 +211,11 @@ struct FeedOrderTests {
         } while ids.count == 60
         #expect(ids == [])
         #expect(fixture.service.state.value.requests.count >= requests + 2)
-        try await fixture.told("updated new 0")
+        try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.walk(count: 50) == Array(old[..<40]))
     }
 
-    @Test func `a source whose keys do not fall is ordered as it is shown`() async throws {
+    @Test func `a source with keys out of order has the order of the service`() async throws {
         let fixture = try await keyed((1...9).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = 3 }
         let first = try await fixture.page(count: 2)
@@ -225,7 +225,7 @@ struct FeedOrderTests {
         #expect(try await fixture.page(count: 3).ids == ["p1", "p2", "p3"])
     }
 
-    @Test func `cursors of the earlier cache are stale`() async throws {
+    @Test func `cursors of the former cache format are stale`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         _ = try await fixture.page(count: 2)
         let cursor = FeedCursor(
@@ -239,7 +239,7 @@ struct FeedOrderTests {
         var random = SeededRandom(seed: 1)
         var keys = OrderKey.keys(3, above: nil, below: nil, near: .lower)
         for round in 0..<3_000 {
-            // Mostly in the same place, as below a pinned photo.
+            // Mostly at the same position, as below a pinned photo.
             let index = round % 3 == 0 ? Int.random(in: 0...keys.count, using: &random) : 1
             let new = OrderKey.keys(
                 1 + round % 3, above: index < keys.count ? keys[index] : nil,
@@ -250,17 +250,16 @@ struct FeedOrderTests {
         #expect((keys.map(\.utf8.count).max() ?? 0) < 512)
     }
 
-    @Test func `the longest descent is the longest, and ends highest`() {
+    @Test func `the longest descent is the one with the highest end`() {
         #expect(FeedTables.longestDescent([Int]()) == [])
         #expect(FeedTables.longestDescent([1, 9, 8, 7]) == [9, 8, 7])
         #expect(FeedTables.longestDescent([9, 1, 8, 2, 7]) == [9, 8, 7])
         #expect(FeedTables.longestDescent([1, 5]) == [5])
     }
 
-    /// While photos only arrive, and the top is asked for before the walk goes on, nothing is repeated or left out,
-    /// and the order is the service's.
+    /// Checks walks of a service that only adds photos, with a refresh before each page.
     @Test(arguments: 0..<20)
-    func `a walk past arrivals repeats nothing and leaves nothing out`(seed: UInt64) async throws {
+    func `a walk during arrivals repeats and omits nothing`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
@@ -276,7 +275,7 @@ struct FeedOrderTests {
                 #expect(!page.ids.isEmpty || page.next.isEmpty)
                 found += page.ids
                 cursor = page.next
-                // Fewer than a page: more would be a gap that a page's number leads past.
+                // Fewer than a page: more would be a gap that a counted page token skips.
                 let arrivals = Int.random(in: 0...2, using: &random)
                 let new = (0..<arrivals).map { _ in
                     number += 1
@@ -289,13 +288,13 @@ struct FeedOrderTests {
             let old = Set(began)
             #expect(found.filter(old.contains) == began)
         }
-        // And once more, when all is quiet: it is the service's list.
+        // Without changes, a walk has the list of the service.
         #expect(try await fixture.walk(count: 7) == fixture.service.state.value.photos)
     }
 
-    /// Whatever the service does, a walk ends, repeats nothing, and shows all that has stayed in place.
+    /// Checks walks of a service with random changes: each walk ends and repeats nothing.
     @Test(arguments: 0..<20)
-    func `a walk past changes of every kind repeats nothing`(seed: UInt64) async throws {
+    func `a walk during changes of every kind repeats nothing`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }

@@ -4,7 +4,7 @@ import ProviderKit
 
 /// A service of ``FeedSimulation``: a list of entries that changes.
 struct SimulatedList {
-    /// What the pages of a service tell.
+    /// The form of the page tokens of a service.
     enum Kind: CaseIterable {
         /// Entries have keys, and the page token names the last one.
         case keyed
@@ -47,7 +47,7 @@ struct SimulatedList {
         return entries.flatMap(\.photos).filter { !hidden.contains($0) && seen.insert($0).inserted }
     }
 
-    /// A photo, by any number.
+    /// Returns a photo that is selected by any number.
     private func photo(_ number: UInt64) -> Int? {
         let photos = entries.flatMap(\.photos)
         return photos.isEmpty ? nil : photos[Int(number % UInt64(photos.count))]
@@ -55,7 +55,7 @@ struct SimulatedList {
 
     // MARK: Changes
 
-    /// New photos at the top, below the pinned one if there is one.
+    /// Adds an entry at the top, below the pinned entries.
     mutating func arrive(photos count: Int, below pins: Int = 0) {
         nextKey += 1000
         insert(Entry(key: nextKey, photos: (0..<count).map { nextPhoto + $0 }), at: pins)
@@ -67,7 +67,7 @@ struct SimulatedList {
         entries.insert(entry, at: min(index, entries.count))
     }
 
-    /// A new photo somewhere in the list.
+    /// Inserts a new photo at any position.
     mutating func arriveLate(_ number: UInt64) {
         guard let top = entries.first, let bottom = entries.last else { return }
         let (low, high) = (min(top.key, bottom.key), max(top.key, bottom.key))
@@ -115,7 +115,7 @@ struct SimulatedList {
 
     // MARK: Pages
 
-    /// A page, and what it covers.
+    /// A page and its contents.
     struct Response {
         var page: RemotePage
         /// The photos that it shows, by the keys of their entries.
@@ -131,7 +131,7 @@ struct SimulatedList {
         case (.counted, let number?): start = min(number, entries.count)
         case (.keyed, let key?): start = entries.firstIndex { $0.key < key } ?? entries.count
         case (.lasting, let key?):
-            // The entry may be gone; its key still tells where it was.
+            // The entry may be removed; its key still gives its position.
             start =
                 entries.firstIndex { $0.key == key }.map { $0 + 1 }
                 ?? entries.firstIndex { $0.key < key } ?? entries.count

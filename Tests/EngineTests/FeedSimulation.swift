@@ -7,19 +7,19 @@ import TestSupport
 
 /// A history of a feed: a service that changes, and a daemon that refreshes, serves walks and restarts.
 ///
-/// It drives the tables of the cache on a real database. The responses of background refreshes arrive later than they are
-/// made. After each step it checks the guarantees of the interface; at the end, that the cache shows what the service
-/// shows.
+/// It drives the tables of the cache on a real database. The responses of background refreshes arrive later than they
+/// are made. After each step it checks the guarantees of the interface; at the end, it checks that the cache shows the
+/// photos of the service.
 struct FeedSimulation {
-    /// What a history may contain.
+    /// The kind of the service and the changes that a history may contain.
     struct Profile {
         let name: String
         let kind: SimulatedList.Kind
         var moves = false
         var pins = false
         var bounds = FeedTables.Bounds()
-        /// True if a walk misses nothing. Pages that are counted from the top, and photos that are moved, may be missed by
-        /// a walk, but not by later ones.
+        /// True if a walk misses nothing. A walk may miss pages that are counted from the top and photos that are
+        /// moved; later walks show them.
         var isExact: Bool { kind != .counted && !moves }
         /// True if cursors may become stale.
         var mayBeStale: Bool { kind == .counted || bounds.source < 100 || bounds.bytes < 1 << 20 }
@@ -45,11 +45,11 @@ struct FeedSimulation {
     /// The maximum size of a photo with its entry and its mark.
     private static let photoBytes = 500
 
-    /// One step of a history. Its numbers choose among what there is.
+    /// One step of a history. Its numbers select among the existing photos, walks and cursors.
     struct Step: CustomStringConvertible {
         enum Action: CaseIterable {
             case arrive, arriveSeveral, text, late, boost, removeEntry, delete, hide, unhide, move
-            case nonsense
+            case emptyResponse
             case refresh, walk, read, readAgain, deliver, advance, restart
         }
 
@@ -69,7 +69,7 @@ struct FeedSimulation {
         var isDone = false
         var found: [Int] = []
         /// The photos that it must show.
-        var owed: Set<Int> = []
+        var expected: Set<Int> = []
         var began = 0
         /// The key of the last photo.
         var key = Int.max
@@ -92,8 +92,8 @@ struct FeedSimulation {
     private var past: [Walk] = []
     private var top: Request?
     private var part: Request?
-    private var isNonsenseDue = false
-    /// The photos that the daemon was shown, by the keys of their entries, and the keys that its pages covered.
+    private var isEmptyResponseDue = false
+    /// The photos that the daemon received, by the keys of their entries, and the keys that its pages covered.
     private var shownOnce: [Int: Set<Int>] = [:]
     private var covered: [ClosedRange<Int>] = []
     private(set) var requests = 0
@@ -108,11 +108,11 @@ struct FeedSimulation {
 
     /// Runs the history of a seed.
     ///
-    /// - Returns: A description of what went wrong, with the shortest history that shows it; nil if nothing did.
+    /// - Returns: A description of the failure, with the shortest history that has it; nil if there is none.
     static func run(seed: UInt64, _ database: Database) -> String? {
         var random = SeededRandom(seed: seed)
         let profile = profiles[Int.random(in: 0..<profiles.count, using: &random)]
-        // Without keys, the photos of a page are all that tells where it belongs.
+        // Without keys, only the photos of a page determine its position.
         let pageSize = Int.random(in: profile.kind == .keyed ? 1...6 : 4...9, using: &random)
         let count = Int.random(in: 0...24, using: &random)
         var steps: [Step] = []
@@ -130,7 +130,7 @@ struct FeedSimulation {
             }
             do {
                 for (index, step) in steps.enumerated() { try simulation.perform(step, index + 1) }
-                try simulation.settle()
+                try simulation.checkFinalState()
                 return nil
             } catch {
                 return "\(error)"
@@ -176,7 +176,7 @@ struct FeedSimulation {
             for key in shownOnce.keys { shownOnce[key]?.subtract(service.hidden) }
             service.unhide()
         case .move where profile.moves: service.move(first, to: second)
-        case .nonsense where number == 7: isNonsenseDue = true
+        case .emptyResponse where number == 7: isEmptyResponseDue = true
         case .refresh: try refresh()
         case .walk:
             walks.append(Walk())
@@ -188,7 +188,7 @@ struct FeedSimulation {
             try read(walks.count - 1, count: 1 + Int(second % 9))
         case .deliver: try deliver(isTop: first % 2 == 0)
         case .restart:
-            // The requests that were under way are lost.
+            // The requests in progress are lost.
             (top, part) = (nil, nil)
         case .advance: now = now + .seconds(Int64(first % 900))
         default: break
@@ -197,8 +197,8 @@ struct FeedSimulation {
 
     // MARK: The daemon
 
-    /// The pages that the service gives for a request, up to one with photos.
-    private mutating func ask(_ token: String?) -> [SimulatedList.Response] {
+    /// Returns the pages that the service sends for a request, up to the first with photos.
+    private mutating func fetch(_ token: String?) -> [SimulatedList.Response] {
         var responses = [service.response(token)]
         requests += 1
         while responses.count < 8, responses[responses.count - 1].page.photos.isEmpty,
@@ -215,8 +215,8 @@ struct FeedSimulation {
         let known = try tables.source(account, source)
         let hasBelow =
             try known.map { try tables.hasEntries($0.key, below: request.part?.key) } ?? false
-        if isNonsenseDue, hasBelow {
-            isNonsenseDue = false
+        if isEmptyResponseDue, hasBelow {
+            isEmptyResponseDue = false
             page = RemotePage([])
         } else {
             for response in request.responses {
@@ -273,7 +273,7 @@ struct FeedSimulation {
     private static let isTraced = getenv("IMAGEFEED_TRACE") != nil
 
     private mutating func refresh() throws {
-        let request = top ?? Request(part: nil, generation: nil, responses: ask(nil))
+        let request = top ?? Request(part: nil, generation: nil, responses: fetch(nil))
         top = nil
         _ = try store(request)
     }
@@ -322,13 +322,13 @@ struct FeedSimulation {
             if !isRead {
                 isRead = true
                 if place == nil, top == nil, isOld(state.fetched, after: 300) {
-                    top = Request(part: nil, generation: nil, responses: ask(nil))
+                    top = Request(part: nil, generation: nil, responses: fetch(nil))
                 }
                 if let outdated = slice.outdated, part == nil {
                     part = Request(
                         part: prepared(outdated, after: state.fetched),
                         generation: state.generation,
-                        responses: ask(outdated.token))
+                        responses: fetch(outdated.token))
                 }
             }
             let photos = slice.photos.compactMap { Int($0.photo.id.text.dropFirst()) }
@@ -343,13 +343,13 @@ struct FeedSimulation {
                 guard photos.count < count else { return (photos, next) }
                 let gap = prepared(gap)
                 if gap.isDoubtful, isOld(state.fetched, after: 600) { try refresh() }
-                let request = Request(part: gap, generation: nil, responses: ask(gap.token))
+                let request = Request(part: gap, generation: nil, responses: fetch(gap.token))
                 if try store(request).isLost {
                     return photos.isEmpty ? nil : (photos, next)
                 }
             }
         }
-        throw Failure(description: "a page asks for ever")
+        throw Failure(description: "a page sends requests without end")
     }
 
     // MARK: The guarantees
@@ -359,7 +359,7 @@ struct FeedSimulation {
         guard !walk.isDone else { return }
         let isFirst = walk.place == nil
         if isFirst { walk.began = service.step }
-        if isFirst { walk.owed = try owed() }
+        if isFirst { walk.expected = try expected() }
         guard let (photos, next) = try page(walk.place, count: count) else {
             guard profile.mayBeStale else { throw Failure(description: "a cursor is stale") }
             walks[index].isDone = true
@@ -371,7 +371,7 @@ struct FeedSimulation {
                 throw Failure(description: "a walk shows photo \(photo) twice")
             }
             walk.found.append(photo)
-            // Without keys, the place of a photo that was passed on is known once all is quiet.
+            // Without keys, the position of a boosted photo is known only after the last change.
             guard profile.kind == .keyed else { continue }
             let keys = service.allKeys[photo] ?? []
             // Photos of one entry have its key.
@@ -384,7 +384,7 @@ struct FeedSimulation {
         walk.isDone = next == nil
         if walk.isDone, profile.isExact {
             let lost = service.losses.filter { $0.step >= walk.began }.map(\.photo)
-            let missed = walk.owed.subtracting(walk.found).subtracting(lost)
+            let missed = walk.expected.subtracting(walk.found).subtracting(lost)
             if let photo = missed.min() {
                 throw Failure(description: "a walk misses photo \(photo)")
             }
@@ -393,12 +393,12 @@ struct FeedSimulation {
         if next != nil { past.append(walk) }
     }
 
-    /// The photos that a walk that begins now must show: those that the daemon was shown, and those in gaps.
-    private func owed() throws -> Set<Int> {
+    /// Returns the photos that a walk that begins now must show: those that the daemon received, and those in gaps.
+    private func expected() throws -> Set<Int> {
         let known = try tables.source(account, source)
         guard known != nil else { return Set(service.shown) }
         let highest = covered.map(\.upperBound).max() ?? .max
-        // The key of the pinned photo is not that of its place.
+        // The key of the pinned photo does not give its position.
         let photos = service.entries.dropFirst(profile.pins ? 1 : 0).flatMap { entry in
             let isInGap =
                 entry.key < highest && !covered.contains { $0.contains(entry.key) }
@@ -407,9 +407,9 @@ struct FeedSimulation {
         return Set(photos).subtracting(service.hidden)
     }
 
-    /// Checks that the cache shows what the service shows once nothing changes any more.
-    private mutating func settle() throws {
-        isNonsenseDue = false
+    /// Checks that the cache shows the photos of the service after the last change.
+    private mutating func checkFinalState() throws {
+        isEmptyResponseDue = false
         try deliver(isTop: true)
         try deliver(isTop: false)
         var shown: [Int] = []
@@ -418,21 +418,21 @@ struct FeedSimulation {
             try refresh()
             // An empty response counts when it is repeated.
             if round == 0 { try refresh() }
-            // Each read refreshes one part: walks go on until nothing is outdated.
+            // Each read refreshes one part: walks are repeated until nothing is outdated.
             for _ in 0..<100 {
                 let before = requests
                 shown = try walk()
                 if requests == before { break }
             }
-            // Where pages are counted from the top, it is not certain that a photo at the beginning of a page has left.
+            // With counted pages, it is uncertain if a photo at the beginning of a page was removed.
             let wanted = Set(service.shown)
             if profile.kind == .counted { shown.removeAll { !wanted.contains($0) } }
             if shown == service.shown { return }
-            // A list that is longer than the cache may be cannot be shown.
+            // A list that exceeds the limit of the cache cannot be shown.
             let count = service.entries.reduce(0) { $0 + $1.photos.count }
             if count + profile.bounds.dead >= profile.bounds.walk { return }
             if (count + profile.bounds.dead) * Self.photoBytes >= profile.bounds.bytes { return }
-            // Without certain positions, another round may be necessary.
+            // Without exact positions, another round may be necessary.
             if profile.kind == .keyed, round > 0 { break }
         }
         throw Failure(
@@ -445,7 +445,7 @@ struct FeedSimulation {
         repeat {
             guard let (photos, next) = try page(place, count: 4) else {
                 guard profile.mayBeStale else {
-                    throw Failure(description: "a cursor is stale when all is quiet")
+                    throw Failure(description: "a cursor is stale after the last change")
                 }
                 return shown
             }

@@ -7,7 +7,7 @@ import Testing
 /// Random histories of a feed, checked against a model of the service.
 @Suite(.timeLimit(.minutes(30)))
 struct FeedSimulationTests {
-    @Test func `no history shows a photo twice, or loses one`() async throws {
+    @Test func `no history repeats or loses a photo`() async throws {
         let database = try Database(path: ":memory:", durability: .process)
         try database.migrate(FeedStore.migrations)
         var failures: [String] = []

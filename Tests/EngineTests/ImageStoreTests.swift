@@ -5,7 +5,7 @@ import Testing
 
 @testable import Engine
 
-/// Images on the disk.
+/// The image cache on disk.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct ImageStoreTests {
     private let directory: TemporaryDirectory
@@ -47,7 +47,7 @@ struct ImageStoreTests {
         return names.filter { !$0.hasPrefix(".") }
     }
 
-    @Test func `an image is fetched once, however many ask`() async throws {
+    @Test func `concurrent requests for an image fetch it once`() async throws {
         let store = store()
         let calls = (0..<10).map { _ in
             Task { try await store.path(key("a"), allowsLoopback: false) }
@@ -58,7 +58,8 @@ struct ImageStoreTests {
         #expect(files().count == 1)
     }
 
-    @Test func `what a killed program left goes, what is being written stays`() async throws {
+    @Test func `partial files of a killed process are removed, active ones are kept`() async throws
+    {
         try directory.write("half", to: "a.cache/images/service_ada/0123.part1-1")
         let store = store(limitBytes: 1)
         host.isHeld.update { $0 = true }
@@ -75,8 +76,8 @@ struct ImageStoreTests {
         #expect(files().count == 1)
     }
 
-    @Test func `what was not used for longest goes first`() async throws {
-        // Room for two, with a twentieth to spare.
+    @Test func `the least recently used image is evicted first`() async throws {
+        // Room for two, with a margin of a twentieth.
         let store = store(limitBytes: 2 * ImageHost.image.count + 3)
         let a = try await store.path(key("a"), allowsLoopback: false)
         let b = try await store.path(key("b"), allowsLoopback: false)
@@ -86,8 +87,10 @@ struct ImageStoreTests {
         #expect(access(b, F_OK) != 0)
     }
 
-    @Test func `what is known of an image goes with it, and nothing else does`() async throws {
-        // Named like a note, as far as the first dot.
+    @Test func `the metadata file of an image is evicted with it, and no other file is`()
+        async throws
+    {
+        // Named like a metadata file, up to the first dot.
         let others = directory.appending("a.note")
         try directory.write("mine", to: "a.note")
         host.headers.update { $0 = ["ETag": "\"1\""] }
@@ -99,7 +102,7 @@ struct ImageStoreTests {
         #expect(access(others, F_OK) == 0)
     }
 
-    @Test func `what the power left without bytes is fetched again`() async throws {
+    @Test func `an empty image file is fetched again`() async throws {
         let store = store()
         let path = try await store.path(key("a"), allowsLoopback: false)
         truncate(path, 0)
@@ -107,22 +110,22 @@ struct ImageStoreTests {
         #expect(host.fetched.value.count == 2)
     }
 
-    @Test func `a full disk is told of until there is room`() async throws {
-        var told: [Bool] = []
-        disk.onChange = { told.append($0) }
+    @Test func `the store reports a full disk and the end of that state`() async throws {
+        var reports: [Bool] = []
+        disk.onChange = { reports.append($0) }
         host.error.update { $0 = HTTPError.cannotWrite(ENOSPC) }
         let store = store()
         await #expect(throws: HTTPError.cannotWrite(ENOSPC)) {
             try await store.path(key("a"), allowsLoopback: false)
         }
-        #expect(told == [true])
+        #expect(reports == [true])
         #expect(files().isEmpty)
         host.error.update { $0 = nil }
         _ = try await store.path(key("a"), allowsLoopback: false)
-        #expect(told == [true, false])
+        #expect(reports == [true, false])
     }
 
-    @Test func `a folder that is deleted is made again`() async throws {
+    @Test func `a deleted folder is created again`() async throws {
         let store = store()
         let path = try await store.path(key("a"), allowsLoopback: false)
         unlink(path)
@@ -135,7 +138,7 @@ struct ImageStoreTests {
         #expect(read(descriptor, &byte, 1) == 1 && byte == ImageHost.image[0])
     }
 
-    @Test func `a descriptor stays good when its image goes`() async throws {
+    @Test func `a descriptor stays readable after its image is evicted`() async throws {
         let store = store(limitBytes: 1)
         let descriptor = try await store.open(key("a"), allowsLoopback: false)
         defer { close(descriptor) }
@@ -145,25 +148,25 @@ struct ImageStoreTests {
         #expect(read(descriptor, &bytes, bytes.count) == ImageHost.image.count)
     }
 
-    @Test func `an image is asked for again after a day, behind the answer`() async throws {
+    @Test func `an image is revalidated in the background after a day`() async throws {
         host.headers.update { $0 = ["ETag": "\"1\"", "Last-Modified": "yesterday"] }
         let store = store()
         let path = try await store.path(key("a"), allowsLoopback: false)
         time.update { $0 += 3600 }
         #expect(try await store.path(key("a"), allowsLoopback: false) == path)
         #expect(host.fetched.value.count == 1)
-        // It is the same.
+        // The host has the same image.
         time.update { $0 += 86_400 }
         host.isHeld.update { $0 = true }
         #expect(try await store.path(key("a"), allowsLoopback: false) == path)
         #expect(try await store.path(key("a"), allowsLoopback: false) == path)
         _ = try await host.fetched.elements(2)
-        #expect(host.asked.value?["If-None-Match"] == "\"1\"")
-        #expect(host.asked.value?["If-Modified-Since"] == "yesterday")
+        #expect(host.requestHeaders.value?["If-None-Match"] == "\"1\"")
+        #expect(host.requestHeaders.value?["If-Modified-Since"] == "yesterday")
         host.isHeld.update { $0 = false }
         host.slow.update { $0 = nil }
-        try await host.answered.wait { $0 == 2 ? true : nil }
-        // It is another one, of another format.
+        try await host.responseCount.wait { $0 == 2 ? true : nil }
+        // The host has another image in another format.
         time.update { $0 += 86_400 }
         host.headers.update { $0 = ["ETag": "\"2\""] }
         host.body.update { $0 = [0xff, 0xd8, 0xff, 0xe0] }
@@ -176,7 +179,7 @@ struct ImageStoreTests {
         #expect(host.fetched.value.count == 3)
     }
 
-    @Test func `when nobody can be asked again, what is there stays`() async throws {
+    @Test func `an image stays cached when its revalidation fails`() async throws {
         host.headers.update { $0 = ["ETag": "\"1\""] }
         let store = store()
         let path = try await store.path(key("a"), allowsLoopback: false)
@@ -184,16 +187,16 @@ struct ImageStoreTests {
         host.body.update { $0 = Array("<html>".utf8) }
         host.headers.update { $0 = ["ETag": "\"2\""] }
         #expect(try await store.path(key("a"), allowsLoopback: false) == path)
-        try await host.answered.wait { $0 == 2 ? true : nil }
+        try await host.responseCount.wait { $0 == 2 ? true : nil }
         #expect(try await store.path(key("a"), allowsLoopback: false) == path)
         #expect(access(path, F_OK) == 0)
-        // Not every time.
+        // The revalidation is not repeated at once.
         #expect(host.fetched.value.count == 2)
         await store.forget(AccountID(stored: "service_ada"))
         #expect(files().isEmpty)
     }
 
-    @Test func `what is no image leaves nothing behind`() async throws {
+    @Test func `a response that is no image leaves no file`() async throws {
         host.body.update { $0 = Array("<html>".utf8) }
         await #expect(throws: ProviderError.self) {
             try await store().path(key("a"), allowsLoopback: false)
@@ -202,7 +205,7 @@ struct ImageStoreTests {
     }
 }
 
-/// A host that has one image under every address.
+/// A host that has one image at every address.
 private final class ImageHost: HTTPClient {
     static let image: [UInt8] =
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -211,14 +214,14 @@ private final class ImageHost: HTTPClient {
     let fetched = Observed<[String]>()
     let body = Observed(image)
     let isHeld = Observed(false)
-    /// The address that takes until another one is set.
+    /// The address whose response is held until another one is set.
     let slow = Observed<String?>(nil)
-    /// What goes along with the image.
+    /// The header fields of each response.
     let headers = Observed<HTTPHeaders>([:])
-    /// What came along with the last request.
-    let asked = Observed<HTTPHeaders?>(nil)
-    let answered = Observed(0)
-    /// What ends every download.
+    /// The header fields of the last request.
+    let requestHeaders = Observed<HTTPHeaders?>(nil)
+    let responseCount = Observed(0)
+    /// The error of every download.
     let error = Observed<HTTPError?>(nil)
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -230,10 +233,10 @@ private final class ImageHost: HTTPClient {
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
         if isHeld.value { slow.update { $0 = request.url } }
-        asked.update { $0 = request.headers }
+        requestHeaders.update { $0 = request.headers }
         fetched.append(request.url)
         try await slow.wait { $0 == request.url ? nil : true }
-        defer { answered.update { $0 += 1 } }
+        defer { responseCount.update { $0 += 1 } }
         if let error = error.value { throw error }
         if let tag = request.headers["If-None-Match"], tag == headers.value["ETag"] {
             return HTTPResponse(status: 304, url: request.url)

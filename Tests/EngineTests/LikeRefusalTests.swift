@@ -24,20 +24,20 @@ struct LikeRefusalTests {
     @Test(arguments: refusals)
     func `a refused like fails, and is not sent again`(error: ProviderError) async throws {
         let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = error }
         await #expect(throws: error) { try await fixture.account.setLiked("a", true) }
-        #expect(fixture.base.told.value.count { $0 == "like failed a" } == 1)
+        #expect(fixture.base.events.value.count { $0 == "like failed a" } == 1)
         let photo = try await fixture.account.photo("a")
         #expect(!photo.isLiked && !photo.isPending)
         #expect(fixture.account.pendingLikes.isEmpty)
         #expect(try stored(fixture).isEmpty)
-        // The service is well, and there is nothing to retry.
+        // The service works, and there is nothing to retry.
         #expect(fixture.account.state == .ready)
         #expect(fixture.account.retryAt == nil)
         fixture.engine.retryNow()
-        fixture.world.clock.advance(by: .seconds(3600))
+        fixture.ports.clock.advance(by: .seconds(3600))
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("b", true) == .done)
         #expect(fixture.count("like a") == 1)
@@ -45,7 +45,7 @@ struct LikeRefusalTests {
 
     @Test func `refused likes do not make the account fail`() async throws {
         let fixture = try await ServiceFixture((0..<6).map { "p\($0)" })
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page(count: 6)
         fixture.service.state.update { $0.likeError = ProviderError.refused("Not this one.") }
         for id in 0..<6 { _ = try? await fixture.account.setLiked("p\(id)", true) }
@@ -54,7 +54,7 @@ struct LikeRefusalTests {
 
     @Test func `a queued like that is refused fails once, with a notification`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.error = Self.offline }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
@@ -65,10 +65,10 @@ struct LikeRefusalTests {
             $0.refusedPhoto = "a"
         }
         fixture.engine.retryNow()
-        try await fixture.told("like failed a")
+        try await fixture.waitForEvent("like failed a")
         // The next one is sent.
-        try await fixture.told("liked b 1")
-        try await fixture.world.board.showing(
+        try await fixture.waitForEvent("liked b 1")
+        try await fixture.ports.presenter.waitFor(
             "1 like could not be sent for ada at Service. Not this one.")
         let photo = try await fixture.account.photo("a")
         #expect(!photo.isLiked && !photo.isPending)
@@ -77,37 +77,37 @@ struct LikeRefusalTests {
         #expect(fixture.account.retryAt == nil)
         fixture.engine.retryNow()
         let next = try await ServiceFixture(after: fixture)
-        try await next.told("profile Ada")
+        try await next.waitForEvent("profile Ada")
         _ = try await next.account.refreshFeed("new")
         #expect(next.count("like a") == 1)
-        #expect(fixture.base.told.value.count { $0 == "like failed a" } == 1)
+        #expect(fixture.base.events.value.count { $0 == "like failed a" } == 1)
     }
 
-    @Test func `a like that finds its photo gone removes the whole like group`() async throws {
+    @Test func `a like of a deleted photo removes its whole like group`() async throws {
         let fixture = try await ServiceFixture(["a.1", "a.2", "b"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         #expect(try await fixture.page().ids == ["a.1", "a.2", "b"])
         fixture.service.state.update { $0.photos = ["b"] }
         await #expect(throws: ProviderError.notFound("No a.1.")) {
             try await fixture.account.setLiked("a.1", true)
         }
-        try await fixture.told("photos removed [a.2]")
+        try await fixture.waitForEvent("photos removed [a.2]")
         #expect(try await fixture.page().ids == ["b"])
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `a like that is not found leaves a photo that is`() async throws {
+    @Test func `a like that is not found does not remove a photo that exists`() async throws {
         let fixture = try await ServiceFixture(["a.1", "a.2"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notFound("No likes.") }
         #expect(try await fixture.account.setLiked("a.1", true) == .local)
         #expect(try await fixture.page().ids == ["a.1", "a.2"])
     }
 
-    @Test func `the opposite of a like that is being refused stands`() async throws {
+    @Test func `the opposite of a like that is being refused succeeds`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update {
             $0.likeError = ProviderError.refused("Not this one.")
@@ -128,7 +128,7 @@ struct LikeRefusalTests {
 
     @Test func `a like in flight during a logout fails`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
@@ -141,15 +141,15 @@ struct LikeRefusalTests {
         }
         #expect(text.contains("logged out"))
         #expect(try stored(fixture).isEmpty)
-        // The user knows.
-        #expect(fixture.world.board.notifications.value.isEmpty)
+        // The user has caused it: there is no notification.
+        #expect(fixture.ports.presenter.notifications.value.isEmpty)
         fixture.service.state.update { $0.isHeld = false }
-        #expect(!fixture.base.told.value.contains("like failed a"))
+        #expect(!fixture.base.events.value.contains("like failed a"))
     }
 
     @Test func `a like whose photo is being fetched during a logout fails`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("photo a") ? true : nil }
@@ -164,7 +164,7 @@ struct LikeRefusalTests {
         async throws
     {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
@@ -173,7 +173,7 @@ struct LikeRefusalTests {
         #expect(try await like.value == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
         fixture.service.state.update { $0.isHeld = false }
-        try await fixture.told("liked a 1")
+        try await fixture.waitForEvent("liked a 1")
         #expect(fixture.service.state.value.liked == ["a"])
         while try !stored(fixture).isEmpty { await Task.yield() }
         #expect(fixture.account.pendingLikes.isEmpty)
@@ -185,7 +185,7 @@ struct LikeRefusalTests {
         async throws
     {
         let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         let remote = try #require(fixture.account.remote)
         let queues = [remote.stores.feeds.queue, remote.stores.likes(of: remote.account).database]

@@ -41,9 +41,9 @@ extension LikeSimulation {
         }
     }
 
-    /// Lets everything come to its end while the service is well.
+    /// Completes all work while the service works, and checks the final state.
     func finish() throws {
-        note("finish")
+        trace("finish")
         condition = .well
         diskIsFull = false
         cacheIsReadOnly = false
@@ -58,7 +58,7 @@ extension LikeSimulation {
                 try progress()
                 rounds += 1
                 guard rounds < 5_000 else {
-                    check(false, "it does not end")
+                    check(false, "the work does not end")
                     return
                 }
             }
@@ -67,8 +67,8 @@ extension LikeSimulation {
                 break
             }
         }
-        check(queue.entries.isEmpty, "pending for ever: \(queue.entries.map(\.like))")
-        check(calls.isEmpty, "never answered: \(calls.keys.sorted())")
+        check(queue.entries.isEmpty, "still pending: \(queue.entries.map(\.like))")
+        check(calls.isEmpty, "calls without a reply: \(calls.keys.sorted())")
         let records = try tables.read()
         check(records.pending.isEmpty, "records remain: \(records.pending)")
         for group in Self.groups {

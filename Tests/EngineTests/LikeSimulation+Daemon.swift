@@ -13,7 +13,7 @@ extension LikeSimulation {
     }
 
     func perform(_ effect: LikeQueue.Effect) {
-        note("  \(effect)")
+        trace("  \(effect)")
         switch effect {
         case .readRecords: databaseOperations.append(.readRecords)
         case .write(let write): databaseOperations.append(.write(write))
@@ -28,7 +28,7 @@ extension LikeSimulation {
         case .send(let like):
             check(request == nil, "two requests at a time")
             request = .send(like)
-        case .reply(let call, let result): answered(call, result)
+        case .reply(let call, let result): recordReply(call, result)
         case .pendingChanged, .photosChanged, .failuresChanged: break
         case .confirmed(let update):
             let group = Self.group(of: update.like.photo)
@@ -51,7 +51,7 @@ extension LikeSimulation {
         }
     }
 
-    /// Returns true if a record remains, or is being written, of which a restart cannot tell that it was confirmed.
+    /// Returns true if a record remains, or is being written, that looks unconfirmed after a restart.
     ///
     /// - Parameters:
     ///   - group: The like group.
@@ -67,7 +67,7 @@ extension LikeSimulation {
         }
     }
 
-    /// Lets something that takes time come to its end.
+    /// Completes one random operation.
     func progress() throws {
         switch Int.random(in: 0..<4, using: &random) {
         case 0 where !databaseOperations.isEmpty: try runDatabase(databaseOperations.removeFirst())
@@ -173,17 +173,17 @@ extension LikeSimulation {
 
     // MARK: Sessions
 
-    /// Ends the daemon at any moment, and starts it again.
+    /// Kills the daemon and starts it again.
     func kill() throws {
-        note("kill")
+        trace("kill")
         statistics.kills += 1
-        // What was on its way to the disk or to the service may arrive.
+        // Operations in progress may be completed.
         while !databaseOperations.isEmpty, chance(2) {
             try runDatabase(databaseOperations.removeFirst())
         }
         while !cacheOperations.isEmpty, chance(2) { runCache(cacheOperations.removeFirst()) }
         if case .send(let like) = request, chance(2), queue.willSend(like) { _ = deliver(like) }
-        // The outcome of calls without an answer is unknown to their clients.
+        // The outcome of calls without a reply is unknown to their clients.
         for call in calls.values {
             histories[call.group]?.promised = nil
             histories[call.group]?.wanted = nil
@@ -199,7 +199,7 @@ extension LikeSimulation {
         startSession()
     }
 
-    /// Forgets what a cache that cannot be written does not say.
+    /// Forgets the overrides of a cache that cannot be written.
     func loseOverrides() {
         for group in queue.cacheOverrides.keys {
             histories[group]?.confirmed = nil
@@ -210,7 +210,7 @@ extension LikeSimulation {
     }
 
     func startSession() {
-        // The record of a confirmed like could not be removed, and the cache cannot tell that it was confirmed.
+        // The record of a confirmed like could not be removed, and the cache does not contain the confirmation.
         for record in (try? tables.read())?.pending ?? [] where hasWriteFailed {
             histories[Self.group(of: record.like.photo)]?.confirmed = nil
         }
@@ -229,7 +229,7 @@ extension LikeSimulation {
 
     /// Replaces the session, as a change of the settings does.
     func replaceSession() throws {
-        note("replace")
+        trace("replace")
         handle(.closed(.replaced))
         // The databases work in the order of the calls.
         while !databaseOperations.isEmpty { try runDatabase(databaseOperations.removeFirst()) }
@@ -249,7 +249,7 @@ extension LikeSimulation {
 
     /// Logs out and in again, or fails to.
     func logOut() throws {
-        note("log out")
+        trace("log out")
         handle(.closed(.loggingOut))
         while !databaseOperations.isEmpty { try runDatabase(databaseOperations.removeFirst()) }
         for event in results.shuffled(using: &random) where chance(2) { handle(event) }

@@ -25,13 +25,13 @@ extension LikeSimulation {
             cache[photo] = known
             isCountKnown = false
             guard !queue.localLikes.contains(where: { $0.photo == photo }) else { continue }
-            note("observe \(photo) \(isLiked)")
+            trace("observe \(photo) \(isLiked)")
             histories[group]?.confirmed = nil
             handle(.observed(photo, isLiked: isLiked))
         }
     }
 
-    /// The service executes a request to like.
+    /// Executes a request to like at the service.
     func deliver(_ like: PendingLike) -> Result<Int?, any Error> {
         let group = Self.group(of: like.photo)
         statistics.sent += 1

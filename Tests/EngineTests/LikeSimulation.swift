@@ -6,8 +6,8 @@ import TestSupport
 
 /// A random history of likes: clients, the database, the cache and the service around a ``LikeQueue``.
 ///
-/// Whatever takes time, the queue's effects, ends at a random moment, in a random order where the order is not fixed.
-/// The daemon may be killed between any two steps. The records are real ones, in SQLite.
+/// The effects of the queue complete at random moments, and in a random order unless their order is fixed. The daemon
+/// may be killed between any two steps. The records are in an SQLite database.
 ///
 /// After each step:
 ///
@@ -38,7 +38,7 @@ final class LikeSimulation {
         case well, offline, failing, answersLost, rateLimited, locked, needsLogin
     }
 
-    /// An operation that the queue has asked for.
+    /// An operation that the queue has requested.
     enum Operation {
         case readRecords
         case write(LikeQueue.Write)
@@ -151,7 +151,7 @@ final class LikeSimulation {
         values[Int.random(in: 0..<values.count, using: &random)]
     }
 
-    func note(_ text: @autoclosure () -> String) { if Self.isVerbose { log.append(text()) } }
+    func trace(_ text: @autoclosure () -> String) { if Self.isVerbose { log.append(text()) } }
     nonisolated static let isVerbose = Simulation.seeds(2).count == 1
 
     func check(_ condition: Bool, _ text: @autoclosure () -> String) {
@@ -160,7 +160,7 @@ final class LikeSimulation {
 
     // MARK: The run
 
-    /// Runs the history, and returns what is wrong.
+    /// Runs the history and returns the failures.
     func run(steps: Int) throws -> [String] {
         handle(.loadRequested)
         for _ in 0..<steps where failures.isEmpty {
@@ -176,7 +176,7 @@ final class LikeSimulation {
         case 0..<18: call()
         case 18..<70: try progress()
         case 70..<74: condition = chance(2) ? .well : pick(Condition.allCases)
-        case 74..<78: changeElsewhere()
+        case 74..<78: changeByOtherClient()
         case 78..<83: observe()
         case 83..<88:
             if chance(2) { handle(.retryBegan) }
@@ -200,7 +200,7 @@ final class LikeSimulation {
         }
     }
 
-    /// Removes a photo from the cache: the next session cannot tell if its like was confirmed.
+    /// Removes a photo from the cache: the next session does not know if its like was confirmed.
     private func loseCached(_ photo: PhotoID) {
         cache[photo] = nil
         histories[Self.group(of: photo)]?.confirmed = nil
@@ -216,14 +216,14 @@ final class LikeSimulation {
         calls[lastCall] = Call(photo: photo, group: group, change: change, session: session)
         histories[group]?.confirmed = nil
         histories[group]?.mayFail = true
-        note("call \(lastCall) \(photo) \(change)")
+        trace("call \(lastCall) \(photo) \(change)")
         handle(.called(lastCall, photo, change))
     }
 
-    func answered(
+    func recordReply(
         _ id: LikeQueue.CallID, _ result: Result<LikeQueue.Reply, any Error>
     ) {
-        note("  answer \(id) \(result)")
+        trace("  answer \(id) \(result)")
         guard let call = calls.removeValue(forKey: id) else {
             check(false, "call \(id) is answered twice")
             return
@@ -282,10 +282,10 @@ final class LikeSimulation {
         histories[call.group] = history
     }
 
-    func changeElsewhere() {
+    func changeByOtherClient() {
         let group = pick(Self.groups)
         if !liked.insert(group).inserted { liked.remove(group) }
-        note("elsewhere \(group) \(liked.contains(group))")
+        trace("elsewhere \(group) \(liked.contains(group))")
         histories[group]?.isTouched = true
         histories[group]?.promised = nil
         histories[group]?.wanted = nil

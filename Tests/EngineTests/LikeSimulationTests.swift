@@ -11,7 +11,7 @@ struct LikeSimulationTests {
     /// The number of histories for which one database is used.
     private static let historiesPerDatabase = 500
 
-    @Test func `likes stay right in random histories`() async throws {
+    @Test func `likes stay consistent in random histories`() async throws {
         var database = try Self.makeDatabase()
         var total = LikeSimulation.Statistics()
         for (number, seed) in Simulation.seeds(2000).enumerated() {

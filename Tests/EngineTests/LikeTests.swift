@@ -6,25 +6,25 @@ import Testing
 
 @testable import Engine
 
-/// Likes are written down, sent, confirmed; none is lost.
+/// Likes that are stored, sent and confirmed.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct LikeTests {
     private func liked(_ fixture: ServiceFixture, _ id: String) async throws -> Bool {
         try await fixture.account.photo(id).isLiked
     }
 
-    @Test func `a like is done, told, and shown in every source`() async throws {
+    @Test func `a like is sent, reported, and shown in every source`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("new")
         _ = try await fixture.page("likes")
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        try await fixture.told("liked a 1")
+        try await fixture.waitForEvent("liked a 1")
         #expect(fixture.service.state.value.liked == ["a"])
         #expect(try await liked(fixture, "a"))
         #expect(try await fixture.page("likes").ids == ["a"])
         #expect(fixture.account.likeCount == 1)
         #expect(fixture.account.pendingLikes.isEmpty)
-        // Liking what is liked asks nobody.
+        // A like of a liked photo sends no request.
         #expect(try await fixture.account.setLiked("a", true) == .done)
         #expect(fixture.count("like a") == 1)
         #expect(try await fixture.account.toggleLike("a") == (false, .done))
@@ -32,19 +32,19 @@ struct LikeTests {
         #expect(fixture.account.likeCount == 0)
     }
 
-    @Test func `a list that is behind does not undo a like`() async throws {
+    @Test func `an outdated list does not undo a like`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page()
         _ = try await fixture.account.setLiked("a", true)
         fixture.service.state.update { $0.liked = [] }
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await liked(fixture, "a"))
-        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        fixture.ports.time.update { $0 = $0 + .seconds(601) }
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await !liked(fixture, "a"))
     }
 
-    @Test func `without a network a like is queued, survives a restart, and is sent`() async throws
+    @Test func `a like without a network is queued, survives a restart, and is sent`() async throws
     {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page()
@@ -58,15 +58,15 @@ struct LikeTests {
         #expect(next.account.pendingLikes == [PhotoID("a")])
         next.service.state.update { $0.error = nil }
         next.engine.retryNow()
-        try await next.told("liked a 1")
+        try await next.waitForEvent("liked a 1")
         #expect(next.service.state.value.liked == ["a"])
         #expect(next.account.pendingLikes.isEmpty)
     }
 
-    @Test func `a wish of which nothing was sent is as if it had never been`() async throws {
+    @Test func `an unlike cancels a like of which nothing was sent`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
-        let until = fixture.world.time.value + .seconds(600)
+        let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
@@ -75,78 +75,81 @@ struct LikeTests {
         #expect(fixture.count("like a") == 0)
     }
 
-    @Test func `a like that may have arrived is taken back at the service`() async throws {
+    @Test func `an unlike is sent if the like may have reached the service`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
-        fixture.service.state.update { $0.answerIsLost = true }
+        fixture.service.state.update { $0.losesResponses = true }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.service.state.value.liked == ["a"])
         #expect(try await fixture.account.setLiked("a", false) == .queued)
-        // What is wanted is what is shown.
+        // The cached state is the wanted state.
         #expect(try await !fixture.account.photo("a").isPending)
-        fixture.service.state.update { $0.answerIsLost = false }
+        fixture.service.state.update { $0.losesResponses = false }
         fixture.engine.retryNow()
-        try await fixture.told("unliked a 0")
+        try await fixture.waitForEvent("unliked a 0")
         #expect(fixture.service.state.value.liked.isEmpty)
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `opposite wishes at once count in their order`() async throws {
+    @Test func `concurrent opposite likes are executed in order`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        // Those who wait for the same thing at the start go on in any order.
-        try await fixture.told("profile Ada")
+        // Calls that wait for the session at the start would continue in any order.
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         let calls = (0..<6).map { index in
             Task { try await fixture.account.setLiked("a", index % 2 == 0) }
         }
         for call in calls { _ = try await call.value }
-        try await fixture.base.told.wait { _ in
+        try await fixture.base.events.wait { _ in
             fixture.service.state.value.liked.isEmpty ? true : nil
         }
         #expect(try await !liked(fixture, "a"))
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `a like that one failure has stopped is sent by itself`() async throws {
+    @Test func `a like whose delivery failed is retried automatically`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.account.retryAt != nil)
-        // The rest works, and that puts nothing off.
+        // Other requests succeed, and do not delay the retry.
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)
         fixture.service.state.update { $0.likeError = nil }
-        fixture.world.clock.advance(by: .seconds(10))
-        try await fixture.told("liked a 1")
+        fixture.ports.clock.advance(by: .seconds(10))
+        try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.retryAt == nil)
     }
 
-    @Test func `however many likes are queued, the next try is seconds away`() async throws {
+    @Test func `the delay of the retry does not depend on the number of queued likes`() async throws
+    {
         let fixture = try await ServiceFixture((0..<8).map { "p\($0)" })
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page(count: 8)
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
         for index in 0..<8 {
             #expect(try await fixture.account.setLiked("p\(index)", true) == .queued)
         }
-        let sleepers = fixture.world.clock.sleepers
+        let sleepers = fixture.ports.clock.sleepers
         try await sleepers.wait { $0.contains { $0.offset <= .seconds(6) } ? true : nil }
-        // The first try by itself fails, too; the next one is twice as far away.
+        // The first retry fails, too; the delay of the next one is doubled.
         let count = sleepers.value.count
-        fixture.world.clock.advance(by: .seconds(6))
+        fixture.ports.clock.advance(by: .seconds(6))
         try await sleepers.wait {
             $0.dropFirst(count).contains { $0.offset <= .seconds(6 + 12) } ? true : nil
         }
         #expect(fixture.account.pendingLikes.count == 8)
     }
 
-    @Test func `a list that is behind shows no photo that was just unliked`() async throws {
+    @Test func `an outdated list of likes does not show a photo that was just unliked`()
+        async throws
+    {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("likes")
         _ = try await fixture.account.setLiked("a", true)
-        // The service's list has not heard of it yet.
+        // The list of the service does not contain it yet.
         fixture.service.state.update { $0.liked = [] }
         _ = try await fixture.account.refreshFeed("likes")
         #expect(try await fixture.page("likes").ids == ["a"])
@@ -155,12 +158,12 @@ struct LikeTests {
         fixture.service.state.update { $0.liked = ["a"] }
         #expect(try await fixture.account.refreshFeed("likes") == 0)
         #expect(try await fixture.page("likes").ids == [])
-        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        fixture.ports.time.update { $0 = $0 + .seconds(601) }
         #expect(try await fixture.account.refreshFeed("likes") == 1)
         #expect(try await fixture.page("likes").ids == ["a"])
     }
 
-    @Test func `one empty list of likes takes nothing back`() async throws {
+    @Test func `one empty list of likes removes no like`() async throws {
         let photos = (1...11).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
         fixture.service.state.update { $0.liked = Set(photos) }
@@ -169,21 +172,21 @@ struct LikeTests {
         #expect(try await fixture.account.refreshFeed("likes") == 0)
         #expect(try await fixture.walk("likes", count: 5) == photos)
         #expect(try await liked(fixture, "p7"))
-        #expect(!fixture.base.told.value.contains { $0.hasPrefix("unliked") })
-        // An answer between the two counts for something.
+        #expect(!fixture.base.events.value.contains { $0.hasPrefix("unliked") })
+        // A list between the two empty ones counts.
         fixture.service.state.update { $0.emptied = [] }
         _ = try await fixture.account.refreshFeed("likes")
         fixture.service.state.update { $0.emptied = ["likes"] }
         _ = try await fixture.account.refreshFeed("likes")
         #expect(try await liked(fixture, "p7"))
         _ = try await fixture.account.refreshFeed("likes")
-        try await fixture.told("unliked p7 0")
+        try await fixture.waitForEvent("unliked p7 0")
         #expect(try await fixture.walk("likes") == [])
     }
 
-    @Test func `a login that renews the token sends what waited for it`() async throws {
+    @Test func `a login that replaces the token sends the likes that waited for it`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
@@ -192,14 +195,14 @@ struct LikeTests {
             fixture.account.identity, fixture.service,
             with: OAuthToken(
                 accessToken: Secret("new"), refreshToken: nil, scopes: [],
-                obtained: fixture.world.time.value, expires: nil)
+                obtained: fixture.ports.time.value, expires: nil)
         ) { true }
-        try await fixture.told("liked a 1")
+        try await fixture.waitForEvent("liked a 1")
     }
 
-    @Test func `what is asked while somebody logs out leaves nothing behind`() async throws {
+    @Test func `a request during a logout stores nothing`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.isHeld = true }
         let page = Task { try await fixture.page() }
         try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
@@ -211,7 +214,7 @@ struct LikeTests {
         #expect(try database.first("SELECT count(*) FROM photo") { $0.integer(0) } == 0)
     }
 
-    @Test func `a wish that changes while the first one is sent is sent after it`() async throws {
+    @Test func `an unlike during the delivery of the like is sent after it`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.isHeld = true }
@@ -228,7 +231,7 @@ struct LikeTests {
     }
 
     @Test(arguments: 0..<40)
-    func `whenever a wish changes, the last one counts`(moment: Int) async throws {
+    func `the last of two opposite calls counts at every moment`(moment: Int) async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         let first = Task { try await fixture.account.setLiked("a", true) }
@@ -241,7 +244,7 @@ struct LikeTests {
     }
 
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
-    func `where the service offers no likes they are kept here`(error: ProviderError) async throws {
+    func `likes of a service without likes are stored locally`(error: ProviderError) async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = error }
@@ -250,21 +253,21 @@ struct LikeTests {
         #expect(fixture.count("like b") == 0)
         #expect(try await liked(fixture, "a"))
         #expect(try await fixture.page("likes").ids == ["b", "a"])
-        // A list says otherwise for good, and does not know.
-        fixture.world.time.update { $0 = $0 + .seconds(3600) }
+        // A later list of the service does not undo local likes.
+        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await liked(fixture, "a"))
         #expect(try await fixture.account.setLiked("b", false) == .local)
         #expect(try await fixture.page("likes").ids == ["a"])
-        // A day later the service is asked again, and has them: what was kept is sent.
+        // After a day, local likes are sent to the service, which accepts them now.
         let next = try await ServiceFixture(after: fixture)
-        next.world.time.update { $0 = $0 + .seconds(2 * 86_400) }
+        next.ports.time.update { $0 = $0 + .seconds(2 * 86_400) }
         next.service.state.update { $0.likeError = nil }
         #expect(try await next.account.setLiked("b", true) == .done)
         try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
     }
 
-    @Test func `a refusal is told, and the old state stands`() async throws {
+    @Test func `a refused like is reported, and the former state is kept`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         fixture.service.state.update {
@@ -273,19 +276,19 @@ struct LikeTests {
         await #expect(throws: ProviderError.invalidArgument("Not this one.")) {
             try await fixture.account.setLiked("a", true)
         }
-        #expect(fixture.base.told.value.contains("like failed a"))
+        #expect(fixture.base.events.value.contains("like failed a"))
         let photo = try await fixture.account.photo("a")
         #expect(!photo.isLiked && !photo.isPending)
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `logging out drops what was queued`() async throws {
+    @Test func `logging out removes queued likes`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try await fixture.account.setLiked("a", true)
         try await fixture.engine.logOut(fixture.account)
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         #expect(fixture.account.state == .loggedOut)
         let next = try await ServiceFixture(after: fixture)
         #expect(next.account.pendingLikes.isEmpty)

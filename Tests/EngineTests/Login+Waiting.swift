@@ -2,7 +2,7 @@
 
 @MainActor
 extension Login {
-    /// Cancels the login, and waits until nothing of it is left.
+    /// Cancels the login and waits for the end of its work.
     func cancelAndWait() async {
         cancel()
         await waitForWork()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct LoginTests {
-    @Test func `a login goes from waiting over exchanging to its account`() async throws {
+    @Test func `a login is waiting, then exchanging, and ends with its account`() async throws {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada")
         #expect(login.state == .waiting)
@@ -15,13 +15,13 @@ struct LoginTests {
         #expect(account.id.text == "fake_ada")
         #expect(try await login.wait() === account)
         #expect(
-            fixture.told.value == [
+            fixture.events.value == [
                 "login 1", "login 1 exchanging", "added fake_ada", "engine", "login 1 succeeded",
             ])
         #expect(try fixture.stored.accounts.map(\.isLoggedIn) == [true])
     }
 
-    @Test func `a login that fails says so every time`() async throws {
+    @Test func `a failed login throws its error on every call`() async throws {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
         for _ in 0..<2 {
@@ -33,12 +33,12 @@ struct LoginTests {
         #expect(fixture.engine.accounts.isEmpty)
     }
 
-    @Test func `seventeen logins at a time are too many`() async throws {
+    @Test func `a seventeenth concurrent login is refused`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let logins = try (1...16).map { try fixture.start("user\($0)") }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada") }
-        // One that has ended makes room, though it is still there.
+        // A finished login makes room, although it is still listed.
         async let end: Void = logins[0].cancelAndWait()
         while !logins[0].hasEnded { await Task.yield() }
         let login = try fixture.start("ada")
@@ -66,7 +66,7 @@ struct LoginTests {
         await end
     }
 
-    @Test func `the oldest finished logins of a client are forgotten early`() async throws {
+    @Test func `the oldest finished logins of a client are removed early`() async throws {
         let fixture = try EngineFixture()
         let other = try fixture.start("eve", registers: false, client: ":1.2")
         _ = try? await other.wait()
@@ -77,7 +77,7 @@ struct LoginTests {
             await #expect(throws: ProviderError.self) { try await login.wait() }
         }
         #expect(fixture.engine.logins.all.map(\.number) == [1] + Array(70...101))
-        let gone = fixture.told.value.filter { $0.hasSuffix("gone") }
+        let gone = fixture.events.value.filter { $0.hasSuffix("gone") }
         #expect(gone == (2...69).map { "login \($0) gone" })
     }
 
@@ -90,7 +90,7 @@ struct LoginTests {
         #expect(fixture.engine.logins.all.map(\.number) == Array(73...200))
     }
 
-    @Test func `after ten minutes a login has failed`() async throws {
+    @Test func `a login fails after ten minutes`() async throws {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada")
@@ -100,7 +100,7 @@ struct LoginTests {
         fixture.clock.advance(by: .seconds(1))
         await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
         #expect(login.state == .failed)
-        // An answer that comes later counts for nothing.
+        // A later response is ignored.
         fixture.provider.isOpen.update { $0 = true }
         try await fixture.provider.removals.wait { $0 == 1 ? true : nil }
         #expect(fixture.provider.users.value.isEmpty)
@@ -108,7 +108,7 @@ struct LoginTests {
         #expect(login.state == .failed)
     }
 
-    @Test func `a minute after its end a login is forgotten`() async throws {
+    @Test func `a finished login is removed after a minute`() async throws {
         let fixture = try EngineFixture()
         try await fixture.logIn("ada")
         // One sleep is for the time limit, the other for the end.
@@ -118,11 +118,12 @@ struct LoginTests {
         fixture.clock.advance(by: .seconds(59))
         #expect(fixture.engine.logins.all.count == 1)
         fixture.clock.advance(by: .seconds(1))
-        try await fixture.told.wait { $0.contains("login 1 gone") ? true : nil }
+        try await fixture.events.wait { $0.contains("login 1 gone") ? true : nil }
         #expect(fixture.engine.logins.all.isEmpty)
     }
 
-    @Test func `a login that is cancelled while it waits leaves nothing`() async throws {
+    @Test func `a login that is cancelled while it waits adds no account and no user`() async throws
+    {
         let fixture = try EngineFixture()
         fixture.provider.isOpen.update { $0 = false }
         let login = try fixture.start("ada")
@@ -139,11 +140,12 @@ struct LoginTests {
         #expect(login.state == .cancelled)
     }
 
-    @Test func `a new account that is cancelled while it is stored is gone`() async throws {
+    @Test func `a new account whose login is cancelled while it is stored is removed`() async throws
+    {
         let fixture = try EngineFixture()
         let lock = try fixture.holdStore()
         let login = try fixture.start("ada")
-        try await fixture.told.wait { $0.contains("login 1 exchanging") ? true : nil }
+        try await fixture.events.wait { $0.contains("login 1 exchanging") ? true : nil }
         let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)
         try lock.execute("ROLLBACK")
@@ -158,7 +160,7 @@ struct LoginTests {
         try await fixture.logIn("ada")
     }
 
-    @Test func `a known account that is cancelled while it is stored stays logged out`()
+    @Test func `a known account whose login is cancelled meanwhile stays logged out`()
         async throws
     {
         let fixture = try EngineFixture()
@@ -166,7 +168,7 @@ struct LoginTests {
         try await fixture.engine.logOut(account)
         let lock = try fixture.holdStore()
         let login = try fixture.start("ada", registers: false)
-        try await fixture.told.wait { $0.contains("login 2 exchanging") ? true : nil }
+        try await fixture.events.wait { $0.contains("login 2 exchanging") ? true : nil }
         let cancelling = Task.immediate { await login.cancelAndWait() }
         try lock.execute("ROLLBACK")
         await cancelling.value
@@ -189,7 +191,7 @@ struct LoginTests {
         #expect(account.id.text == "fake_ada")
     }
 
-    @Test func `who is logged in already, or is somebody else, is refused`() async throws {
+    @Test func `a login of a logged-in user or of another user is refused`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let login = try fixture.start("ada", registers: false)

@@ -63,14 +63,14 @@ struct LogoutCallTests {
     @Test(arguments: Call.allCases, End.allCases)
     func `a call in progress ends with the account`(call: Call, end: End) async throws {
         let fixture = try await ServiceFixture(["a", "b"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
         start { try await call.run(fixture.account) }
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == call.request } > before ? true : nil
         }
-        // The service never answers, and the clock of the time limits stands still.
+        // The service never responds, and the clock of the time limits does not advance.
         try await end.run(fixture)
         #expect(try await outcomes.elements(1) == ["needsLogin"])
     }
@@ -79,15 +79,15 @@ struct LogoutCallTests {
     func `images in progress end with the account`(end: End) async throws {
         let names = ["a", "b", "c"]
         let fixture = try await ServiceFixture(names)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
-        fixture.world.http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
+        fixture.ports.http.isHeld.update { $0 = true }
         let account = fixture.account
         for name in names {
             start { _ = try await account.imagePath(name, size: "full") }
         }
-        _ = try await fixture.world.http.requests.elements(names.count)
+        _ = try await fixture.ports.http.requests.elements(names.count)
         try await end.run(fixture)
         let count = names.count
         #expect(try await outcomes.elements(count) == .init(repeating: "needsLogin", count: count))
@@ -95,7 +95,7 @@ struct LogoutCallTests {
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.held = ["other top"] }
         let account = fixture.account
         start { _ = try await account.page("other", cursor: "", count: 3) }

@@ -5,91 +5,91 @@ import Testing
 
 @testable import Engine
 
-/// What is done when the network comes, goes, or costs, and when the machine has slept.
+/// Reactions to changes of the network status, the clock and the power state.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct NetworkTests {
-    @Test func `where the network costs nothing is fetched that nobody asks for`() async throws {
+    @Test func `a metered network stops background refreshes`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
         _ = try await fixture.account.sources()
         let hour = Duration.seconds(3601)
-        fixture.world.time.update { $0 = $0 + hour }
+        fixture.ports.time.update { $0 = $0 + hour }
         fixture.engine.isMetered = true
         #expect(try await fixture.page().ids == ["a"])
         _ = try await fixture.account.sources()
-        // What somebody asks for is fetched.
+        // Requests of clients are sent.
         _ = try await fixture.page("other")
         #expect(fixture.count("new top") == 1)
         #expect(fixture.count("sources") == 1)
         _ = try await fixture.account.refreshFeed("new")
         #expect(fixture.count("new top") == 2)
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        // Where it does not, all is as before.
+        // On an unmetered network, background refreshes continue.
         fixture.engine.isMetered = false
-        fixture.world.time.update { $0 = $0 + hour }
+        fixture.ports.time.update { $0 = $0 + hour }
         _ = try await fixture.page()
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == "new top" } == 3 ? true : nil
         }
     }
 
-    @Test func `a clock that is set back makes a rate limit no longer`() async throws {
+    @Test func `a clock that is set back does not extend a rate limit`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
-        let until = fixture.world.time.value + .seconds(600)
+        let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.error = nil }
-        // Ten hours: to the clock on the wall the limit holds until tonight.
-        fixture.world.time.update { $0 = $0 + .seconds(-36_000) }
-        try await fixture.world.clock.sleepers.wait { sleepers in
+        // Ten hours: by the wall clock, the limit would hold that much longer.
+        fixture.ports.time.update { $0 = $0 + .seconds(-36_000) }
+        try await fixture.ports.clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == .seconds(600) } ? true : nil
         }
-        fixture.world.clock.advance(by: .seconds(600))
-        try await fixture.told("liked a 1")
+        fixture.ports.clock.advance(by: .seconds(600))
+        try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.state == .ready)
     }
 
-    @Test func `a clock that is set back a year stops no tries`() async throws {
+    @Test func `a clock that is set back a year does not stop retries`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try? await fixture.account.refreshFeed("")
         let before = fixture.count("profile")
-        fixture.world.time.update { $0 = $0 + .seconds(-365 * 86_400) }
+        fixture.ports.time.update { $0 = $0 + .seconds(-365 * 86_400) }
         fixture.service.state.update { $0.error = nil }
-        fixture.world.clock.advance(by: .seconds(6))
+        fixture.ports.clock.advance(by: .seconds(6))
         try await fixture.state { $0 == .ready }
         #expect(fixture.count("profile") == before + 1)
     }
 
-    @Test func `after a sleep what waited goes on at once`() async throws {
+    @Test func `a resume continues waiting work at once`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         _ = try await fixture.page()
-        let until = fixture.world.time.value + .seconds(600)
+        let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.error = nil }
-        // A short nap changes nothing.
+        // A short suspension changes nothing.
         fixture.engine.resumed()
         #expect(fixture.account.state == .rateLimited(until: until))
         #expect(fixture.account.retryAt == until)
-        // The pause has slept, too.
-        fixture.world.time.update { $0 = $0 + .seconds(601) }
+        // The timer of the pause has not counted the suspension.
+        fixture.ports.time.update { $0 = $0 + .seconds(601) }
         fixture.engine.resumed()
-        try await fixture.told("liked a 1")
+        try await fixture.waitForEvent("liked a 1")
         #expect(fixture.account.state == .ready)
         #expect(fixture.account.retryAt == nil)
     }
 
-    @Test func `after a sleep a service that was away is looked for`() async throws {
+    @Test func `a resume probes a service that was unreachable`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try? await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)
@@ -119,11 +119,11 @@ struct NetworkTests {
         let fixture = try EngineFixture(directory, providers: services)
         let token = OAuthToken(
             accessToken: Secret("token"), refreshToken: nil, scopes: [],
-            obtained: fixture.world.time.value, expires: nil)
+            obtained: fixture.ports.time.value, expires: nil)
         for id in services.map(\.info.id) {
-            try await fixture.world.secrets.store(
+            try await fixture.ports.secrets.store(
                 token.encoded, for: .account("\(id)_ada"), label: "")
-            fixture.world.settings.values[id] = ProviderSettings(["ClientId": "id"])
+            fixture.ports.settings.values[id] = ProviderSettings(["ClientId": "id"])
         }
         fixture.engine.start()
         let accounts = fixture.engine.accounts
@@ -149,30 +149,30 @@ struct NetworkTests {
         #expect(accounts[1].state != .ready)
     }
 
-    @Test func `one at a time asks a host, and who finds nobody says so to all`() async throws {
+    @Test func `accounts of an unreachable host share one probe`() async throws {
         let probes = HostProbes()
-        let (asked, isOpen) = (Observed(0), Observed(false))
+        let (probeCount, isOpen) = (Observed(0), Observed(false))
         let outcomes = (0..<5).map { _ in
             Task {
                 await probes.probe(target) {
-                    asked.update { $0 += 1 }
+                    probeCount.update { $0 += 1 }
                     _ = try? await isOpen.wait { $0 ? true : nil }
-                    return .unreachable("nobody")
+                    return .unreachable("no such host")
                 }
             }
         }
-        try await asked.wait { $0 == 1 ? true : nil }
-        // Another host has nothing to do with it.
+        try await probeCount.wait { $0 == 1 ? true : nil }
+        // Another host is not affected.
         #expect(
             await probes.probe(HostProbes.Target(provider: "service", host: "https://other.test")) {
                 .available
             } == .available)
         isOpen.update { $0 = true }
-        for outcome in outcomes { #expect(await outcome.value == .unreachable("nobody")) }
-        #expect(asked.value == 1)
+        for outcome in outcomes { #expect(await outcome.value == .unreachable("no such host")) }
+        #expect(probeCount.value == 1)
     }
 
-    @Test func `when a host is there each asks in its turn`() async throws {
+    @Test func `accounts of a reachable host probe it one after the other`() async throws {
         let probes = HostProbes()
         let (running, most) = (Observed(0), Observed(0))
         let outcomes = (0..<5).map { _ in

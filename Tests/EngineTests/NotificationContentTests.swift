@@ -11,20 +11,21 @@ struct NotificationContentTests {
 
     @Test func `a failed like is reported, and its action sends it again`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        let board = fixture.world.board
+        let presenter = fixture.ports.presenter
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         await #expect(throws: ProviderError.self) {
             try await fixture.account.setLiked("a", true)
         }
-        let number = try await board.showing(
+        let number = try await presenter.waitFor(
             "1 like could not be sent for ada at Service. Not now.")
         #expect(
-            board.notifications.value[number]?.advice == "Run “imagefeedctl like service_ada/a”.")
+            presenter.notifications.value[number]?.advice
+                == "Run “imagefeedctl like service_ada/a”.")
         fixture.service.state.update { $0.likeError = nil }
-        board.press(.retry, number)
-        try await fixture.told("liked a 1")
-        try await board.isEmpty()
+        presenter.press(.retry, number)
+        try await fixture.waitForEvent("liked a 1")
+        try await presenter.waitUntilEmpty()
         #expect(fixture.count("like a") == 2)
     }
 
@@ -37,15 +38,15 @@ struct NotificationContentTests {
                 try await fixture.account.setLiked("\(id)", true)
             }
         }
-        let board = fixture.world.board
-        try await board.showing("1 like")
+        let presenter = fixture.ports.presenter
+        try await presenter.waitFor("1 like")
         let pause = Notifications.updatePause
-        try await fixture.world.clock.sleepers.wait { sleepers in
+        try await fixture.ports.clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == pause } ? true : nil
         }
-        fixture.world.clock.advance(by: Notifications.updatePause)
-        try await board.showing("10 likes could not be sent")
-        #expect(board.changes.value == 2)
+        fixture.ports.clock.advance(by: Notifications.updatePause)
+        try await presenter.waitFor("10 likes could not be sent")
+        #expect(presenter.changes.value == 2)
     }
 
     @Test func `a queued like that is refused after a restart is reported`() async throws {
@@ -53,13 +54,14 @@ struct NotificationContentTests {
         _ = try await fixture.page()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
-        #expect(fixture.world.board.notifications.value.isEmpty)
+        #expect(fixture.ports.presenter.notifications.value.isEmpty)
         fixture.service.state.update { state in
             state.error = nil
             state.likeError = ProviderError.invalidArgument("No such thing.")
         }
         let next = try await ServiceFixture(after: fixture)
-        try await next.world.board.showing("1 like could not be sent for ada at Service. No such")
+        try await next.ports.presenter.waitFor(
+            "1 like could not be sent for ada at Service. No such")
     }
 
     @Test func `a like that succeeds later withdraws its notification`() async throws {
@@ -70,24 +72,24 @@ struct NotificationContentTests {
         _ = try? await fixture.account.toggleLike("b")
         fixture.service.state.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("a", true) == .done)
-        fixture.world.clock.advance(by: Notifications.updatePause)
-        try await fixture.world.board.showing("1 like")
+        fixture.ports.clock.advance(by: Notifications.updatePause)
+        try await fixture.ports.presenter.waitFor("1 like")
         #expect(try await fixture.account.toggleLike("b").isLiked)
-        try await fixture.world.board.isEmpty()
+        try await fixture.ports.presenter.waitUntilEmpty()
     }
 
     @Test func `a second issue waits until the end of the pause`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        let board = fixture.world.board
+        let presenter = fixture.ports.presenter
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
-        let number = try await board.showing("1 like")
-        board.press(.retry, number)
-        try await fixture.base.told.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
-        #expect(board.notifications.value.isEmpty)
-        fixture.world.clock.advance(by: Notifications.newNotificationPause)
-        try await board.showing("1 like")
+        let number = try await presenter.waitFor("1 like")
+        presenter.press(.retry, number)
+        try await fixture.base.events.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
+        #expect(presenter.notifications.value.isEmpty)
+        fixture.ports.clock.advance(by: Notifications.newNotificationPause)
+        try await presenter.waitFor("1 like")
     }
 
     /// The caller gets either the refusal or the outcome `queued`; the refusal is reported in both cases.
@@ -96,7 +98,7 @@ struct NotificationContentTests {
         _ isFirst: Bool
     ) async throws {
         let fixture = try await ServiceFixture(["a"])
-        let world = fixture.world
+        let ports = fixture.ports
         _ = try await fixture.page()
         fixture.service.state.update {
             $0.likeError = ProviderError.notSupported("Not now.")
@@ -105,49 +107,49 @@ struct NotificationContentTests {
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         if isFirst { fixture.service.state.update { $0.isHeld = false } }
-        world.clock.advance(by: Likes.callTimeout)
+        ports.clock.advance(by: Likes.callTimeout)
         fixture.service.state.update { $0.isHeld = false }
         _ = await like.result
-        try await world.board.showing("1 like")
+        try await ports.presenter.waitFor("1 like")
     }
 
     // MARK: Tokens and keyrings
 
     @Test func `a missing token is reported once, and the action logs in again`() async throws {
-        let fixture = try await ServiceFixture(["a"]) { world in
-            world.secrets.state.update { state in
+        let fixture = try await ServiceFixture(["a"]) { ports in
+            ports.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
             }
         }
-        let board = fixture.world.board
-        let number = try await board.showing("ada at Service: The token is not in the keyring")
-        #expect(board.notifications.value[number]?.actions == [.login])
+        let presenter = fixture.ports.presenter
+        let number = try await presenter.waitFor("ada at Service: The token is not in the keyring")
+        #expect(presenter.notifications.value[number]?.actions == [.login])
         fixture.engine.retryNow()
         _ = try? await fixture.account.refreshFeed("new")
-        #expect(board.changes.value == 1)
-        board.press(.login, number, token: "front")
-        let address = try await fixture.world.opened.elements(1)[0]
+        #expect(presenter.changes.value == 1)
+        presenter.press(.login, number, token: "front")
+        let address = try await fixture.ports.opened.elements(1)[0]
         #expect(address.hasPrefix("https://service.test/authorize?"))
         #expect(address.hasSuffix(" front"))
-        #expect(board.notifications.value.isEmpty)
+        #expect(presenter.notifications.value.isEmpty)
         let login = try #require(fixture.engine.logins.all.first)
         #expect(login.expectedAccount === fixture.account)
         await login.cancelAndWait()
-        #expect(board.notifications.value.isEmpty)
+        #expect(presenter.notifications.value.isEmpty)
     }
 
     @Test func `a browser that does not start is reported with a command`() async throws {
-        let fixture = try await ServiceFixture(["a"]) { world in
-            world.secrets.state.update { state in
+        let fixture = try await ServiceFixture(["a"]) { ports in
+            ports.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
             }
-            world.hasBrowser.update { $0 = false }
+            ports.hasBrowser.update { $0 = false }
         }
-        let board = fixture.world.board
-        board.press(.login, try await board.showing("ada at Service: The token is not"))
-        try await fixture.told("login 1 cancelled")
-        fixture.world.clock.advance(by: Notifications.newNotificationPause)
-        try await board.showing(
+        let presenter = fixture.ports.presenter
+        presenter.press(.login, try await presenter.waitFor("ada at Service: The token is not"))
+        try await fixture.waitForEvent("login 1 cancelled")
+        fixture.ports.clock.advance(by: Notifications.newNotificationPause)
+        try await presenter.waitFor(
             "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
         )
     }
@@ -155,27 +157,27 @@ struct NotificationContentTests {
     @Test func `a locked keyring is reported once, and the action unlocks it`()
         async throws
     {
-        let fixture = try await ServiceFixture(["a"]) { world in
-            world.secrets.state.update { $0.isLocked = true }
+        let fixture = try await ServiceFixture(["a"]) { ports in
+            ports.secrets.state.update { $0.isLocked = true }
         }
-        let board = fixture.world.board
-        let number = try await board.showing("Locked.")
-        #expect(board.notifications.value[number]?.title == "The keyring is needed")
-        #expect(fixture.world.secrets.state.value.prompts == 0)
-        board.press(.retry, number)
+        let presenter = fixture.ports.presenter
+        let number = try await presenter.waitFor("Locked.")
+        #expect(presenter.notifications.value[number]?.title == "The keyring is needed")
+        #expect(fixture.ports.secrets.state.value.prompts == 0)
+        presenter.press(.retry, number)
         try await fixture.state { $0 == .ready }
-        #expect(fixture.world.secrets.state.value.prompts == 1)
-        try await board.isEmpty()
+        #expect(fixture.ports.secrets.state.value.prompts == 1)
+        try await presenter.waitUntilEmpty()
     }
 
     @Test func `unlocking the keyring elsewhere withdraws the notification`() async throws {
-        let fixture = try await ServiceFixture(["a"]) { world in
-            world.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
+        let fixture = try await ServiceFixture(["a"]) { ports in
+            ports.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
         }
-        try await fixture.world.board.showing("There is no keyring.")
-        fixture.world.secrets.state.update { $0.error = nil }
+        try await fixture.ports.presenter.waitFor("There is no keyring.")
+        fixture.ports.secrets.state.update { $0.error = nil }
         fixture.engine.retryNow()
-        try await fixture.world.board.isEmpty()
+        try await fixture.ports.presenter.waitUntilEmpty()
     }
 
     @Test func `logging out withdraws the account's notifications`() async throws {
@@ -183,9 +185,9 @@ struct NotificationContentTests {
         _ = try await fixture.page()
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
-        try await fixture.world.board.showing("1 like")
+        try await fixture.ports.presenter.waitFor("1 like")
         try await fixture.engine.logOut(fixture.account)
-        try await fixture.world.board.isEmpty()
+        try await fixture.ports.presenter.waitUntilEmpty()
     }
 
     // MARK: Logins
@@ -193,14 +195,15 @@ struct NotificationContentTests {
     @Test func `the failure of a login without a waiting caller is reported`() async throws {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
-        try await fixture.told.wait { $0.contains("login 1 failed") ? true : nil }
-        let number = try await fixture.world.board.showing("There is no user ada.")
-        #expect(fixture.world.board.notifications.value[number]?.title == "Login to Fake failed")
-        #expect(fixture.world.board.notifications.value[number]?.actions == [])
+        try await fixture.events.wait { $0.contains("login 1 failed") ? true : nil }
+        let number = try await fixture.ports.presenter.waitFor("There is no user ada.")
+        #expect(
+            fixture.ports.presenter.notifications.value[number]?.title == "Login to Fake failed")
+        #expect(fixture.ports.presenter.notifications.value[number]?.actions == [])
         #expect(login.state == .failed)
         // A successful login resolves the issue.
         try await fixture.logIn("ada")
-        try await fixture.world.board.isEmpty()
+        try await fixture.ports.presenter.waitUntilEmpty()
     }
 
     @Test func `the failure of a login with a waiting caller is not reported`() async throws {
@@ -210,7 +213,7 @@ struct NotificationContentTests {
         let outcome = Task.immediate { try await login.wait() }
         fixture.provider.isOpen.update { $0 = true }
         await #expect(throws: ProviderError.self) { try await outcome.value }
-        #expect(fixture.world.board.changes.value == 0)
+        #expect(fixture.ports.presenter.changes.value == 0)
     }
 
     @Test func `a cancelled or denied login is not reported`() async throws {
@@ -221,40 +224,40 @@ struct NotificationContentTests {
         fixture.provider.isOpen.update { $0 = true }
         await end.value
         fixture.engine.reportFailure(of: login, EngineError.loginDenied)
-        #expect(fixture.world.board.changes.value == 0)
+        #expect(fixture.ports.presenter.changes.value == 0)
     }
 
     // MARK: Others
 
     @Test func `the failure of a plugin is reported until it runs`() async throws {
         let fixture = try EngineFixture()
-        let board = fixture.world.board
+        let presenter = fixture.ports.presenter
         fixture.engine.reportPluginFailure("fake", name: "The plugin fake", reason: "It crashed.")
-        let number = try await board.showing("It crashed.")
-        #expect(board.notifications.value[number]?.title == "The plugin fake has failed")
+        let number = try await presenter.waitFor("It crashed.")
+        #expect(presenter.notifications.value[number]?.title == "The plugin fake has failed")
         fixture.engine.resolvePluginFailure("fake")
-        try await board.isEmpty()
+        try await presenter.waitUntilEmpty()
     }
 
     @Test func `stopping the engine withdraws all notifications`() async throws {
         let fixture = try EngineFixture()
         fixture.engine.reportDisk(isFull: true)
-        try await fixture.world.board.showing("Photos and likes cannot be stored")
+        try await fixture.ports.presenter.waitFor("Photos and likes cannot be stored")
         fixture.engine.stop()
-        #expect(fixture.world.board.notifications.value.isEmpty)
+        #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }
 
     @Test func `a notification that could not be shown is shown when a service starts`()
         async throws
     {
         let fixture = try EngineFixture()
-        let board = fixture.world.board
-        board.isThere.update { $0 = false }
+        let presenter = fixture.ports.presenter
+        presenter.isAvailable.update { $0 = false }
         fixture.engine.reportDisk(isFull: true)
-        try await board.changes.wait { $0 == 1 ? true : nil }
+        try await presenter.changes.wait { $0 == 1 ? true : nil }
         await Task.yield()
-        board.isThere.update { $0 = true }
-        board.delegate?.presenterAppeared()
-        try await board.showing("Photos and likes cannot be stored")
+        presenter.isAvailable.update { $0 = true }
+        presenter.delegate?.presenterAppeared()
+        try await presenter.waitFor("Photos and likes cannot be stored")
     }
 }

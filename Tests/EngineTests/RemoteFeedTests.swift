@@ -5,19 +5,19 @@ import Testing
 
 @testable import Engine
 
-/// Photos of a service, as they are kept and served.
+/// Pages of a service from the feed cache.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct RemoteFeedTests {
     private let nine = (1...9).map { "p\($0)" }
 
-    @Test func `a walk shows every photo once, and asks for each page once`() async throws {
+    @Test func `a walk shows every photo once and fetches each page once`() async throws {
         let fixture = try await ServiceFixture(nine)
         #expect(try await fixture.walk(count: 2) == nine)
         #expect(try await fixture.walk(count: 5) == nine)
         for page in ["top", "3", "6"] { #expect(fixture.count("new \(page)") == 1) }
     }
 
-    @Test func `a walk goes on over a rest`() async throws {
+    @Test func `a walk continues after memory is released`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         await fixture.engine.releaseMemory()
@@ -27,7 +27,7 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 1)
     }
 
-    @Test func `a page is put together from several of the service`() async throws {
+    @Test func `a page is assembled from several pages of the service`() async throws {
         let fixture = try await ServiceFixture(nine)
         #expect(try await fixture.page(count: 7).ids == Array(nine.prefix(7)))
         let all = try await fixture.page(count: 9)
@@ -35,12 +35,12 @@ struct RemoteFeedTests {
         #expect(all.next == "")
     }
 
-    @Test func `what comes in at the top does not disturb a walk`() async throws {
+    @Test func `new photos at the top do not affect a walk`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         fixture.service.state.update { $0.photos = ["new2", "new1"] + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 2)
-        try await fixture.told("updated new 2")
+        try await fixture.waitForEvent("updated new 2")
         var rest: [String] = []
         var cursor = first.next
         while !cursor.isEmpty {
@@ -52,22 +52,22 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == ["new2", "new1"] + nine)
     }
 
-    @Test func `a gap between what is new and what was known is closed by walking`() async throws {
+    @Test func `a walk closes the gap between new and known photos`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         let later = (1...8).map { "later\($0)" }
         fixture.service.state.update { $0.photos = later + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 3)
         #expect(try await fixture.walk(count: 4) == later + nine)
-        // One photo alone was no proof that all between is known; the page after it is.
+        // One known photo does not prove that the gap is closed; the page after it does.
         #expect(try await fixture.walk(count: 4) == later + nine)
-        // Known now: nobody has to be asked again.
+        // All photos are cached: no request is needed.
         let requests = fixture.service.state.value.requests.count
         #expect(try await fixture.walk(count: 4) == later + nine)
         #expect(fixture.service.state.value.requests.count == requests)
     }
 
-    @Test func `a photo that shows up between known ones takes its place`() async throws {
+    @Test func `a photo that appears between known ones is inserted there`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
@@ -76,7 +76,7 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == ["a", "x", "b", "c"])
     }
 
-    @Test func `equal calls at once ask the service once`() async throws {
+    @Test func `concurrent equal calls send one request`() async throws {
         let fixture = try await ServiceFixture(nine)
         fixture.service.state.update { $0.isHeld = true }
         let calls = (0..<20).map { _ in Task { try await fixture.page().ids } }
@@ -86,28 +86,30 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 1)
     }
 
-    @Test func `a young page asks nobody, an old one behind the answer`() async throws {
+    @Test func `a fresh page sends no request, an old one is refreshed in the background`()
+        async throws
+    {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = ["new"] + $0.photos }
-        fixture.world.time.update { $0 = $0 + .seconds(299) }
+        fixture.ports.time.update { $0 = $0 + .seconds(299) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         #expect(fixture.count("new top") == 1)
-        fixture.world.time.update { $0 = $0 + .seconds(2) }
+        fixture.ports.time.update { $0 = $0 + .seconds(2) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        try await fixture.told("updated new 1")
+        try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.page().ids == ["new", "p1", "p2"])
     }
 
-    @Test func `without a network what is known is served, also after a restart`() async throws {
+    @Test func `cached photos are served without a network, also after a restart`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         let offline = HTTPError.unreachable("no network")
         fixture.service.state.update { $0.error = offline }
         let next = try await ServiceFixture(after: fixture)
-        next.world.time.update { $0 = $0 + .seconds(3600) }
+        next.ports.time.update { $0 = $0 + .seconds(3600) }
         #expect(try await next.page(count: 2).ids == ["p1", "p2"])
-        // One photo is known, the rest is not: it comes, and the page after it tells what is wrong.
+        // One photo is cached, the rest is not: it is returned, and the next page fails.
         let second = try await next.page("", first.next, count: 2)
         #expect(second.ids == ["p3"])
         await #expect(throws: offline) { try await next.page("", second.next, count: 2) }
@@ -117,7 +119,7 @@ struct RemoteFeedTests {
         try await next.state { $0 == .ready }
     }
 
-    @Test func `a cursor of a cache that was deleted is stale`() async throws {
+    @Test func `a cursor of a deleted cache is stale`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         fixture.engine.stop()
@@ -137,7 +139,7 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 2)
     }
 
-    @Test func `a cache that is damaged is set aside`() async throws {
+    @Test func `a damaged cache is set aside`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         fixture.engine.stop()
@@ -150,7 +152,7 @@ struct RemoteFeedTests {
         #expect(access("\(cache)/feeds.sqlite.damaged", F_OK) == 0)
     }
 
-    @Test func `a source that is none, and a cursor from elsewhere, are refused`() async throws {
+    @Test func `an unknown source and a cursor of another source are refused`() async throws {
         let fixture = try await ServiceFixture(nine)
         let page = try await fixture.page(count: 2)
         await #expect(throws: ProviderError.notFound("There is no source \"none\".")) {
@@ -160,7 +162,7 @@ struct RemoteFeedTests {
         await #expect(throws: ProviderError.self) { try await fixture.page("", "garbage") }
     }
 
-    @Test func `a photo that is gone leaves every source`() async throws {
+    @Test func `a deleted photo is removed from every source`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page("new")
         _ = try await fixture.page("other")
@@ -168,7 +170,7 @@ struct RemoteFeedTests {
         await #expect(throws: ProviderError.self) {
             _ = try await fixture.account.setLiked("p2", true)
         }
-        try await fixture.told("photos removed [p2]")
+        try await fixture.waitForEvent("photos removed [p2]")
         #expect(try await fixture.page("new", count: 2).ids == ["p1", "p3"])
         #expect(try await fixture.page("other", count: 2).ids == ["p1", "p3"])
     }
@@ -176,7 +178,7 @@ struct RemoteFeedTests {
     @Test func `a rate limit stops requests until it is over`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
-        let until = fixture.world.time.value + .seconds(600)
+        let until = fixture.ports.time.value + .seconds(600)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.rateLimited(until: until)) {
             _ = try await fixture.account.refreshFeed("")
@@ -188,20 +190,20 @@ struct RemoteFeedTests {
         await #expect(throws: ProviderError.rateLimited(until: until)) {
             _ = try await fixture.account.refreshFeed("")
         }
-        // What is known is served.
+        // Cached photos are served.
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         #expect(fixture.service.state.value.requests.count == requests)
-        fixture.world.time.update { $0 = until }
-        fixture.world.clock.advance(by: .seconds(600))
+        fixture.ports.time.update { $0 = until }
+        fixture.ports.clock.advance(by: .seconds(600))
         try await fixture.state { $0 == .ready }
         #expect(try await fixture.account.refreshFeed("") == 0)
     }
 
-    @Test func `three failures in a row make the account failed, one success heals it`()
+    @Test func `three consecutive failures make the account fail until a success`()
         async throws
     {
         let fixture = try await ServiceFixture(nine)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<3 {
             #expect(fixture.account.state == .ready)

@@ -55,7 +55,7 @@ struct SealedImagesTests {
         #expect(contents(try source("other", "contents")) == "contents")
     }
 
-    @Test func `callers of one image share a copy, with positions of their own`() async throws {
+    @Test func `callers of one image share a copy and have separate positions`() async throws {
         let original = try directory.write("contents", to: "image")
         let first = try await images.copy(of: open(original, O_RDONLY), for: "a")
         let second = try await images.copy(of: open(original, O_RDONLY), for: "b")
@@ -69,7 +69,7 @@ struct SealedImagesTests {
         #expect(statuses.0.st_ino == statuses.1.st_ino)
     }
 
-    @Test func `the time of use of a file that is complete does not matter`() async throws {
+    @Test func `the timestamps of a complete file do not matter`() async throws {
         let original = try directory.write("contents", to: "image")
         var open: [Int32] = []
         for _ in 0..<3 {
@@ -79,7 +79,7 @@ struct SealedImagesTests {
                     of: Glibc.open(original, O_RDONLY), isComplete: true, for: "a"))
         }
         #expect(images.count == 1)
-        // A file that takes its place is another one.
+        // A file that replaces it gets another copy.
         unlink(original)
         try directory.write("others!!", to: "image")
         open.append(
@@ -96,7 +96,7 @@ struct SealedImagesTests {
         #expect(contents(second) == "after!")
     }
 
-    @Test func `a client that takes its permissions away does not affect others`() async throws {
+    @Test func `a client that removes permissions does not affect others`() async throws {
         let original = try directory.write("contents", to: "image")
         let first = try await images.copy(of: open(original, O_RDONLY), for: "a")
         fchmod(first, 0)
@@ -105,21 +105,21 @@ struct SealedImagesTests {
         #expect(contents(second) == "contents")
     }
 
-    @Test func `memory and number are limited, for each client and for all`() async throws {
+    @Test func `the size and number of copies are limited per client and in total`() async throws {
         let text = String(repeating: "x", count: 100)
         var open = [try await copy("1", text), try await copy("2", text)]
         await #expect(throws: EngineError.tooManyImages) { try await copy("3", "y") }
         open.append(try await copy("3", String(repeating: "x", count: 60), for: "b"))
         open.append(try await copy("4", "z", for: "b"))
         await #expect(throws: EngineError.tooManyImages) { try await copy("5", "y", for: "c") }
-        // What is closed makes room at once.
+        // A closed copy makes room at once.
         close(open.removeFirst())
         open.append(try await copy("6", "y", for: "a"))
         #expect(images.count == 4)
         for descriptor in open { close(descriptor) }
     }
 
-    @Test func `copies that no client has open are given back`() async throws {
+    @Test func `copies that no client has open are released`() async throws {
         let descriptor = try await copy("image", "contents")
         #expect(images.count == 1)
         _ = try await clock.sleepers.elements(2)

@@ -14,7 +14,7 @@ struct SecretStoreUseTests {
 
     @Test func `the time in a prompt does not count as time of the server`() async throws {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         try await fixture.engine.logOut(ada)
         secrets.update {
@@ -23,7 +23,7 @@ struct SecretStoreUseTests {
         }
         let login = try federation.start(fixture)
         try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
-        fixture.world.clock.advance(by: .seconds(100))
+        fixture.ports.clock.advance(by: .seconds(100))
         secrets.update { $0.holdsPrompts = false }
         await login.prepared()
         #expect(login.error == nil)
@@ -35,21 +35,21 @@ struct SecretStoreUseTests {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture)
-        let clock = fixture.world.clock
+        let clock = fixture.ports.clock
         _ = try await clock.sleepers.wait { sleepers in
             sleepers.contains { $0.offset == LoginList.discoveryTime } ? true : nil
         }
         clock.advance(by: .seconds(10))
-        let door = Observed(false)
+        let isRequested = Observed(false)
         let federation = federation
-        fixture.world.http.answer.update {
+        fixture.ports.http.answer.update {
             $0 = { request in
-                door.update { $0 = true }
+                isRequested.update { $0 = true }
                 return try federation.answer(request)
             }
         }
         federation.state.update { $0.isHeld = false }
-        try await door.wait { $0 ? true : nil }
+        try await isRequested.wait { $0 ? true : nil }
         await login.prepared()
         #expect(!login.authorizationURL.isEmpty)
         // The limit of the registration ends with that of the discovery.
@@ -62,7 +62,7 @@ struct SecretStoreUseTests {
 
     @Test func `cancelling a login ends its prompt, and does not wait for it`() async throws {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         secrets.update {
             $0.isLocked = true
             $0.holdsPrompts = true
@@ -88,12 +88,12 @@ struct SecretStoreUseTests {
         #expect(federation.state.value.discoveries == 0)
         federation.state.update { $0.isHeld = false }
         await login.waitForWork()
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
     @Test func `an account uses the token of its login without reading it`() async throws {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         try await fixture.engine.logOut(ada)
         #expect(try await federation.logIn(fixture) === ada)
@@ -109,12 +109,12 @@ struct SecretStoreUseTests {
         async throws
     {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
         let renewed = OAuthToken(
             accessToken: Secret("renewed"), refreshToken: nil, scopes: [],
-            obtained: fixture.world.time.value, expires: nil)
+            obtained: fixture.ports.time.value, expires: nil)
         ada.remote?.credentials.resume(
             with: Credentials.HeldToken(token: renewed, isSaved: false))
         #expect(secrets.value.secrets[.account(ada.id.text)] == stored)
@@ -126,7 +126,7 @@ struct SecretStoreUseTests {
 
     @Test func `a login replaces a token that was locked`() async throws {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         secrets.update { $0.lockedKeys = [.account(ada.id.text)] }
         #expect(try await federation.logIn(fixture) === ada)
@@ -135,7 +135,7 @@ struct SecretStoreUseTests {
 
     @Test func `the connection is kept while a login or an account needs it`() async throws {
         let fixture = try federation.fixture()
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         #expect(!secrets.value.isConnectionKept)
         let login = try federation.start(fixture)
         #expect(secrets.value.isConnectionKept)
@@ -155,10 +155,10 @@ struct SecretStoreUseTests {
     // MARK: Accounts
 
     @Test func `only the user's refresh prompts for access to a token`() async throws {
-        let fixture = try await ServiceFixture(["a"]) { world in
-            world.secrets.state.update { $0.lockedKeys = [.account("service_ada")] }
+        let fixture = try await ServiceFixture(["a"]) { ports in
+            ports.secrets.state.update { $0.lockedKeys = [.account("service_ada")] }
         }
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         try await fixture.state { if case .locked = $0 { true } else { false } }
         _ = try? await fixture.page()
         _ = try? await fixture.account.refreshFeed("")
@@ -173,7 +173,7 @@ struct SecretStoreUseTests {
         async throws
     {
         let fixture = try await ServiceFixture(["a"])
-        let secrets = fixture.world.secrets.state
+        let secrets = fixture.ports.secrets.state
         try await fixture.state { $0 == .ready }
         secrets.update { $0.isLocked = true }
         try await fixture.engine.logOut(fixture.account)
@@ -181,10 +181,10 @@ struct SecretStoreUseTests {
         #expect(secrets.value.secrets.isEmpty)
     }
 
-    @Test func `without a keyring an account is removed, and its token is reported`() async throws {
+    @Test func `an account is removed without a keyring, and its token is reported`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.state { $0 == .ready }
-        fixture.world.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
+        fixture.ports.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
         await #expect {
             try await fixture.engine.logOut(fixture.account)
         } throws: { error in
@@ -194,20 +194,20 @@ struct SecretStoreUseTests {
         #expect(fixture.account.isLoggedIn)
         try await fixture.engine.remove(fixture.account)
         #expect(fixture.engine.accounts.isEmpty)
-        let told = fixture.base.told.value.filter { $0.hasSuffix(" service_ada") }.suffix(2)
-        #expect(Array(told) == ["token remains service_ada", "removed service_ada"])
+        let events = fixture.base.events.value.filter { $0.hasSuffix(" service_ada") }.suffix(2)
+        #expect(Array(events) == ["token remains service_ada", "removed service_ada"])
         #expect(try fixture.base.stored.accounts.isEmpty)
-        let board = fixture.world.board
-        let number = try await board.showing(
+        let presenter = fixture.ports.presenter
+        let number = try await presenter.waitFor(
             "ada at Service: The token may remain in the keyring, which cannot be used now; delete"
                 + " “Image Feed: ada at Service” there later.")
-        #expect(board.notifications.value[number]?.title == "A token may remain in the keyring")
+        #expect(presenter.notifications.value[number]?.title == "A token may remain in the keyring")
     }
 
     @Test func `a keyring that the user does not unlock keeps the account`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.state { $0 == .ready }
-        fixture.world.secrets.state.update {
+        fixture.ports.secrets.state.update {
             $0.isLocked = true
             $0.unlocksOnPrompt = false
         }
@@ -216,6 +216,6 @@ struct SecretStoreUseTests {
         }
         #expect(fixture.engine.accounts.count == 1)
         #expect(fixture.account.isLoggedIn)
-        #expect(!fixture.base.told.value.contains("token remains service_ada"))
+        #expect(!fixture.base.events.value.contains("token remains service_ada"))
     }
 }

@@ -6,23 +6,23 @@ import Testing
 
 @testable import Engine
 
-/// An account at a service of the network that is logged in: its store and its token were there before.
+/// A logged-in account of a remote service, from a prepared store and a stored token.
 @MainActor
 final class ServiceFixture {
     let base: EngineFixture
     let service: FakeService
     let account: Account
-    var world: World { base.world }
+    var ports: FakePorts { base.ports }
     var engine: Engine { base.engine }
 
     /// - Parameters:
-    ///   - photos: What the service has, newest first.
-    ///   - previous: The fixture whose disk and service it goes on with.
+    ///   - photos: The photos of the service, newest first.
+    ///   - previous: The fixture whose store and service are used again.
     ///   - prepare: Runs before the engine starts.
-    /// - Throws: What the disk says.
+    /// - Throws: An error of the store.
     init(
         _ photos: [String] = [], after previous: ServiceFixture? = nil,
-        prepare: (World) -> Void = { _ in }
+        prepare: (FakePorts) -> Void = { _ in }
     ) async throws {
         let directory = try previous?.base.directory ?? TemporaryDirectory()
         service = previous?.service ?? FakeService()
@@ -42,26 +42,26 @@ final class ServiceFixture {
         base = try EngineFixture(directory, providers: [service])
         let token = OAuthToken(
             accessToken: Secret("token"), refreshToken: nil, scopes: [],
-            obtained: base.world.time.value, expires: nil)
-        try await base.world.secrets.store(token.encoded, for: .account("service_ada"), label: "")
-        base.world.settings.values["service"] = ProviderSettings(["ClientId": "id"])
-        prepare(base.world)
+            obtained: base.ports.time.value, expires: nil)
+        try await base.ports.secrets.store(token.encoded, for: .account("service_ada"), label: "")
+        base.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
+        prepare(base.ports)
         account = try #require(base.engine.accounts.first)
         base.engine.start()
     }
 
-    /// Waits until the account's state is one that `isRight` takes.
-    func state(_ isRight: @escaping @Sendable (AccountState) -> Bool) async throws {
+    /// Waits until the account's state meets a condition.
+    func state(_ condition: @escaping @Sendable (AccountState) -> Bool) async throws {
         base.states.append(account.state)
-        try await base.states.wait { $0.last.map(isRight) == true ? true : nil }
+        try await base.states.wait { $0.last.map(condition) == true ? true : nil }
     }
 
-    /// Waits until something was told, in the words of ``EngineFixture/told``.
-    func told(_ words: String) async throws {
-        try await base.told.wait { $0.contains(words) ? true : nil }
+    /// Waits for an event, in the format of ``EngineFixture/events``.
+    func waitForEvent(_ event: String) async throws {
+        try await base.events.wait { $0.contains(event) ? true : nil }
     }
 
-    /// The ids of a page, and the cursor of the next.
+    /// Fetches a page, and returns its photo IDs and the cursor of the next page.
     func page(
         _ source: String = "", _ cursor: String = "", count: Int = 3
     ) async throws -> (ids: [String], next: String) {
@@ -69,7 +69,7 @@ final class ServiceFixture {
         return (photos.map(\.id.text), next)
     }
 
-    /// All photos of a source, by pages of `count`.
+    /// Returns all photos of a source, from pages of `count`.
     func walk(_ source: String = "", count: Int = 2) async throws -> [String] {
         var found: [String] = []
         var cursor = ""
@@ -81,6 +81,6 @@ final class ServiceFixture {
         return found
     }
 
-    /// How often the service was asked something.
+    /// Returns the number of equal requests to the service.
     func count(_ request: String) -> Int { service.state.value.requests.count { $0 == request } }
 }

@@ -11,7 +11,7 @@ struct TokenRecipientsTests {
 
     init() throws {
         fixture = try EngineFixture(providers: [KeyedProvider()])
-        fixture.world.http.answer.update { answer in
+        fixture.ports.http.answer.update { answer in
             answer = { HTTPResponse(status: 200, headers: HTTPHeaders(), url: $0.url) }
         }
     }
@@ -19,7 +19,7 @@ struct TokenRecipientsTests {
     /// The addresses that got the key since the last call.
     private func addressesWithKey() -> [String] {
         var addresses: [String] = []
-        fixture.world.http.requests.update { requests in
+        fixture.ports.http.requests.update { requests in
             addresses = requests.filter { $0.token != nil }.map(\.url)
             requests = []
         }
@@ -94,8 +94,8 @@ struct TokenRecipientsTests {
         fixture.engine.stop()
         try fixture.execute("DELETE FROM setting WHERE key LIKE 'token%'")
         let next = try EngineFixture(fixture.directory, providers: [KeyedProvider()])
-        try await next.world.secrets.store(
-            OAuthToken.key(Secret("key"), now: next.world.time.value).encoded,
+        try await next.ports.secrets.store(
+            OAuthToken.key(Secret("key"), now: next.ports.time.value).encoded,
             for: .account(account.id.text), label: "")
         next.engine.start()
         try await next.states.wait { $0.last == .ready ? true : nil }

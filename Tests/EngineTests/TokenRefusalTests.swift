@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// The answers by which a service refuses a token.
+/// The responses by which a service refuses a token.
 struct TokenRefusalTests {
     private final class Tokens: AccessTokens {
         let renewals = Observed(0)

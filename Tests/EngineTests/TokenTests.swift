@@ -42,7 +42,7 @@ struct TokenTests {
     }
 
     private func storedToken(_ fixture: EngineFixture, _ account: Account) -> OAuthToken? {
-        fixture.world.secrets.state.value.secrets[.account(account.id.text)].flatMap {
+        fixture.ports.secrets.state.value.secrets[.account(account.id.text)].flatMap {
             OAuthToken(encoded: Secret($0))
         }
     }
@@ -78,11 +78,11 @@ struct TokenTests {
         var old = try #require(storedToken(first, ada))
         old.client = nil
         first.engine.stop()
-        var secrets = first.world.secrets.state.value
+        var secrets = first.ports.secrets.state.value
         secrets.secrets[.account(ada.id.text)] = old.encoded.withBytes { Array($0) }
 
         let fixture = try fixture(first.directory)
-        fixture.world.secrets.state.update { $0 = secrets }
+        fixture.ports.secrets.state.update { $0 = secrets }
         fixture.engine.start()
         let account = try #require(fixture.engine.accounts.first)
         // Another registration replaces the one that the token belongs to.
@@ -106,7 +106,7 @@ struct TokenTests {
         try await waitForLiveTokens(["token-3"])
         #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-3")) == true)
         try await fixture.engine.remove(ada)
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
         #expect(Set(federation.state.value.revoked) == ["token-1", "token-2", "token-3"])
     }
@@ -128,11 +128,11 @@ struct TokenTests {
         let fixture = try fixture()
         let ada = try await logIn(fixture, "ada")
         let left = try #require(
-            fixture.world.secrets.state.value.secrets[.account(ada.id.text)])
+            fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.remove(ada)
         fixture.engine.revocations.stop()
-        fixture.world.secrets.state.update {
+        fixture.ports.secrets.state.update {
             $0.secrets[.account("federation_ada_40one_2eexample")] = left
         }
         federation.state.update { $0.refusesRevocations = false }
@@ -169,12 +169,12 @@ struct TokenTests {
         first.engine.stop()
         let fixture = try EngineFixture(first.directory, providers: [])
         let federation = federation
-        fixture.world.http.answer.update { $0 = { try federation.answer($0) } }
-        let secrets = first.world.secrets.state.value
-        fixture.world.secrets.state.update { $0 = secrets }
+        fixture.ports.http.answer.update { $0 = { try federation.answer($0) } }
+        let secrets = first.ports.secrets.state.value
+        fixture.ports.secrets.state.update { $0 = secrets }
         fixture.engine.start()
         try await fixture.engine.remove(try #require(fixture.engine.accounts.first))
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
     }
 
@@ -187,7 +187,7 @@ struct TokenTests {
         let other = try await logIn(fixture, "ada", "two.example")
         func servers() -> Set<String> {
             Set(
-                fixture.world.secrets.state.value.secrets.keys.compactMap { key in
+                fixture.ports.secrets.state.value.secrets.keys.compactMap { key in
                     if case .server(let name, _) = key { name } else { nil }
                 })
         }
@@ -199,7 +199,7 @@ struct TokenTests {
         try await fixture.engine.remove(bob)
         #expect(servers() == ["two.example"])
         try await fixture.engine.remove(other)
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
     }
 
@@ -214,10 +214,10 @@ struct TokenTests {
         try expired.submit("code")
         await #expect(throws: EngineError.self) { _ = try await expired.wait() }
         federation.state.update { $0.clients["one.example"] = ["client-1"] }
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         _ = try await logIn(fixture, "ada")
         #expect(federation.state.value.registrations == 1)
-        #expect(fixture.world.secrets.state.value.secrets.count == 2)
+        #expect(fixture.ports.secrets.state.value.secrets.count == 2)
     }
 
     // MARK: Logins that fail
@@ -225,7 +225,7 @@ struct TokenTests {
     @Test func `a token that arrives after the login was cancelled is revoked`() async throws {
         let fixture = try fixture()
         let login = try await start(fixture, "ada")
-        let http = fixture.world.http
+        let http = fixture.ports.http
         http.heldAddresses.update { $0 = ["/token"] }
         try login.submit("code")
         try await federation.state.wait { $0.live.isEmpty ? nil : true }
@@ -234,7 +234,7 @@ struct TokenTests {
         #expect(login.state == .cancelled)
         http.heldAddresses.update { $0 = [] }
         try await waitForLiveTokens([])
-        #expect(fixture.world.secrets.state.value.secrets.isEmpty)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         #expect(fixture.engine.accounts.isEmpty)
     }
 

@@ -5,16 +5,16 @@ import Testing
 
 @testable import Engine
 
-/// From a start to an end, and who is told.
+/// Transfers from start to end, and their events.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct TransferTests {
-    /// What every image of the service is.
+    /// The bytes of every image of the service.
     private nonisolated static let image: [UInt8] =
         [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + [UInt8](1...100)
 
     private func fixture() async throws -> ServiceFixture {
-        try await ServiceFixture(["a", "b"]) { world in
-            world.http.answer.update {
+        try await ServiceFixture(["a", "b"]) { ports in
+            ports.http.answer.update {
                 $0 = { HTTPResponse(status: 200, body: Self.image, url: $0.url) }
             }
         }
@@ -43,7 +43,8 @@ struct TransferTests {
         return Array(bytes[..<max(0, read(descriptor, &bytes, bytes.count))])
     }
 
-    @Test func `a photo is fetched, written, counted, and forgotten after a minute`() async throws {
+    @Test func `a transfer writes and counts a photo, and is removed after a minute`() async throws
+    {
         let fixture = try await fixture()
         let transfer = try await start(fixture)
         #expect(transfer.state == .running)
@@ -53,47 +54,49 @@ struct TransferTests {
         #expect(written(fixture) == Self.image)
         try await transfer.wait()
         _ = try await fixture.service.state.wait { $0.requests.contains("download a") ? true : nil }
-        try await fixture.told("transfer 1 done 108/108")
+        try await fixture.waitForEvent("transfer 1 done 108/108")
         let time = fixture.base.clock.now.advanced(by: Transfer.retentionTime)
         try await fixture.base.clock.sleepers.wait { $0.contains(time) ? true : nil }
         fixture.base.clock.advance(by: Transfer.retentionTime)
-        try await fixture.told("transfer 1 gone")
+        try await fixture.waitForEvent("transfer 1 gone")
         #expect(fixture.count("download a") == 1)
         #expect(fixture.engine.transfers.all.isEmpty)
     }
 
-    @Test func `clients are told of its progress ten times a second at most`() async throws {
+    @Test func `the progress is reported at most ten times a second`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         let transfer = try await start(fixture)
-        // How much there will be is told at once.
-        try await fixture.told("transfer 1 running 0/108")
-        fixture.world.http.isHeld.update { $0 = false }
+        // The total is reported at once.
+        try await fixture.waitForEvent("transfer 1 running 0/108")
+        fixture.ports.http.isHeld.update { $0 = false }
         try await transfer.wait()
-        let told = fixture.base.told.value.filter { $0.hasPrefix("transfer 1 ") }
-        #expect(told == ["transfer 1 running 0/108", "transfer 1 done 108/108"])
+        let events = fixture.base.events.value.filter { $0.hasPrefix("transfer 1 ") }
+        #expect(events == ["transfer 1 running 0/108", "transfer 1 done 108/108"])
     }
 
-    @Test func `two of one photo fetch it once, and are counted twice`() async throws {
+    @Test func `two transfers of a photo fetch it once, and a cancelled one does not count`()
+        async throws
+    {
         let fixture = try await fixture()
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         let first = try await start(fixture)
         let second = try await start(fixture)
-        try await fixture.told("transfer 2 running 0/108")
+        try await fixture.waitForEvent("transfer 2 running 0/108")
         await first.cancel()
         #expect(first.state == .cancelled)
-        fixture.world.http.isHeld.update { $0 = false }
+        fixture.ports.http.isHeld.update { $0 = false }
         try await second.wait()
-        #expect(fixture.world.http.requests.value.count == 1)
+        #expect(fixture.ports.http.requests.value.count == 1)
         _ = try await fixture.service.state.wait { $0.requests.contains("download a") ? true : nil }
         #expect(fixture.count("download a") == 1)
     }
 
-    @Test func `one that is cancelled ends at once, and so does its request`() async throws {
+    @Test func `a cancelled transfer ends at once, and so does its request`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         let transfer = try await start(fixture)
-        try await fixture.told("transfer 1 running 0/108")
+        try await fixture.waitForEvent("transfer 1 running 0/108")
         let end = Task { try await transfer.wait() }
         await transfer.cancel()
         await #expect(throws: EngineError.cancelled("The transfer was cancelled.")) {
@@ -101,19 +104,19 @@ struct TransferTests {
         }
         #expect(transfer.isOver)
         #expect(written(fixture) == [])
-        // Another one asks anew, although the first one's answer never came.
+        // Another transfer sends a new request, although the first one got no response.
         let next = try await start(fixture)
-        try await fixture.world.http.requests.wait { $0.count == 2 ? true : nil }
-        fixture.world.http.isHeld.update { $0 = false }
+        try await fixture.ports.http.requests.wait { $0.count == 2 ? true : nil }
+        fixture.ports.http.isHeld.update { $0 = false }
         try await next.wait()
         #expect(written(fixture) == Self.image)
         await next.cancel()
         #expect(next.state == .done)
     }
 
-    @Test func `logging out cancels it`() async throws {
+    @Test func `logging out cancels a transfer`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         let transfer = try await start(fixture)
         try await fixture.engine.logOut(fixture.account)
         #expect(transfer.state == .cancelled)
@@ -121,9 +124,9 @@ struct TransferTests {
         await #expect(throws: EngineError.self) { _ = try await start(fixture) }
     }
 
-    @Test func `what is no image fails and is not counted`() async throws {
+    @Test func `a response that is no image fails the transfer and does not count`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.answer.update {
+        fixture.ports.http.answer.update {
             $0 = { HTTPResponse(status: 200, body: Array("<html>".utf8), url: $0.url) }
         }
         let transfer = try await start(fixture)
@@ -133,22 +136,22 @@ struct TransferTests {
         #expect(fixture.count("download a") == 0)
     }
 
-    @Test func `what cannot be written to is refused`() async throws {
+    @Test func `a destination that is not writable is refused`() async throws {
         let fixture = try await fixture()
         _ = try destination(fixture)
         #expect(throws: EngineError.self) { try destination(fixture, O_RDONLY) }
         #expect(throws: EngineError.self) { try TransferDestination(duplicating: -1) }
     }
 
-    @Test func `there are eight at a time`() async throws {
+    @Test func `a ninth concurrent transfer is refused`() async throws {
         let fixture = try await fixture()
-        fixture.world.http.isHeld.update { $0 = true }
+        fixture.ports.http.isHeld.update { $0 = true }
         var transfers: [Transfer] = []
         for _ in 0..<8 { transfers.append(try await start(fixture)) }
         await #expect(throws: EngineError.tooManyTransfers) { _ = try await start(fixture) }
         await transfers[0].cancel()
         transfers.append(try await start(fixture))
-        fixture.world.http.isHeld.update { $0 = false }
+        fixture.ports.http.isHeld.update { $0 = false }
         for transfer in transfers.dropFirst() { try await transfer.wait() }
     }
 }

@@ -88,8 +88,7 @@ struct UserIDTests {
         #expect(account.identity.userID == "1")
     }
 
-    @Test func `of two accounts of one user a login renews the one that is logged in`() async throws
-    {
+    @Test func `a login of a user with two accounts renews the logged-in one`() async throws {
         let first = try fixture()
         let ada = try await logIn(first, "ada", "1")
         try await first.engine.logOut(ada)
@@ -107,13 +106,13 @@ struct UserIDTests {
     }
 
     @Test(arguments: ["", "a b", "é", String(repeating: "1", count: 257)])
-    func `a user ID that cannot be one counts as not known`(id: String) {
+    func `an invalid user ID counts as unknown`(id: String) {
         #expect(AccountIdentity(username: "ada", userID: id).userID == nil)
     }
 
     @Test func `an existing account adopts the user ID and the name of its profile`() async throws {
         let fixture = try await ServiceFixture(["a"]) { _ in }
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         #expect(fixture.account.identity == AccountIdentity(username: "ada"))
         // Without an ID, another name changes nothing.
         fixture.service.state.update { $0.username = "eve" }
@@ -139,7 +138,7 @@ struct UserIDTests {
         #expect(fixture.account.identity == identity)
     }
 
-    @Test func `a database of the former format keeps accounts and likes, and takes user IDs`()
+    @Test func `a migrated database has all accounts and likes, and accepts user IDs`()
         async throws
     {
         let directory = try TemporaryDirectory()
@@ -174,11 +173,11 @@ struct UserIDTests {
         #expect(records.pending.first?.stored == Timestamp(secondsSince1970: 1_800_000_000))
         #expect(records.local == [PendingLike(photo: PhotoID("b"), isWanted: false)])
         #expect(records.unavailableSince == Timestamp(secondsSince1970: 1_700_000_000))
-        // The name finds the account, the ID stays with it.
+        // The account is found by its name and keeps the ID.
         #expect(try await logIn(fixture, "ada", "1") === accounts[0])
         #expect(try await logIn(fixture, "zoe", "1") === accounts[0])
         #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", nil])
-        // An account that is deleted still takes its likes along.
+        // The removal of an account still removes its likes.
         try await fixture.engine.remove(accounts[1])
         let left = try await AccountStore.open(folder: directory.appending("data")).store
             .likes(of: accounts[1].id).read()

@@ -15,7 +15,7 @@ struct WatchTests {
     /// An account that is ready, one of whose sources a client has read.
     private func watched(_ source: String = "new") async throws -> ServiceFixture {
         let fixture = try await ServiceFixture(nine)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         try await read(fixture, source, by: client)
         return fixture
     }
@@ -28,13 +28,13 @@ struct WatchTests {
     }
 
     /// Advances the clocks, and waits until the refreshes that became due are finished.
-    private func pass(_ duration: Duration, _ fixture: ServiceFixture) async throws {
-        fixture.world.time.update { $0 = $0 + duration }
-        fixture.world.clock.advance(by: duration)
-        try await settle(fixture)
+    private func advance(_ duration: Duration, _ fixture: ServiceFixture) async throws {
+        fixture.ports.time.update { $0 = $0 + duration }
+        fixture.ports.clock.advance(by: duration)
+        try await waitForRefreshes(fixture)
     }
 
-    private func settle(_ fixture: ServiceFixture) async throws {
+    private func waitForRefreshes(_ fixture: ServiceFixture) async throws {
         try await until { fixture.account.feedWatch.isSettled }
     }
 
@@ -55,8 +55,8 @@ struct WatchTests {
         let fixture = try await watched()
         for number in 1...5 {
             fixture.service.state.update { $0.photos.insert("new\(number)", at: 0) }
-            try await pass(interval, fixture)
-            #expect(fixture.base.told.value.count { $0 == "updated new 1" } == number)
+            try await advance(interval, fixture)
+            #expect(fixture.base.events.value.count { $0 == "updated new 1" } == number)
             #expect(fixture.count("new top") == number + 1)
         }
     }
@@ -67,14 +67,14 @@ struct WatchTests {
         fixture.engine.unwatch(client)
         #expect(!fixture.account.feedWatch.isActive)
         let requests = fixture.service.state.value.requests
-        try await pass(.seconds(86_400), fixture)
+        try await advance(.seconds(86_400), fixture)
         #expect(fixture.service.state.value.requests == requests)
     }
 
     @Test func `a watch ends a day after the last read`() async throws {
         let fixture = try await watched()
         for _ in 1...24 * 4 + 2 where fixture.account.isWatched(SourceID("new")) {
-            try await pass(interval, fixture)
+            try await advance(interval, fixture)
         }
         #expect(!fixture.account.isWatched(SourceID("new")))
         #expect(!fixture.account.feedWatch.isActive)
@@ -88,11 +88,11 @@ struct WatchTests {
             try await read(fixture, "new", by: .client(":1.\(number)"), count: 1 + number % 3)
         }
         for intervals in 1...3 {
-            try await pass(interval, fixture)
+            try await advance(interval, fixture)
             #expect(fixture.count("new top") == 1 + intervals)
         }
         for number in 1...63 { fixture.engine.unwatch(.client(":1.\(number)")) }
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 5)
     }
 
@@ -100,7 +100,7 @@ struct WatchTests {
         let fixture = try await watched()
         try await read(fixture, "other", by: client)
         try await read(fixture, "topic", by: .client(":1.2"))
-        for _ in 1...60 { try await pass(.seconds(60), fixture) }
+        for _ in 1...60 { try await advance(.seconds(60), fixture) }
         let requests = fixture.service.state.value.requests
         #expect(requests.count <= 15, "\(requests)")
         for source in ["new", "other", "topic"] { #expect(fixture.count("\(source) top") >= 4) }
@@ -108,10 +108,10 @@ struct WatchTests {
 
     @Test func `a refresh by any caller restarts the interval`() async throws {
         let fixture = try await watched()
-        try await pass(.seconds(600), fixture)
+        try await advance(.seconds(600), fixture)
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.count("new top") == 2)
-        try await pass(.seconds(890), fixture)
+        try await advance(.seconds(890), fixture)
         #expect(fixture.count("new top") == 2)
         // A read of an old page refreshes it, too.
         _ = try await fixture.page()
@@ -119,9 +119,9 @@ struct WatchTests {
             fixture.count("new top") == 3
                 && fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
-        try await pass(.seconds(100), fixture)
+        try await advance(.seconds(100), fixture)
         #expect(fixture.count("new top") == 3)
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 4)
     }
 
@@ -129,7 +129,7 @@ struct WatchTests {
         let fixture = try await watched("")
         #expect(fixture.account.isWatched(SourceID("new")))
         try await fixture.account.setDefaultSource(SourceID("other"))
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
         #expect(fixture.count("other top") == 0)
     }
@@ -141,10 +141,10 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.isMetered = true
         #expect(!fixture.account.feedWatch.isActive)
-        try await pass(.seconds(7200), fixture)
+        try await advance(.seconds(7200), fixture)
         #expect(fixture.count("new top") == 1)
         fixture.engine.isMetered = false
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
     }
 
@@ -154,19 +154,19 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.setOnline(false)
         #expect(!fixture.account.feedWatch.isActive)
-        try await pass(.seconds(7200), fixture)
+        try await advance(.seconds(7200), fixture)
         #expect(fixture.count("new top") == 1)
         fixture.engine.setOnline(true)
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
     }
 
-    @Test func `an unreachable service is not asked for watched sources until it is reachable`()
+    @Test func `watched sources of an unreachable service are refreshed once it is reachable`()
         async throws
     {
         let fixture = try await watched()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
         try await fixture.state { if case .offline = $0 { true } else { false } }
         #expect(!fixture.account.feedWatch.isActive)
@@ -175,24 +175,24 @@ struct WatchTests {
             $0.photos.insert("news", at: 0)
         }
         fixture.engine.retryNow()
-        try await fixture.told("updated new 1")
+        try await fixture.waitForEvent("updated new 1")
         #expect(fixture.count("new top") == 3)
     }
 
     @Test func `nothing is refreshed during a rate limit`() async throws {
         let fixture = try await watched()
-        let until = fixture.world.time.value + .seconds(3000)
+        let until = fixture.ports.time.value + .seconds(3000)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.account.state == .rateLimited(until: until))
         #expect(!fixture.account.feedWatch.isActive)
         fixture.service.state.update { $0.error = nil }
         let requests = fixture.service.state.value.requests
-        try await pass(.seconds(1000), fixture)
+        try await advance(.seconds(1000), fixture)
         #expect(fixture.service.state.value.requests == requests)
-        try await pass(.seconds(1100), fixture)
+        try await advance(.seconds(1100), fixture)
         try await fixture.state { $0 == .ready }
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         try await fixture.service.state.wait {
             $0.requests.count { $0 == "new top" } == 3 ? 1 : nil
         }
@@ -200,32 +200,32 @@ struct WatchTests {
 
     @Test func `less than a quarter of the request budget is left to clients`() async throws {
         let fixture = try await watched()
-        let reset = fixture.world.time.value + .seconds(5000)
+        let reset = fixture.ports.time.value + .seconds(5000)
         try await report(RateLimit(remaining: 12, limit: 50, reset: reset), fixture)
-        try await pass(.seconds(4000), fixture)
+        try await advance(.seconds(4000), fixture)
         #expect(fixture.count("new top") == 1)
         // A client may spend the rest.
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.count("new top") == 2)
-        try await pass(.seconds(999), fixture)
+        try await advance(.seconds(999), fixture)
         #expect(fixture.count("new top") == 2)
-        try await pass(.seconds(1), fixture)
+        try await advance(.seconds(1), fixture)
         #expect(fixture.count("new top") == 3)
     }
 
     @Test func `a quarter of the request budget is enough`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
     }
 
     @Test func `a budget without a time of renewal counts as renewed after an hour`() async throws {
         let fixture = try await watched()
         try await report(RateLimit(remaining: 0, limit: 50, reset: nil), fixture)
-        try await pass(.seconds(3599), fixture)
+        try await advance(.seconds(3599), fixture)
         #expect(fixture.count("new top") == 1)
-        try await pass(.seconds(1), fixture)
+        try await advance(.seconds(1), fixture)
         #expect(fixture.count("new top") == 2)
     }
 
@@ -233,41 +233,41 @@ struct WatchTests {
         let fixture = try await watched()
         try await read(fixture, "other", by: client)
         fixture.engine.setOnline(false)
-        try await pass(.seconds(2000), fixture)
+        try await advance(.seconds(2000), fixture)
         fixture.service.state.update { $0.isHeld = true }
         fixture.engine.setOnline(true)
         try await until { fixture.count("new top") + fixture.count("other top") == 3 }
         try await report(RateLimit(remaining: 1, limit: 50, reset: nil), fixture)
         fixture.service.state.update { $0.isHeld = false }
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") + fixture.count("other top") == 3)
     }
 
     @Test func `after a resume, a source that became due is refreshed at once`() async throws {
         let fixture = try await watched()
         // The timer does not count the time of the suspension.
-        fixture.world.time.update { $0 = $0 + .seconds(3600) }
+        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.engine.resumed()
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
         // A short sleep makes nothing due, and does not put off the next refresh.
-        fixture.world.time.update { $0 = $0 + .seconds(600) }
+        fixture.ports.time.update { $0 = $0 + .seconds(600) }
         fixture.engine.resumed()
         #expect(fixture.count("new top") == 2)
-        try await pass(.seconds(390), fixture)
+        try await advance(.seconds(390), fixture)
         #expect(fixture.count("new top") == 3)
     }
 
     @Test func `a failed refresh is not repeated before the next interval`() async throws {
         let fixture = try await watched()
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
         fixture.engine.retryNow()
-        try await pass(.seconds(890), fixture)
+        try await advance(.seconds(890), fixture)
         #expect(fixture.count("new top") == 2)
         fixture.service.state.update { $0.error = nil }
-        try await pass(.seconds(100), fixture)
+        try await advance(.seconds(100), fixture)
         #expect(fixture.count("new top") == 3)
     }
 
@@ -277,18 +277,18 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.setRefreshInterval(.zero)
         #expect(!fixture.account.feedWatch.isActive)
-        try await pass(.seconds(7200), fixture)
+        try await advance(.seconds(7200), fixture)
         #expect(fixture.count("new top") == 1)
         fixture.engine.setRefreshInterval(.seconds(1))
         #expect(fixture.engine.refreshInterval == .seconds(5))
-        try await settle(fixture)
+        try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") == 2)
-        try await pass(.seconds(6), fixture)
+        try await advance(.seconds(6), fixture)
         #expect(fixture.count("new top") == 3)
         fixture.engine.setRefreshInterval(.seconds(3600))
-        try await pass(.seconds(3500), fixture)
+        try await advance(.seconds(3500), fixture)
         #expect(fixture.count("new top") == 3)
-        try await pass(.seconds(500), fixture)
+        try await advance(.seconds(500), fixture)
         #expect(fixture.count("new top") == 4)
     }
 
@@ -298,12 +298,12 @@ struct WatchTests {
         let fixture = try await watched()
         fixture.engine.restartSessions(of: "service")
         try await fixture.state { $0 == .ready }
-        try await pass(interval, fixture)
+        try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
         try await fixture.engine.logOut(fixture.account)
         #expect(!fixture.account.feedWatch.isActive)
         let requests = fixture.service.state.value.requests
-        try await pass(.seconds(7200), fixture)
+        try await advance(.seconds(7200), fixture)
         #expect(fixture.service.state.value.requests == requests)
         #expect(fixture.account.isWatched(SourceID("new")))
     }
@@ -320,16 +320,16 @@ struct WatchTests {
         async throws
     {
         let fixture = try await ServiceFixture(nine)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         for number in 1...12 { _ = try await fixture.page("topic\(number)") }
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         await #expect(throws: ProviderError.self) {
             try await fixture.account.refreshFeed("topic12")
         }
-        fixture.world.time.update { $0 = $0 + .seconds(3600) }
+        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         for number in 1...11 { _ = try await fixture.page("topic\(number)") }
-        // Words that a user typed, and that were never found.
+        // Searches without a result.
         for number in 1...52 {
             await #expect(throws: HTTPError.self) {
                 try await fixture.page("topic search \(number)")

@@ -9,7 +9,7 @@ import Testing
 import UnsplashProvider
 import UnsplashSimulator
 
-/// The same provider inside the daemon and as a plugin: nobody can tell.
+/// A provider inside the daemon and as a plugin: the results are equal.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct BothWaysTests {
     private let unsplash: SimulatedUnsplash
@@ -36,7 +36,7 @@ struct BothWaysTests {
             plugin.session(account, http) as? any RemoteLikes & ProfileSession)
     }
 
-    /// A photo in words, without the tickets that the service numbers its answers with.
+    /// Returns a description of a photo, without the tickets by which the service counts its responses.
     private func told(_ remote: RemotePhoto) -> String {
         func plain(_ address: String) -> String {
             address.split(separator: "&").filter { !$0.contains("ixid=") }.joined(separator: "&")
@@ -49,7 +49,7 @@ struct BothWaysTests {
         "\(page.photos.map(told)) \(page.next ?? "") \(page.total ?? 0)"
     }
 
-    /// What a call gives, in words.
+    /// Returns a description of the result of a call.
     private func outcome<Value>(_ body: () async throws -> Value) async -> String {
         do {
             return "\(try await body())"
@@ -60,7 +60,7 @@ struct BothWaysTests {
         }
     }
 
-    @Test func `sources, pages, photos and profiles are the same`() async throws {
+    @Test func `a plugin returns the same sources, pages, photos and profiles`() async throws {
         let id = try #require(unsplash.feed.first).id
         #expect(try await inside.sources() == outside.sources())
         #expect(try await inside.profile() == outside.profile())
@@ -92,7 +92,7 @@ struct BothWaysTests {
         #expect(!outside.accepts(SourceID("album:x")))
     }
 
-    @Test func `likes and downloads count`() async throws {
+    @Test func `a plugin sends likes and counts downloads`() async throws {
         let photo = try #require(unsplash.feed.first)
         let id = PhotoID("\(photo.id)")
         #expect(try await outside.setLiked(id, true) != nil)
@@ -104,7 +104,7 @@ struct BothWaysTests {
         #expect(unsplash.downloads(of: photo.id) == 1)
     }
 
-    @Test func `every failure is the same`() async throws {
+    @Test func `a plugin reports the same failures`() async throws {
         let faults: [(String, Fault)] = [
             ("rate limited", .rateLimited), ("too many", .tooManyRequests(retryAfterSeconds: 60)),
             ("401", .status(401, error: "no")), ("403", .status(403, error: "no")),
@@ -128,7 +128,7 @@ struct BothWaysTests {
         }
     }
 
-    @Test func `how many requests are left is told`() async throws {
+    @Test func `a plugin reports the rate limit`() async throws {
         var events = outside.events.makeAsyncIterator()
         _ = try await outside.fetchPage(SourceID("editorial"), from: nil)
         while let event = await events.next() {
@@ -137,6 +137,6 @@ struct BothWaysTests {
                 return
             }
         }
-        Issue.record("nothing was told")
+        Issue.record("no rate limit was reported")
     }
 }

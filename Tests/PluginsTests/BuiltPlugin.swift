@@ -4,7 +4,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// A program that was built along with the tests, as a plugin.
+/// A plugin whose program was built with the tests.
 @MainActor
 final class BuiltPlugin {
     let log = Observed<[String]>()
@@ -16,11 +16,11 @@ final class BuiltPlugin {
 
     /// - Parameters:
     ///   - program: Its name.
-    ///   - manifest: Its manifest, in which it is `./PROGRAM/PROGRAM`.
-    ///   - settings: What is configured.
-    ///   - level: How it is confined.
-    ///   - limits: How much it may do.
-    /// - Throws: What keeps it from being made.
+    ///   - manifest: Its manifest, with `./PROGRAM/PROGRAM` as the command.
+    ///   - settings: The settings of the provider.
+    ///   - level: The sandbox.
+    ///   - limits: The limits of the plugin.
+    /// - Throws: An error of the file system or of the manifest.
     init(
         _ program: String, _ manifest: String, _ settings: [String: String] = [:],
         level: SandboxKind = .bubblewrap, limits: PluginLimits = PluginLimits()
@@ -45,7 +45,7 @@ final class BuiltPlugin {
 
     isolated deinit { host.stop() }
 
-    /// Begins a session.
+    /// Starts a session.
     func session(_ account: AccountIdentity, _ http: any HTTPClient) -> any Session {
         provider.makeSession(account, ports(http))
     }
@@ -55,7 +55,7 @@ final class BuiltPlugin {
     }
 }
 
-/// Asks with a token, wherever it goes.
+/// A client that sends each request with a token.
 struct TokenClient: HTTPClient {
     let base: any HTTPClient
     let token: Secret

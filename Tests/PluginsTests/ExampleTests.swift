@@ -7,7 +7,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// The example in Swift beside a server that does what Immich does. That in Python is tested over the bus.
+/// The Swift example with a server that behaves like Immich. The Python example is tested over the bus.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct ExampleTests {
     private let server: LoopbackServer
@@ -58,7 +58,7 @@ struct ExampleTests {
             base: CurlClient(userAgent: "Test") {}, token: Secret(key), field: "x-api-key: ")
     }
 
-    @Test func `a key tells who it is, and a wrong one is refused`() async throws {
+    @Test func `a valid key identifies its user, and an invalid one is refused`() async throws {
         let provider = try #require(plugin.provider as? any KeyLogin)
         let named = AccountIdentity(username: "", server: server.origin)
         let found = try await provider.identify(named, plugin.ports(client("KEY")))
@@ -75,7 +75,7 @@ struct ExampleTests {
         }
     }
 
-    @Test func `photos, albums, likes and images come`() async throws {
+    @Test func `the example returns photos, albums, likes and images`() async throws {
         let session = try #require(
             plugin.session(
                 AccountIdentity(username: "ada", server: server.origin), client("KEY"))

@@ -3,7 +3,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Plugins of services with many servers: what they find out, and what they are not believed.
+/// Plugins of services with many servers: discovery and its limits.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct FederatedTests {
     private static let authentication = """
@@ -12,7 +12,7 @@ struct FederatedTests {
         TokenRefusals=500 Unauthenticated;403;403 /api/me;
         """
 
-    /// An answer to `discover`, as Python writes it.
+    /// A result of `discover`, as a Python expression.
     private static let answer = """
         {"name": "photos.test", "authorization_url": "https://photos.test/authorize",
          "token_url": "https://photos.test/token", "scopes": ["read"], "pkce": True,
@@ -35,7 +35,7 @@ struct FederatedTests {
         SessionPorts(http: http, settings: ProviderSettings(), logger: .silent)
     }
 
-    @Test func `a server is what the plugin found out, and gets the token alone`() async throws {
+    @Test func `a plugin discovers a server, which alone gets the token`() async throws {
         let (plugin, provider) = try plugin(Self.answer)
         #expect(provider.info.authentication == .oauth2)
         #expect(
@@ -47,7 +47,7 @@ struct FederatedTests {
         #expect(found.oauth.usesPKCE && !found.oauth.showsCode)
         #expect(found.oauth.tokenOrigins == ["https://photos.test"])
         #expect(!found.oauth.countsPerApplication)
-        // Where codes go is not the plugin's to say.
+        // The daemon sets the redirect URI.
         #expect(found.oauth.registration?.fields == ["a": "b"])
         let known = try provider.oauth("photos.test", ProviderSettings())
         #expect(known.tokenOrigins == ["https://photos.test"])
@@ -70,7 +70,7 @@ struct FederatedTests {
         ("[\"read\"]", "[\"read\", \"admin\"]", "none of the manifest's"),
         ("[\"read\"]", "7", "not an array"),
     ])
-    func `what a plugin says of others than the server is not believed`(
+    func `discovery results that name other servers are refused`(
         _ part: String, _ other: String, _ reason: String
     ) async throws {
         let text = Self.answer.replacing(part, with: other)
@@ -82,7 +82,7 @@ struct FederatedTests {
         try await plugin.logged(reason)
     }
 
-    @Test func `a server may be known by another name that the manifest has`() async throws {
+    @Test func `a server may have another name that the manifest contains`() async throws {
         let (plugin, provider) = try plugin(
             Self.answer.replacing("photos.test", with: "example.org"))
         let found = try await provider.discover("photos.test", user: nil, ports(plugin.http))
@@ -90,7 +90,7 @@ struct FederatedTests {
         #expect(found.oauth.tokenOrigins == ["https://example.org"])
     }
 
-    @Test func `only the server that was named is asked, and who it is belongs to it`()
+    @Test func `discovery sends requests to the named server only, which the identity has`()
         async throws
     {
         let http = ScriptedHTTP()

@@ -6,14 +6,14 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Plugins that want more than they are given.
+/// Plugins that misbehave or exceed their permissions.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct HostileTests {
 
-    // MARK: What they reach for
+    // MARK: Data and hosts
 
-    @Test(arguments: confinements)
-    func `one that connects out reaches nobody`(_ level: SandboxKind) async throws {
+    @Test(arguments: sandboxes)
+    func `a plugin cannot open a connection`(_ level: SandboxKind) async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "secret"))
         let plugin = try PluginFixture(
             """
@@ -24,8 +24,8 @@ struct HostileTests {
         try await plugin.logged("A plugin tried what it may not do call=socket plugin=odd")
     }
 
-    @Test(arguments: confinements)
-    func `one that reads keys of ssh and asks the keyring finds nothing`(
+    @Test(arguments: sandboxes)
+    func `a plugin cannot read SSH keys or the keyring`(
         _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -47,8 +47,8 @@ struct HostileTests {
         try await plugin.logged("call=socket")
     }
 
-    @Test(arguments: confinements)
-    func `one that reads what another account has finds nothing`(
+    @Test(arguments: sandboxes)
+    func `a plugin cannot read the data of another account`(
         _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -64,8 +64,8 @@ struct HostileTests {
         #expect(plugin.log.value.contains { $0.contains("an account that it is not asked about") })
     }
 
-    @Test(arguments: confinements)
-    func `one that asks for other hosts gets nothing from them`(
+    @Test(arguments: sandboxes)
+    func `requests of a plugin to other hosts are refused`(
         _ level: SandboxKind
     ) async throws {
         let http = ScriptedHTTP()
@@ -82,12 +82,12 @@ struct HostileTests {
         #expect(http.requests.value.isEmpty)
         #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
         #expect(plugin.log.value.contains { $0.contains("“file:///etc/passwd”, which is not an") })
-        // Python itself tries nothing.
+        // Python itself makes no denied call.
         #expect(!plugin.log.value.contains { $0.contains("may not do") })
     }
 
     @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
-    func `one that is redirected elsewhere gets nothing from there`(
+    func `a redirect of a plugin's request to another host is refused`(
         _ target: String
     ) async throws {
         signal(SIGPIPE, SIG_IGN)
@@ -101,14 +101,13 @@ struct HostileTests {
         try await plugin.logged("a request was refused")
     }
 
-    /// Other tests come and go meanwhile: what is held against each other is the best that either could do, and
-    /// of some tries one has to be calm enough.
-    @Test func `the calls of others take no longer meanwhile`() async throws {
+    /// Other tests run meanwhile: the fastest calls are compared, and one of several attempts has to succeed.
+    @Test func `a flood of one plugin does not delay the calls of another`() async throws {
         let calm = try PluginFixture("show('calm')")
         var times: (alone: Duration, beside: Duration) = (.zero, .zero)
         for _ in 0..<5 {
             times = (try await calls(of: calm), try await callsBesideFlood(of: calm))
-            // Half as much again; on a machine where others work, a scheduler's turn more.
+            // Half as much again, and a time slice of the scheduler on a busy machine.
             if times.beside < times.alone * 1.5 + .milliseconds(4) { return }
         }
         Issue.record("\(times.alone), then \(times.beside)")
@@ -128,7 +127,7 @@ struct HostileTests {
         return try await calls(of: calm)
     }
 
-    /// How long a call takes that is among the fastest tenth.
+    /// Returns the tenth percentile of the durations of calls.
     private func calls(of plugin: PluginFixture) async throws -> Duration {
         _ = try await plugin.page()
         var times: [Duration] = []
@@ -140,10 +139,10 @@ struct HostileTests {
         return times.sorted()[10]
     }
 
-    // MARK: What they take
+    // MARK: Resources
 
-    @Test(arguments: confinements)
-    func `one that forks without end starts nothing`(_ level: SandboxKind) async throws {
+    @Test(arguments: sandboxes)
+    func `a plugin cannot start processes`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import subprocess
@@ -152,15 +151,15 @@ struct HostileTests {
             """, level: level)
         #expect(
             try await plugin.shown() == "['PermissionError', 'PermissionError', 'PermissionError']")
-        // Once each, however often it tries.
+        // Each call is logged once.
         _ = try await plugin.shown()
         let named = plugin.log.value.filter { $0.contains("tried what it may not do") }
         #expect(named.count { $0.contains("call=clone") } == 1, "\(named)")
         #expect(named.count <= 3, "\(named)")
     }
 
-    @Test(arguments: confinements)
-    func `one that meddles with files and processes that it cannot read changes nothing`(
+    @Test(arguments: sandboxes)
+    func `a plugin cannot change files and processes outside of its sandbox`(
         _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
@@ -193,9 +192,11 @@ struct HostileTests {
         #expect(status.st_size == 7 && status.st_mtim.tv_sec > 0)
     }
 
-    /// What counts for all of the user's programs, or for none.
-    @Test(arguments: confinements)
-    func `one that takes what has no limit gets none of it`(_ level: SandboxKind) async throws {
+    /// The resources have limits per user, or none.
+    @Test(arguments: sandboxes)
+    func `a plugin cannot use resources without a limit of its own`(_ level: SandboxKind)
+        async throws
+    {
         let plugin = try PluginFixture(
             """
             import ctypes, fcntl
@@ -220,14 +221,14 @@ struct HostileTests {
                 """)
     }
 
-    /// Another one would be in no filter.
-    @Test func `one in bubblewrap is the only process there`() async throws {
+    /// Another process would have no filter.
+    @Test func `a plugin in bubblewrap is the only process in its sandbox`() async throws {
         let plugin = try PluginFixture(
             "show([name for name in os.listdir('/proc') if name.isdigit()])")
         #expect(try await plugin.shown() == "['1']")
     }
 
-    @Test func `one that slows down its parent may not`() async throws {
+    @Test func `a plugin cannot change the scheduling of its parent`() async throws {
         let plugin = try PluginFixture(
             """
             parent = os.getppid()
@@ -239,9 +240,9 @@ struct HostileTests {
         #expect(try await plugin.shown() == "[\(refused), 'done: 11', 'done: None']")
     }
 
-    /// Its system calls would be its own to decide about, and its life longer than the daemon's.
-    @Test(arguments: confinements)
-    func `one that wants to decide about its calls, or to outlive us, may not`(
+    /// A listener of seccomp would decide about the system calls, and the plugin would outlive the daemon.
+    @Test(arguments: sandboxes)
+    func `a plugin cannot add a seccomp listener or clear its death signal`(
         _ level: SandboxKind
     ) async throws {
         let plugin = try PluginFixture(
@@ -258,9 +259,11 @@ struct HostileTests {
         #expect(try await plugin.shown() == "['EPERM', 'done', 'EPERM']")
     }
 
-    @Test(arguments: confinements)
-    func `one that does not leave off trying is ended`(_ level: SandboxKind) async throws {
-        // Not by the deadline, however busy the machine is.
+    @Test(arguments: sandboxes)
+    func `a plugin that repeats denied calls without end is ended`(_ level: SandboxKind)
+        async throws
+    {
+        // The deadline does not end it first on a busy machine.
         var limits = PluginFixture.quick
         limits.answering = .seconds(60)
         let plugin = try PluginFixture(
@@ -269,8 +272,8 @@ struct HostileTests {
         try await plugin.logged("call=clone")
     }
 
-    @Test(arguments: confinements)
-    func `one that eats memory gets no more than its share`(_ level: SandboxKind) async throws {
+    @Test(arguments: sandboxes)
+    func `a plugin gets no memory beyond its limit`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import mmap
@@ -289,9 +292,9 @@ struct HostileTests {
         try await plugin.logged("call=memfd_create")
     }
 
-    /// Each of them becomes a signal on the bus.
+    /// Each forwarded notification becomes a signal on the bus.
     @Test(arguments: ["rateLimit", "status"])
-    func `notifications about an account are passed on a few times a second`(
+    func `notifications about an account are forwarded at a limited rate`(
         _ method: String
     ) async throws {
         let plugin = try PluginFixture(
@@ -316,17 +319,17 @@ struct HostileTests {
         #expect(2...20 ~= count, "\(count) events")
     }
 
-    @Test func `one that floods its output is ended`() async throws {
+    @Test func `a plugin that floods its output is ended`() async throws {
         let flood = #"write({"method": "log", "params": {"message": "x"}})"#
         let plugin = try PluginFixture("while True: \(flood)")
         await plugin.expectFailure("without an end")
         try await plugin.logged("without an end")
-        // What it said, the log took a part of.
+        // The log contains a part of the messages.
         #expect(plugin.log.value.count < 100)
     }
 
-    @Test func `one that sends a gigabyte in a line is ended`() async throws {
-        // Not by the deadline, however busy the machine is.
+    @Test func `a plugin that sends a gigabyte in a line is ended`() async throws {
+        // The deadline does not end it first on a busy machine.
         var limits = PluginFixture.quick
         limits.answering = .seconds(60)
         let plugin = try PluginFixture(
@@ -337,13 +340,13 @@ struct HostileTests {
         try await plugin.logged("process=")
     }
 
-    @Test func `one that floods the log is ended`() async throws {
+    @Test func `a plugin that floods its standard error is ended`() async throws {
         let plugin = try PluginFixture("while True: sys.stderr.write('x' * 70 + '\\n')")
         await plugin.expectFailure("complains without an end")
         #expect(plugin.log.value.count < 100)
     }
 
-    @Test func `one that does not read is ended`() async throws {
+    @Test func `a plugin that does not read its input is ended`() async throws {
         var limits = PluginFixture.quick
         limits.lineBytes = 1 << 16
         limits.answering = .seconds(20)
@@ -351,7 +354,7 @@ struct HostileTests {
         let calls = (0..<3).map { _ in
             Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
         }
-        // More than a pipe takes.
+        // More than the capacity of a pipe.
         let place = String(repeating: "x", count: 4 << 20)
         await #expect(throws: ProviderError.self) {
             try await plugin.session.fetchPage(SourceID("home"), from: place)
@@ -437,9 +440,9 @@ struct HostileTests {
         #expect(photo.color == nil && photo.mediaType == nil && photo.url == nil)
     }
 
-    // MARK: What they answer
+    // MARK: Results
 
-    @Test func `one that never answers fails that call`() async throws {
+    @Test func `a call without a result fails after the time limit`() async throws {
         var limits = PluginFixture.quick
         limits.answering = .milliseconds(300)
         let plugin = try PluginFixture("pass", limits: limits)
@@ -447,13 +450,13 @@ struct HostileTests {
         try await plugin.logged("it has not answered page in time")
     }
 
-    @Test func `one that answers twice is ended`() async throws {
+    @Test func `a plugin that sends two results for a call is ended`() async throws {
         let plugin = try PluginFixture("show('once'); show('twice')")
         #expect(try await plugin.shown() == "once")
         try await plugin.logged("it answers what nobody has asked")
     }
 
-    @Test func `one that answers with another call's id is ended`() async throws {
+    @Test func `a plugin that sends a result with an unknown ID is ended`() async throws {
         let plugin = try PluginFixture("write({'id': 77, 'result': {'photos': []}})")
         await plugin.expectFailure("it answers what nobody has asked")
     }
@@ -471,7 +474,7 @@ struct HostileTests {
         ("os._exit(3)", "ended with status 3"), ("os.abort()", "by signal"),
         ("sys.stdout.close(); os.close(1); time.sleep(100)", "not answered"),
     ])
-    func `one that answers nonsense fails that call`(
+    func `an invalid result fails its call`(
         _ script: String, _ reason: String
     ) async throws {
         var limits = PluginFixture.quick
@@ -481,7 +484,7 @@ struct HostileTests {
         try await plugin.logged("plugin=odd")
     }
 
-    @Test func `sources that the manifest does not name are left out, and logged once`()
+    @Test func `sources that the manifest does not name are omitted and logged once`()
         async throws
     {
         let plugin = try PluginFixture(
@@ -502,8 +505,8 @@ struct HostileTests {
         #expect(lines.first?.contains("sources=other, third") == true, "\(lines)")
     }
 
-    @Test(arguments: confinements)
-    func `one that ignores its end is killed`(_ level: SandboxKind) async throws {
+    @Test(arguments: sandboxes)
+    func `a plugin that ignores SIGTERM is killed`(_ level: SandboxKind) async throws {
         var limits = PluginFixture.quick
         limits.idling = .seconds(1)
         let plugin = try PluginFixture(
@@ -518,7 +521,7 @@ struct HostileTests {
         try await plugin.logged("A plugin has ended")
     }
 
-    @Test func `one that exits at once is left alone after five times, and told of once`()
+    @Test func `a plugin that exits at once is disabled and reported after five failures`()
         async throws
     {
         let plugin = try PluginFixture("pass", opening: "sys.exit(1)")
@@ -533,7 +536,7 @@ struct HostileTests {
         #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
     }
 
-    @Test func `one that is left alone has another chance once it changes`() async throws {
+    @Test func `a disabled plugin is started again after a change of its program`() async throws {
         let plugin = try PluginFixture("show('well')", opening: "sys.exit(1)")
         for _ in 0..<5 { await plugin.expectFailure("status 1") }
         #expect(plugin.provider.condition.state == .disabled)
@@ -543,7 +546,7 @@ struct HostileTests {
         #expect(plugin.disablements.value.count == 1)
     }
 
-    @Test func `one that fails is left alone for longer and longer`() async throws {
+    @Test func `a failed plugin is started again after a pause`() async throws {
         var limits = PluginFixture.quick
         limits.firstPause = .seconds(100)
         let plugin = try PluginFixture("os._exit(1)", limits: limits)
@@ -568,5 +571,5 @@ private func listen(at path: String) throws -> Int32 {
     return listener
 }
 
-/// What keeps them from the rest of the computer, each.
-private let confinements: [SandboxKind] = [.bubblewrap, .landlock]
+/// The sandboxes in which each plugin is tested.
+private let sandboxes: [SandboxKind] = [.bubblewrap, .landlock]

@@ -5,7 +5,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Attacks on the limits of a plugin, by a user to whom all limits apply.
+/// Attacks on the limits of a plugin, as a user that is subject to all limits.
 ///
 /// Each test continues as a user without privileges in a process of its own, because the kernel exempts root from
 /// the limit of tasks and from the permissions of files.

@@ -5,7 +5,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Manifests, good and bad.
+/// Valid and invalid manifests.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct ManifestTests {
     static let good = """
@@ -35,7 +35,7 @@ struct ManifestTests {
         return host.providers
     }
 
-    @Test func `a manifest says what there is to know`() throws {
+    @Test func `a manifest describes its provider`() throws {
         let provider = try #require(try providers(["good.provider": Self.good]).first)
         #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
         #expect(provider.info.id == "good")
@@ -73,7 +73,7 @@ struct ManifestTests {
         ("Hosts=", "Host=", "Host in [Provider] is not known"),
         ("[Provider]", "what\n[Provider]", "Line 1"),
     ])
-    func `a bad manifest is listed with its reason`(
+    func `an invalid manifest is listed with its reason`(
         _ part: String, _ bad: String, _ reason: String
     ) throws {
         let text = Self.good.replacing(part, with: bad)
@@ -110,7 +110,7 @@ struct ManifestTests {
                 of: ["https://tokens.example.org", "https://revoke.example.org"]))
     }
 
-    @Test func `whatever the file is called, it is listed`() throws {
+    @Test func `a manifest with any file name is listed`() throws {
         let found = try providers([
             "local.provider": Self.good, "Ä b.provider": Self.good, "good.provider": Self.good,
             "other.txt": "",
@@ -119,7 +119,7 @@ struct ManifestTests {
         #expect(found.map(\.condition.state) == [.invalid, .ready, .invalid])
     }
 
-    @Test func `the reason for a bad manifest contains no control characters`() throws {
+    @Test func `the reason for an invalid manifest contains no control characters`() throws {
         let text = Self.good.replacing("[Provider]", with: "[\u{1b}]0;x\u{7}\u{202e}]\n[Provider]")
         let reason = try #require(try providers(["good.provider": text]).first).condition.reason
         #expect(reason.contains("Line 1"))
@@ -130,7 +130,7 @@ struct ManifestTests {
         "providers/good.provider", "providers", "providers/good", "providers/good/program",
         "providers/good/script",
     ])
-    func `a manifest is bad if every user can change it, its folder or its program`(
+    func `a manifest is invalid if any user can change it, its folder or its program`(
         _ name: String
     ) throws {
         let directory = try TemporaryDirectory()
@@ -155,7 +155,7 @@ struct ManifestTests {
         #expect(host.providers.map(\.condition.state) == [.ready])
     }
 
-    @Test func `a change of permissions is noticed`() async throws {
+    @Test func `a change of permissions is detected`() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Self.good, to: "providers/good.provider")
         chmod(path, 0o666)
@@ -173,7 +173,7 @@ struct ManifestTests {
         try await states.wait { $0.last == .ready ? true : nil }
     }
 
-    @Test func `more manifests than are read are logged`() throws {
+    @Test func `manifests beyond the limit are logged`() throws {
         let directory = try TemporaryDirectory()
         for number in 0...1000 { try directory.write("", to: "providers/a\(number).provider") }
         let log = Observed<[String]>()

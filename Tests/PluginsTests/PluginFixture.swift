@@ -5,7 +5,7 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// A plugin in Python that does what a test wants, with a folder and a log of its own.
+/// A plugin in Python with the script of a test, in a folder of its own and with its own log.
 @MainActor
 final class PluginFixture {
     let directory: TemporaryDirectory
@@ -26,18 +26,18 @@ final class PluginFixture {
     }
 
     /// - Parameters:
-    ///   - script: What the plugin does when it is asked for a page: Python, with `request`, `account`,
+    ///   - script: The Python code that handles a request for a page, with `request`, `account`,
     ///     `answer(result)`, `show(title)` and `ask(method, params)`.
-    ///   - opening: What it does before anything else.
-    ///   - authentication: That group of its manifest.
-    ///   - limits: How much it may do.
-    ///   - level: How it is confined.
-    ///   - fallbacks: The levels that may replace it.
-    ///   - programs: The programs that start it.
-    ///   - hosts: The hosts of its manifest.
-    ///   - http: The web.
-    ///   - directory: Where it lies.
-    /// - Throws: What keeps it from being made.
+    ///   - opening: The Python code that runs first.
+    ///   - authentication: The group `Authentication` of the manifest.
+    ///   - limits: The limits of the plugin.
+    ///   - level: The sandbox.
+    ///   - fallbacks: The sandboxes that may replace it.
+    ///   - programs: The programs that start the plugin.
+    ///   - hosts: The hosts of the manifest.
+    ///   - http: The HTTP client.
+    ///   - directory: The folder of the plugin; nil for a new one.
+    /// - Throws: An error of the file system or of the manifest.
     init(
         _ script: String = "pass", opening: String = "", authentication: String = "Type=none",
         limits: PluginLimits = PluginFixture.quick,
@@ -72,21 +72,21 @@ final class PluginFixture {
 
     isolated deinit { host.stop() }
 
-    /// Puts another program in the place of the one that is there.
+    /// Replaces the program of the plugin.
     func replaceProgram(_ script: String) throws {
         try directory.write(
             Self.program(script, ""), to: "home/.local/share/imagefeed/providers/odd/odd.py")
     }
 
-    /// Asks for a page.
+    /// Requests a page.
     func page() async throws -> RemotePage {
         try await session.fetchPage(SourceID("home"), from: nil)
     }
 
-    /// What the plugin shows: the title of its only photo.
+    /// Requests a page and returns the title of its only photo.
     func shown() async throws -> String? { try await page().photos.first?.photo.title }
 
-    /// Asks for a page, which fails since the plugin did not do its part.
+    /// Requests a page and expects a failure of the plugin.
     func expectFailure(
         _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
@@ -105,7 +105,7 @@ final class PluginFixture {
         try await log.wait { $0.contains { $0.contains(text) } ? true : nil }
     }
 
-    /// All but what follows the name of the last group.
+    /// Returns the manifest up to the header of its last group.
     private static func manifest(_ hosts: String) -> String {
         """
         [Provider]
@@ -151,7 +151,7 @@ final class PluginFixture {
     }
 }
 
-/// Keeps what is logged, a line each.
+/// A log handler that stores each event as a line.
 struct ListLogHandler: LogHandler {
     let lines: Observed<[String]>
     var metadata: Logger.Metadata = [:]
@@ -172,6 +172,6 @@ struct ListLogHandler: LogHandler {
 }
 
 extension Logger {
-    /// One that nobody reads.
+    /// A logger without output.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -4,10 +4,10 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Plugins as they should be.
+/// Well-behaved plugins.
 @Suite(.timeLimit(.minutes(1))) @MainActor
 struct PluginTests {
-    @Test func `a plugin is started when it is needed, once, and ended when it is not`()
+    @Test func `a plugin is started once on demand and ended when it is idle`()
         async throws
     {
         var limits = PluginFixture.quick
@@ -24,7 +24,7 @@ struct PluginTests {
         #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 2)
     }
 
-    @Test func `requests on the web go by way of the daemon`() async throws {
+    @Test func `HTTP requests of a plugin are sent by the daemon`() async throws {
         let http = ScriptedHTTP()
         http.answer.update {
             $0 = { request in
@@ -46,7 +46,7 @@ struct PluginTests {
         #expect(request.addressSource == .service)
     }
 
-    @Test func `a call that is cancelled is told so, and its late answer counts for nothing`()
+    @Test func `a cancelled call is reported to the plugin, and its late result is ignored`()
         async throws
     {
         let plugin = try PluginFixture(
@@ -64,7 +64,7 @@ struct PluginTests {
         #expect(!plugin.log.value.contains { $0.contains("failed") })
     }
 
-    @Test func `a plugin that cannot be confined does not run`() async throws {
+    @Test func `a plugin without an available sandbox does not run`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write(ManifestTests.good, to: "providers/good.provider")
         let host = PluginHost(
@@ -78,7 +78,7 @@ struct PluginTests {
         #expect(condition.sandbox.isEmpty)
     }
 
-    @Test func `manifests that come, change and go are seen`() async throws {
+    @Test func `added, changed and removed manifests are detected`() async throws {
         let directory = try TemporaryDirectory()
         let host = PluginHost(
             folders: [directory.appending("a/providers")], reserved: [], confinements: [.none],

@@ -3,7 +3,7 @@ import PluginProtocol
 import ProviderKit
 import Testing
 
-/// The schema in `dist`, held against what is written and read.
+/// The schema in `dist`, compared with the messages that are written and read.
 struct SchemaTests {
     private let schema: JSONValue
     private let definitions: [String: JSONValue]
@@ -17,7 +17,7 @@ struct SchemaTests {
         self.definitions = definitions
     }
 
-    @Test func `it has every method and every kind of error, and no others`() throws {
+    @Test func `the schema has every method and every kind of error, and no others`() throws {
         let methods = Set(
             definitions.keys.filter { $0.hasSuffix(".params") }.map { $0.dropLast(7) })
         #expect(
@@ -33,7 +33,7 @@ struct SchemaTests {
             kinds == .array(PluginRefusal.Kind.allCases.map { .string($0.rawValue) }))
     }
 
-    @Test func `what is written is as it says, key by key`() throws {
+    @Test func `written values match the schema in every key`() throws {
         let photo = Samples.photo
         let source = Source(
             id: SourceID("a"), title: "A", kind: .album, count: 7, cover: PhotoID("1"))
@@ -72,7 +72,7 @@ struct SchemaTests {
         }
     }
 
-    @Test func `messages are as it says, and what is no message is not`() throws {
+    @Test func `messages match the schema, and invalid messages do not`() throws {
         let refusal = PluginRefusal(
             ProviderError.rateLimited(until: Timestamp(secondsSince1970: 7)))
         let messages: [PluginMessage] = [
@@ -103,7 +103,7 @@ struct SchemaTests {
         for value in wrong { #expect(faults(value, schema, "message") != []) }
     }
 
-    /// What of a value is not as a schema says: as much of JSON Schema as ours uses.
+    /// Returns the violations of a schema by a value. Supports the part of JSON Schema that the schema in `dist` uses.
     private func faults(
         _ value: JSONValue, _ schema: JSONValue, _ path: String, besides: Set<String> = []
     ) -> [String] {

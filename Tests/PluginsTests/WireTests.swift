@@ -21,7 +21,7 @@ struct WireTests {
         ("1.5e1", .number(15)), ("9223372036854775807", .integer(.max)),
         ("9223372036854775808", .number(9_223_372_036_854_775_808)),
     ])
-    func `JSON is read`(_ text: String, _ value: JSONValue) throws {
+    func `valid JSON is parsed and written`(_ text: String, _ value: JSONValue) throws {
         #expect(try parse(text) == value)
         #expect(try JSONValue(parsing: value.line.dropLast()) == value)
     }
@@ -34,8 +34,8 @@ struct WireTests {
         #expect(throws: JSONSyntaxError.self) { try parse(text) }
     }
 
-    /// Texts are looked at some bytes at a time: what matters may lie anywhere.
-    @Test func `text that is no UTF-8 is refused wherever it is none`() {
+    /// Texts are read in blocks of bytes, in which a special byte may be at any position.
+    @Test func `invalid UTF-8 is refused at every position`() {
         for length in 0..<20 {
             for place in 0...length {
                 for escape in ["", "\\n"] {
@@ -51,7 +51,9 @@ struct WireTests {
     }
 
     @Test(arguments: ["\"", "\\", "\n", "\u{1}", "\u{1f}", "\u{7f}", "é", "😀", "!", " "])
-    func `strings come back as they were wherever a character is`(_ character: String) throws {
+    func `strings are preserved with a special character at every position`(_ character: String)
+        throws
+    {
         for length in 0..<20 {
             for place in 0...length {
                 let around = String(repeating: "a", count: place)
@@ -64,7 +66,7 @@ struct WireTests {
         }
     }
 
-    @Test func `strings come back as they were`() throws {
+    @Test func `strings are preserved`() throws {
         let value = JSONValue.string("a\"b\\c\nd\u{01}\u{7f}é\u{2028}😀")
         #expect(!value.line.dropLast().contains(UInt8(ascii: "\n")))
         #expect(try JSONValue(parsing: value.line.dropLast()) == value)
@@ -123,7 +125,7 @@ struct WireTests {
         #expect(throws: PluginFault.self) { try PluginMessage(parsing: Array(text.utf8)) }
     }
 
-    @Test func `base64 comes back as it was`() {
+    @Test func `bytes are preserved in base64`() {
         for count in 0..<20 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
             #expect(Base64.decode(Base64.encode(bytes)) == bytes)
@@ -154,7 +156,7 @@ struct WireTests {
 
     /// Control characters take six bytes in a string.
     @Test(arguments: ["", "x", "a\"b\\c\n", "é😀", "\u{1}", "a\u{1}", "aaaaaaaaa\u{1}", "\u{0}\n"])
-    func `a response comes back as it was`(_ text: String) throws {
+    func `a response is preserved`(_ text: String) throws {
         for count in [1, 2, 9, 1000] {
             let body = Array(String(repeating: text, count: count).utf8)
             try expectSame(HTTPResponse(status: 200, headers: ["A": "b"], body: body, url: "u"))
@@ -177,20 +179,20 @@ struct WireTests {
         #expect(read.url == response.url)
     }
 
-    @Test func `a photo comes back as it was`() throws {
+    @Test func `a photo is preserved`() throws {
         let photo = Samples.photo
         let read = try RemotePhoto(PluginReader(photo.json, "photo"), Self.hosts)
         #expect(read == photo)
     }
 
-    @Test func `a photo that is there twice is shown once`() throws {
+    @Test func `a duplicate photo is shown once`() throws {
         let page = try parse(#"{"photos":[{"id":"1","title":"a"},{"id":"2"},{"id":"1"}]}"#)
         let read = try RemotePage(PluginReader(page, "page"), nil)
         #expect(read.photos.map(\.photo.id.text) == ["1", "2"])
         #expect(read.photos.first?.photo.title == "a")
     }
 
-    @Test func `a photo that is passed on is there once per entry`() throws {
+    @Test func `a boosted photo is shown once per entry`() throws {
         let page = try parse(
             #"""
             {"photos": [{"id": "1", "entry": "k9"}, {"id": "1", "entry": "k5"},
@@ -201,14 +203,14 @@ struct WireTests {
         #expect(read.end == "k3")
     }
 
-    @Test func `a server comes back as it was`() throws {
+    @Test func `a server is preserved`() throws {
         let server = Samples.server
         let read = try DiscoveredServer(PluginReader(server.json, "discover"))
         #expect(read == server)
         #expect(read.json == server.json)
     }
 
-    @Test func `addresses that lead elsewhere are left out, and texts are made harmless`() throws {
+    @Test func `addresses of other hosts and control characters are removed`() throws {
         let read = try RemotePhoto(
             PluginReader(
                 parse(
@@ -236,7 +238,7 @@ struct WireTests {
         #"{"photos":[],"total":-1}"#, #"{"photos":[{"id":"1","entry":"a b"}]}"#,
         #"{"photos":[],"end":""}"#, "{}", "null",
     ])
-    func `a page that makes no sense is refused`(_ text: String) throws {
+    func `an invalid page is refused`(_ text: String) throws {
         let page = try parse(text)
         #expect(throws: PluginFault.self) { try RemotePage(PluginReader(page, "page"), nil) }
     }
@@ -248,7 +250,9 @@ struct WireTests {
         ("https://cdn.test/", true), ("https://xcdn.test/", false),
         ("https://example.org@evil.test/", false), ("https://127.0.0.1/", false),
     ])
-    func `requests go to the hosts of the manifest alone`(_ address: String, _ isAllowed: Bool) {
+    func `only requests to the hosts of the manifest are permitted`(
+        _ address: String, _ isAllowed: Bool
+    ) {
         #expect(Self.hosts.permits(address) == isAllowed)
     }
 
@@ -280,7 +284,7 @@ struct WireTests {
             .rateLimited(until: Timestamp(secondsSince1970: 7)), .rateLimited(until: nil),
             .unauthorized, .denied("No."), .refused("No."),
         ])
-    func `an error of a provider comes back as it was`(_ error: ProviderError) throws {
+    func `an error of a provider is preserved`(_ error: ProviderError) throws {
         #expect(try throughTheWire(error) as? ProviderError == error)
     }
 
@@ -289,7 +293,7 @@ struct WireTests {
             HTTPError.unreachable("no"), .failed("no"), .tooLarge(limit: 7), .invalidAddress("no"),
             .forbiddenAddress("no"),
         ])
-    func `an error of a request comes back as it was`(_ error: HTTPError) throws {
+    func `an error of a request is preserved`(_ error: HTTPError) throws {
         #expect(try throughTheWire(error) as? HTTPError == error)
     }
 
@@ -302,7 +306,7 @@ struct WireTests {
     }
 }
 
-/// Values of which everything is set.
+/// Values with all properties set.
 enum Samples {
     static var server: DiscoveredServer {
         let origin = "https://photos.test"

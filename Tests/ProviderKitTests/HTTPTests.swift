@@ -2,7 +2,7 @@ import ProviderKit
 import Testing
 
 struct HTTPTests {
-    @Test func `header names compare without case, and values keep their order`() {
+    @Test func `header names are case-insensitive, and values are in order`() {
         let headers: HTTPHeaders = ["Link": "a", "X-Total": "3", "LINK": "b"]
         #expect(headers["x-total"] == "3")
         #expect(headers["link"] == "a")

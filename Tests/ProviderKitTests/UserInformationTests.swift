@@ -8,7 +8,7 @@ struct UserInformationTests {
         ("bob:secret@host", "…@host"), ("https://token@host/", "https://…@host/"),
         ("ftp://bob:a@b@host", "ftp://…@host"),
     ])
-    func `user information is not shown`(text: String, shown: String) {
+    func `user information is removed from addresses`(text: String, shown: String) {
         #expect(text.withoutUserInformation == shown)
         #expect(HTTPRequest(.get, text).description == "GET \(shown)")
     }

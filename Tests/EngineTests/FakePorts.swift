@@ -3,27 +3,27 @@ import Logging
 import ProviderKit
 import TestSupport
 
-/// What an engine under test is handed: a clock that stands still, secrets in memory, no network.
+/// The external dependencies of an engine under test: a manual clock, secrets in memory and no network.
 @MainActor
-final class World {
+final class FakePorts {
     let clock = ManualClock()
     let secrets = InMemorySecretStore()
     let settings = FakeSettings()
     let http = ScriptedHTTP()
-    let board = FakeNotificationPresenter()
-    /// The addresses that the browser was to open.
+    let presenter = FakeNotificationPresenter()
+    /// The addresses that were passed to the browser, each with its activation token.
     let opened = Observed<[String]>()
     let hasBrowser = Observed(true)
     let time = Observed(Timestamp(secondsSince1970: 1_800_000_000))
-    let ports: EnginePorts
+    let enginePorts: EnginePorts
 
     init(cache: String) {
         let (time, opened, hasBrowser) = (time, opened, hasBrowser)
-        ports = EnginePorts(
+        enginePorts = EnginePorts(
             http: http, secrets: secrets, settings: settings, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, now: { time.value }, notificationPresenter: board,
+            clock: clock, now: { time.value }, notificationPresenter: presenter,
             openURL: { address, token in
                 guard hasBrowser.value else { throw EngineError.notSupported("No browser.") }
                 opened.append("\(address) \(token)")
@@ -31,7 +31,7 @@ final class World {
     }
 }
 
-/// Settings that are kept nowhere.
+/// Settings in memory.
 @MainActor
 final class FakeSettings: SettingsStore {
     var values: [String: ProviderSettings] = [:]

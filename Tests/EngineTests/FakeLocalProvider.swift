@@ -1,17 +1,17 @@
 import ProviderKit
 import TestSupport
 
-/// A provider that keeps its users, their likes and avatars itself.
-final class FakeHousehold: PasswordLogin, ProfileProvider {
+/// A provider that stores its users, their likes and avatars itself.
+final class FakeLocalProvider: PasswordLogin, ProfileProvider {
     struct State: Sendable {
         var sources: Set<String> = ["all", "likes", "album:x"]
         var liked: Set<String> = []
-        /// What each user's avatar was made of.
+        /// The file of each user's avatar.
         var avatars: [String: String] = [:]
     }
 
     let state = Observed(State())
-    let sessions = Observed<[FakeHouseholdSession]>()
+    let sessions = Observed<[FakeLocalSession]>()
     let info = ProviderInfo(
         id: "home", name: "Home", iconName: "image", authentication: .password,
         capabilities: [.feed, .like, .avatar, .register], defaultSource: SourceID("all"))
@@ -29,7 +29,7 @@ final class FakeHousehold: PasswordLogin, ProfileProvider {
     func removeUser(_ account: AccountIdentity) async throws {}
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        let session = FakeHouseholdSession(self, account)
+        let session = FakeLocalSession(self, account)
         sessions.append(session)
         return session
     }
@@ -41,15 +41,15 @@ final class FakeHousehold: PasswordLogin, ProfileProvider {
     }
 }
 
-/// What the test makes of it.
-final class FakeHouseholdSession: LikeSession, ImageSession, AvatarSession {
+/// A session on the state of its provider.
+final class FakeLocalSession: LikeSession, ImageSession, AvatarSession {
     let events: AsyncStream<SessionEvent>
     let continuation: AsyncStream<SessionEvent>.Continuation
     let likesSource = SourceID("likes")
-    private let provider: FakeHousehold
+    private let provider: FakeLocalProvider
     private let account: AccountIdentity
 
-    init(_ provider: FakeHousehold, _ account: AccountIdentity) {
+    init(_ provider: FakeLocalProvider, _ account: AccountIdentity) {
         self.provider = provider
         self.account = account
         (events, continuation) = AsyncStream.makeStream()
@@ -77,7 +77,7 @@ final class FakeHouseholdSession: LikeSession, ImageSession, AvatarSession {
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? {
         var now = try await self.photo(photo)
-        // Whoever asks at once must not be misled by what was so before.
+        // Lets concurrent calls run between the read and the write.
         await Task.yield()
         guard now.isLiked != isLiked else { return nil }
         now.isLiked = isLiked

@@ -6,15 +6,15 @@ import Testing
 
 @testable import Engine
 
-/// The cache of feeds when the service answers oddly, when its file is lost or damaged, when it grows.
+/// The feed cache with invalid responses, with a lost or damaged file, and at its limits.
 @Suite(.timeLimit(.minutes(1))) @MainActor
-struct FeedTroubleTests {
+struct FeedFailureTests {
     private let nine = (1...9).map { "p\($0)" }
 
-    @Test func `a top with nothing to show hides nothing of what is known`() async throws {
+    @Test func `a first page without photos hides no cached photo`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
-        // Two pages of what is no photo, before the photos.
+        // Two pages of entries without photos, before the photos.
         let drawings = (1...6).map { "drawing\($0)" }
         fixture.service.state.update {
             $0.hidden = Set(drawings)
@@ -22,7 +22,7 @@ struct FeedTroubleTests {
         }
         #expect(try await fixture.account.refreshFeed("") == 1)
         #expect(try await fixture.walk() == ["news"] + nine)
-        // More of them than anybody asks for at once.
+        // More of them than one refresh fetches.
         fixture.service.state.update {
             $0.hidden.formUnion((0..<60).map { "more\($0)" })
             $0.photos = (0..<60).map { "more\($0)" } + $0.photos
@@ -32,18 +32,18 @@ struct FeedTroubleTests {
         #expect(try await fixture.page(count: 10).ids == ["news"] + nine)
     }
 
-    @Test func `an empty answer is believed when it comes twice`() async throws {
+    @Test func `an empty response counts when it is repeated`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = [] }
         #expect(try await fixture.account.refreshFeed("") == 0)
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         _ = try await fixture.account.refreshFeed("")
-        try await fixture.told("updated new 0")
+        try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.page().ids == [])
     }
 
-    @Test func `a list that breaks off against its own total is nonsense`() async throws {
+    @Test func `a list that ends before its own total is an invalid response`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.walk()
         fixture.service.state.update {
@@ -54,49 +54,49 @@ struct FeedTroubleTests {
         #expect(try await fixture.walk() == nine)
     }
 
-    @Test func `what is asked for after a day is never shown out of order`() async throws {
+    @Test func `a page that is fetched after a day is not shown out of order`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
-        // The gap after p3 is at page 3 of the service, and a day later that is elsewhere.
+        // The gap after p3 has the page token 3, which is another position a day later.
         let later = (1...12).map { "later\($0)" }
         fixture.service.state.update { $0.photos = later + $0.photos }
-        fixture.world.time.update { $0 = $0 + .seconds(86_400) }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         let second = try await fixture.page("", first.next, count: 2)
         #expect(second.ids == ["p3"])
         await #expect(throws: ProviderError.staleCursor) {
             try await fixture.page("", second.next, count: 2)
         }
-        // A new walk is that of the service.
+        // A new walk has the order of the service.
         #expect(try await fixture.walk(count: 4) == later + nine)
     }
 
-    @Test func `what was known above is found again in an old gap`() async throws {
+    @Test func `a page in an old gap is found by the known photos above it`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 3)
         fixture.service.state.update { $0.photos = ["later"] + $0.photos }
-        fixture.world.time.update { $0 = $0 + .seconds(86_400) }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
         #expect(try await fixture.walk() == ["later"] + nine)
     }
 
-    @Test func `places that last are not doubted`() async throws {
+    @Test func `stable page tokens remain valid after a day`() async throws {
         let fixture = try await ServiceFixture(nine)
         fixture.service.state.update { $0.hasStablePageTokens = true }
         _ = try await fixture.page(count: 3)
         let first = try await fixture.page(count: 3)
         let later = (1...12).map { "later\($0)" }
         fixture.service.state.update { $0.photos = later + $0.photos }
-        fixture.world.time.update { $0 = $0 + .seconds(86_400) }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
         #expect(try await fixture.walk(count: 4) == later + nine)
     }
 
-    @Test func `once the network is back, what was looked at meanwhile is asked for`() async throws
+    @Test func `a source that was read offline is refreshed once the network is back`() async throws
     {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
-        fixture.world.time.update { $0 = $0 + .seconds(3600) }
+        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         try await fixture.state { if case .offline = $0 { true } else { false } }
@@ -105,30 +105,30 @@ struct FeedTroubleTests {
             $0.photos = ["news"] + $0.photos
         }
         fixture.engine.retryNow()
-        try await fixture.told("updated new 1")
+        try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }
 
-    @Test func `a clock that is set back makes nothing fresh for a year`() async throws {
+    @Test func `a clock that is set back does not keep a page fresh`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         fixture.service.state.update { $0.photos = ["news"] + $0.photos }
-        fixture.world.time.update {
+        fixture.ports.time.update {
             $0 = Timestamp(secondsSince1970: $0.secondsSince1970 - 31_536_000)
         }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        try await fixture.told("updated new 1")
+        try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.walk() == ["news"] + nine)
     }
 
     // MARK: The file
 
-    @Test func `damage that shows only while reading is set aside, too`() async throws {
+    @Test func `a cache file whose damage is found while reading is set aside`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.walk()
         fixture.engine.stop()
         let path = fixture.base.directory.appending("cache/feeds.sqlite")
-        // The beginning, with the schema, stays; the tables are garbage.
+        // The first page, with the schema, stays intact; the tables are overwritten.
         let file = open(path, O_RDWR)
         var page = [UInt8](repeating: 0, count: 100)
         #expect(pread(file, &page, 100, 0) == 100)
@@ -145,7 +145,7 @@ struct FeedTroubleTests {
         #expect(access("\(path).damaged", F_OK) == 0)
     }
 
-    @Test func `a database of somebody else is set aside`() async throws {
+    @Test func `a database with another schema is set aside`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page()
         fixture.engine.stop()
@@ -159,14 +159,14 @@ struct FeedTroubleTests {
         #expect(access("\(path).damaged", F_OK) == 0)
     }
 
-    @Test func `where there can be no file, memory does, until there can`() async throws {
+    @Test func `a cache that cannot have a file is in memory`() async throws {
         let fixture = try await ServiceFixture(nine)
-        try await fixture.told("profile Ada")
+        try await fixture.waitForEvent("profile Ada")
         fixture.engine.stop()
         let cache = fixture.base.directory.appending("cache")
         let path = "\(cache)/feeds.sqlite"
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        // Root may write anywhere; a file cannot be made over a folder.
+        // Root may write anywhere, but a file cannot replace a folder.
         #expect(mkdir(path, 0o700) == 0)
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
@@ -178,7 +178,7 @@ struct FeedTroubleTests {
 
     // MARK: Limits
 
-    @Test func `a source keeps ten thousand photos, and a walk misses none of the rest`()
+    @Test func `a source caches ten thousand photos, and a walk misses none beyond them`()
         async throws
     {
         let all = (1...10_050).map { "p\($0)" }
@@ -192,7 +192,7 @@ struct FeedTroubleTests {
         let end = try await fixture.page("", below.next, count: 100)
         #expect(below.ids + end.ids == Array(all.suffix(51)))
         #expect(end.next == "")
-        // Once the top is refreshed, the cache is as small as it should be.
+        // A refresh of the top enforces the limit.
         fixture.service.state.update { $0.photos = (1...20).map { "new\($0)" } + $0.photos }
         _ = try await fixture.account.refreshFeed("")
         let database = try Database(
@@ -202,15 +202,15 @@ struct FeedTroubleTests {
         await #expect(throws: ProviderError.staleCursor) {
             try await fixture.page("", below.next, count: 100)
         }
-        // A walk from above goes on below, by asking the service.
+        // A walk from above continues below with requests to the service.
         let rest = try await fixture.page("", before.next, count: 60)
         #expect(rest.ids.first == "p10000" && rest.ids.last == "p10050")
     }
 
-    @Test func `the sources that nobody has looked at for longest are forgotten`() async throws {
+    @Test func `the least recently read sources are removed`() async throws {
         let fixture = try await ServiceFixture(nine)
         for number in 0..<FeedTables.sourcesLimit + 5 {
-            fixture.world.time.update { $0 = $0 + .seconds(1) }
+            fixture.ports.time.update { $0 = $0 + .seconds(1) }
             _ = try await fixture.page("topic\(number)")
         }
         let database = try Database(

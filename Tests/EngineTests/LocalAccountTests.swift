@@ -4,13 +4,13 @@ import Testing
 
 @testable import Engine
 
-/// Users, likes and avatars that a provider keeps itself.
+/// Accounts of a provider that stores users, likes and avatars itself.
 @Suite(.timeLimit(.minutes(1))) @MainActor
-struct HouseholdTests {
-    private let household = FakeHousehold()
+struct LocalAccountTests {
+    private let provider = FakeLocalProvider()
 
     private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        try EngineFixture(directory, providers: [household])
+        try EngineFixture(directory, providers: [provider])
     }
 
     private func logIn(
@@ -20,12 +20,12 @@ struct HouseholdTests {
         options.username = name
         if let password { options.password = { Secret(password) } }
         let account = try await fixture.engine.logins.start("home", options).wait()
-        // What is told from now on is of something else.
-        try await fixture.told.wait { $0.contains("profile \(name)") ? true : nil }
+        // Later events do not belong to the login.
+        try await fixture.events.wait { $0.contains("profile \(name)") ? true : nil }
         return account
     }
 
-    @Test func `a password is read once the login has begun`() async throws {
+    @Test func `a login reads its password after it has begun`() async throws {
         let fixture = try fixture()
         _ = try await logIn(fixture, password: "geheim")
         await #expect(throws: ProviderError.wrongPassword("No.")) {
@@ -39,35 +39,37 @@ struct HouseholdTests {
         #expect(fixture.engine.accounts.map(\.id.text) == ["home_ada"])
     }
 
-    @Test func `a like is done at once, and told`() async throws {
+    @Test func `a like is done at once and reported`() async throws {
         let fixture = try fixture()
         let account = try await logIn(fixture)
         #expect(account.offersLikes)
         #expect(try await account.setLiked("1", true) == .done)
         #expect(account.likeCount == 1)
-        let told = fixture.told.value.filter { !$0.hasPrefix("profile") && !$0.hasPrefix("avatar") }
+        let events = fixture.events.value.filter {
+            !$0.hasPrefix("profile") && !$0.hasPrefix("avatar")
+        }
         #expect(
-            told.suffix(4) == [
+            events.suffix(4) == [
                 "photos changed [1]", "updated likes 1", "liked 1 0", "changed home_ada",
             ])
         #expect(try await account.setLiked("1", true) == .done)
         #expect(
-            fixture.told.value.filter { !$0.hasPrefix("profile") && !$0.hasPrefix("avatar") }
-                == told)
-        // Each sees what the one before has made of it.
+            fixture.events.value.filter { !$0.hasPrefix("profile") && !$0.hasPrefix("avatar") }
+                == events)
+        // Each call sees the state that the one before has set.
         async let first = account.toggleLike("1")
         async let second = account.toggleLike("1")
         #expect(try await Set([first.isLiked, second.isLiked]) == [false, true])
         await #expect(throws: ProviderError.self) { try await account.setLiked("none", true) }
-        let before = fixture.told.value.count
-        household.sessions.value[0].continuation.yield(.likes(count: 7))
-        _ = try await fixture.told.elements(before + 2)
+        let before = fixture.events.value.count
+        provider.sessions.value[0].continuation.yield(.likes(count: 7))
+        _ = try await fixture.events.elements(before + 2)
         #expect(account.likeCount == 7)
         try await fixture.engine.logOut(account)
         await #expect(throws: EngineError.self) { try await account.setLiked("1", false) }
     }
 
-    @Test func `likes are offered before the session begins`() async throws {
+    @Test func `an account offers likes before its session begins`() async throws {
         let fixture = try fixture()
         _ = try await logIn(fixture)
         fixture.engine.stop()
@@ -75,17 +77,17 @@ struct HouseholdTests {
         #expect(next.engine.accounts.map(\.offersLikes) == [true])
     }
 
-    @Test func `an album that goes makes way for all photos, and comes back`() async throws {
+    @Test func `a removed default album is replaced by all photos until it returns`() async throws {
         let fixture = try fixture()
         let account = try await logIn(fixture)
         let album = SourceID("album:x")
         try await account.setDefaultSource(album)
         let (_, next) = try await account.page("", cursor: "", count: 1)
-        let session = household.sessions.value[0]
+        let session = provider.sessions.value[0]
 
-        household.state.update { $0.sources.remove("album:x") }
+        provider.state.update { $0.sources.remove("album:x") }
         session.continuation.yield(.removed([PhotoID("1")]))
-        try await fixture.told.wait {
+        try await fixture.events.wait {
             $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
                 "photos removed [1]", "profile ada", "changed home_ada",
             ] ? true : nil
@@ -98,11 +100,11 @@ struct HouseholdTests {
         await #expect(throws: ProviderError.self) {
             try await account.page("all", cursor: "x", count: 1)
         }
-        // It is still what the user has chosen.
+        // The choice of the user is still stored.
         #expect(try fixture.stored.accounts.first?.defaultSource == album)
-        household.state.update { $0.sources.insert("album:x") }
+        provider.state.update { $0.sources.insert("album:x") }
         session.continuation.yield(.updated(album, new: 1))
-        try await fixture.told.wait {
+        try await fixture.events.wait {
             $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
                 "updated album:x 1", "profile ada", "changed home_ada",
             ] ? true : nil
@@ -110,13 +112,13 @@ struct HouseholdTests {
         #expect(account.defaultSource == album)
         #expect(try await account.page("", cursor: next, count: 1).photos.count == 1)
 
-        household.state.update { $0.sources.remove("album:x") }
+        provider.state.update { $0.sources.remove("album:x") }
         #expect(await account.checkDefaultSource() == SourceID("all"))
         try await account.setDefaultSource(SourceID("likes"))
         #expect(account.defaultSource == SourceID("likes"))
     }
 
-    @Test func `an avatar is made of a photo, also of another account`() async throws {
+    @Test func `an avatar is drawn from a photo, also of another account`() async throws {
         let fixture = try fixture()
         let ada = try await logIn(fixture)
         let bob = try await logIn(fixture, "bob")
@@ -131,7 +133,7 @@ struct HouseholdTests {
         await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
     }
 
-    @Test func `whoever is logged out keeps name and avatar`() async throws {
+    @Test func `a logged-out account keeps its name and avatar`() async throws {
         let fixture = try fixture()
         let ada = try await logIn(fixture)
         try await ada.setAvatar("1")
@@ -140,7 +142,7 @@ struct HouseholdTests {
         fixture.engine.stop()
         let next = try self.fixture(fixture.directory)
         next.engine.start()
-        try await next.told.wait { $0.contains("profile ada") ? true : nil }
+        try await next.events.wait { $0.contains("profile ada") ? true : nil }
         let account = try #require(next.engine.accounts.first)
         #expect(!account.isLoggedIn)
         #expect(account.profile.avatar == "/ada/1/full")
@@ -148,7 +150,7 @@ struct HouseholdTests {
         try await account.refreshProfile()
     }
 
-    @Test func `who keeps no avatars says so`() async throws {
+    @Test func `a provider without avatars refuses to set one`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         await #expect(throws: EngineError.self) { try await account.setAvatar("1") }

@@ -3,9 +3,9 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Photos that are liked as one: the pictures of one status.
+/// Like groups, such as the photos of one status.
 @Suite(.timeLimit(.minutes(1))) @MainActor
-struct LikedTogetherTests {
+struct LikeGroupTests {
     private let photos = ["a.1", "a.2", "b", "ab.1", "a"]
 
     private func liked(_ fixture: ServiceFixture) async throws -> [String] {
@@ -13,7 +13,7 @@ struct LikedTogetherTests {
         return photos.filter(\.isLiked).map(\.id.text)
     }
 
-    @Test func `a like of one is a like of all, and of no other`() async throws {
+    @Test func `a like applies to all photos of the like group and to no other`() async throws {
         let fixture = try await ServiceFixture(photos)
         _ = try await fixture.walk("new")
         #expect(try await fixture.account.setLiked("a.1", true) == .done)
@@ -22,25 +22,25 @@ struct LikedTogetherTests {
         #expect(fixture.count("like a.1") == 1)
         #expect(fixture.count("like a.2") == 0)
         #expect(fixture.account.likeCount == 2)
-        try await fixture.told("liked a.1 1")
-        try await fixture.told("liked a.2 1")
+        try await fixture.waitForEvent("liked a.1 1")
+        try await fixture.waitForEvent("liked a.2 1")
         #expect(try await fixture.account.setLiked("a.2", false) == .done)
         #expect(try await liked(fixture) == [])
         #expect(fixture.account.likeCount == 0)
     }
 
-    @Test func `they come into the liked photos, and leave them, together`() async throws {
+    @Test func `the photos of a like group enter and leave the likes together`() async throws {
         let fixture = try await ServiceFixture(photos)
         _ = try await fixture.walk("new")
         #expect(try await fixture.page("likes").ids == [])
         _ = try await fixture.account.setLiked("a.1", true)
         #expect(try await fixture.page("likes").ids == ["a.1", "a.2"])
-        try await fixture.told("updated likes 2")
+        try await fixture.waitForEvent("updated likes 2")
         _ = try await fixture.account.setLiked("a.2", false)
         #expect(try await fixture.page("likes").ids == [])
     }
 
-    @Test func `what is wished of one is on its way for all, and the last wish counts`()
+    @Test func `a pending like is shown for its whole group, and the last call counts`()
         async throws
     {
         let fixture = try await ServiceFixture(photos)
@@ -54,7 +54,7 @@ struct LikedTogetherTests {
         #expect(try await fixture.account.toggleLike("a.2").isLiked)
         fixture.service.state.update { $0.error = nil }
         fixture.engine.retryNow()
-        try await fixture.told("liked a.2 1")
+        try await fixture.waitForEvent("liked a.2 1")
         #expect(fixture.service.state.value.liked == ["a.1", "a.2"])
         #expect(fixture.account.pendingLikes.isEmpty)
     }

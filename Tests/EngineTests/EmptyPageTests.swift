@@ -3,15 +3,15 @@ import ProviderKit
 import TestSupport
 import Testing
 
-/// Pages that have no photo though more follow, and what settings leave out.
+/// Pages without photos that are followed by others, and photos that the settings exclude.
 @Suite(.timeLimit(.minutes(1))) @MainActor
-struct BarePageTests {
-    @Test func `a walk goes on below a top without photos`() async throws {
+struct EmptyPageTests {
+    @Test func `a walk continues below a first page without photos`() async throws {
         let all = (1...12).map { "\($0)" }
         let fixture = try await ServiceFixture(all)
         fixture.service.state.update { $0.hidden = Set(all.prefix(7)) }
         #expect(try await fixture.walk("new") == Array(all.suffix(5)))
-        // What comes in above later is on top.
+        // Photos that arrive later are at the top.
         fixture.service.state.update { $0.photos.insert("0", at: 0) }
         #expect(try await fixture.account.refreshFeed("new") == 1)
         #expect(try await fixture.walk("new") == ["0"] + all.suffix(5))
@@ -20,7 +20,7 @@ struct BarePageTests {
         #expect(try await fixture.walk("new") == ["y", "z", "0"] + all.suffix(5))
     }
 
-    @Test func `what other settings let through is not shown`() async throws {
+    @Test func `a change of the settings replaces the cached photos`() async throws {
         let fixture = try await ServiceFixture(["1", "2", "3", "4"])
         fixture.service.state.update { $0.cacheVariant = "all" }
         let (ids, cursor) = try await fixture.page("new", count: 2)
