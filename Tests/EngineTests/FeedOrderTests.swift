@@ -205,10 +205,10 @@ struct FeedOrderTests {
         fixture.ports.time.update { $0 = $0 + .seconds(301) }
         let requests = fixture.service.state.value.requests.count
         var ids: [String] = []
-        repeat {
-            await Task.yield()
+        try await poll {
             ids = try await fixture.page("", first.next, count: 60).ids
-        } while ids.count == 60
+            return ids.count < 60
+        }
         #expect(ids == [])
         #expect(fixture.service.state.value.requests.count >= requests + 2)
         try await fixture.waitForEvent("updated new 0")

@@ -73,7 +73,7 @@ struct LikeRefusalTests {
         let photo = try await fixture.account.photo("a")
         #expect(!photo.isLiked && !photo.isPending)
         #expect(fixture.account.pendingLikes.isEmpty)
-        while try !stored(fixture).isEmpty { await Task.yield() }
+        try await poll { try stored(fixture).isEmpty }
         #expect(fixture.account.retryAt == nil)
         fixture.engine.retryNow()
         let next = try await ServiceFixture(after: fixture)
@@ -116,7 +116,7 @@ struct LikeRefusalTests {
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         let unlike = Task { try await fixture.account.setLiked("a", false) }
-        while try stored(fixture) != [PhotoID("a")] { await Task.yield() }
+        try await poll { try stored(fixture) == [PhotoID("a")] }
         fixture.service.state.update { $0.isHeld = false }
         await #expect(throws: ProviderError.self) { try await like.value }
         #expect(try await unlike.value == .done)
@@ -175,7 +175,7 @@ struct LikeRefusalTests {
         fixture.service.state.update { $0.isHeld = false }
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.service.state.value.liked == ["a"])
-        while try !stored(fixture).isEmpty { await Task.yield() }
+        try await poll { try stored(fixture).isEmpty }
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
@@ -194,7 +194,7 @@ struct LikeRefusalTests {
         fixture.base.onLikeSettled = { countAtConfirmation = count() }
         for (id, isWanted) in [("a", true), ("b", true), ("a", false)] {
             // The record of the like before is removed.
-            while try !stored(fixture).isEmpty { await Task.yield() }
+            try await poll { try stored(fixture).isEmpty }
             let before = count()
             #expect(try await fixture.account.setLiked(id, isWanted) == .done)
             #expect(countAtConfirmation - before <= 3)

@@ -39,13 +39,13 @@ struct LoginTests {
         let logins = try (1...16).map { try fixture.start("user\($0)") }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada") }
         // A finished login makes room, although it is still listed.
-        async let end: Void = logins[0].cancelAndWait()
-        while !logins[0].hasEnded { await Task.yield() }
+        let end = Task.immediate { await logins[0].cancelAndWait() }
+        #expect(logins[0].hasEnded)
         let login = try fixture.start("ada")
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("eve") }
         fixture.provider.isOpen.update { $0 = true }
         #expect(try await login.wait().id.text == "fake_ada")
-        await end
+        await end.value
     }
 
     @Test func `unfinished logins of one client leave room for others`() async throws {
@@ -59,11 +59,11 @@ struct LoginTests {
         }
         #expect(throws: EngineError.tooManyLogins) { try fixture.start("ada", client: ":1.5") }
         let first = try #require(fixture.engine.logins.all.first)
-        async let end: Void = first.cancelAndWait()
-        while !first.hasEnded { await Task.yield() }
+        let end = Task.immediate { await first.cancelAndWait() }
+        #expect(first.hasEnded)
         _ = try fixture.start("ada", client: ":1.5")
         fixture.provider.isOpen.update { $0 = true }
-        await end
+        await end.value
     }
 
     @Test func `the oldest finished logins of a client are removed early`() async throws {

@@ -111,6 +111,7 @@ struct NotificationContentTests {
         fixture.service.state.update { $0.isHeld = false }
         _ = await like.result
         try await ports.presenter.waitFor("1 like")
+        #expect(ports.presenter.changes.value == 1)
     }
 
     // MARK: Tokens and keyrings
@@ -152,6 +153,7 @@ struct NotificationContentTests {
         try await presenter.waitFor(
             "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
         )
+        #expect(fixture.ports.opened.value.isEmpty)
     }
 
     @Test func `a locked keyring is reported once, and the action unlocks it`()
@@ -178,6 +180,7 @@ struct NotificationContentTests {
         fixture.ports.secrets.state.update { $0.error = nil }
         fixture.engine.retryNow()
         try await fixture.ports.presenter.waitUntilEmpty()
+        #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }
 
     @Test func `logging out withdraws the account's notifications`() async throws {
@@ -188,6 +191,7 @@ struct NotificationContentTests {
         try await fixture.ports.presenter.waitFor("1 like")
         try await fixture.engine.logOut(fixture.account)
         try await fixture.ports.presenter.waitUntilEmpty()
+        #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }
 
     // MARK: Logins
@@ -259,5 +263,6 @@ struct NotificationContentTests {
         presenter.isAvailable.update { $0 = true }
         presenter.delegate?.presenterAppeared()
         try await presenter.waitFor("Photos and likes cannot be stored")
+        #expect(presenter.notifications.value.count == 1)
     }
 }

@@ -129,7 +129,7 @@ struct SealedImagesTests {
         #expect(images.count == 1)
         close(descriptor)
         clock.advance(by: .seconds(60))
-        while images.count > 0 { await Task.yield() }
+        try await poll { images.count == 0 }
     }
 
     @Test func `an image that is too large is refused`() async throws {

@@ -35,20 +35,13 @@ struct WatchTests {
     }
 
     private func waitForRefreshes(_ fixture: ServiceFixture) async throws {
-        try await until { fixture.account.feedWatch.isSettled }
-    }
-
-    private func until(_ condition: () throws -> Bool) async throws {
-        while try !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await poll { fixture.account.feedWatch.isSettled }
     }
 
     private func report(_ limit: RateLimit, _ fixture: ServiceFixture) async throws {
         let session = try #require(try fixture.account.session() as? FakeServiceSession)
         session.continuation.yield(.rateLimit(limit))
-        try await until { fixture.account.rateLimit == limit }
+        try await poll { fixture.account.rateLimit == limit }
     }
 
     @Test func `a client that only listens gets new photos within each interval`() async throws {
@@ -115,7 +108,7 @@ struct WatchTests {
         #expect(fixture.count("new top") == 2)
         // A read of an old page refreshes it, too.
         _ = try await fixture.page()
-        try await until {
+        try await poll {
             fixture.count("new top") == 3
                 && fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
@@ -236,7 +229,7 @@ struct WatchTests {
         try await advance(.seconds(2000), fixture)
         fixture.service.state.update { $0.isHeld = true }
         fixture.engine.setOnline(true)
-        try await until { fixture.count("new top") + fixture.count("other top") == 3 }
+        try await poll { fixture.count("new top") + fixture.count("other top") == 3 }
         try await report(RateLimit(remaining: 1, limit: 50, reset: nil), fixture)
         fixture.service.state.update { $0.isHeld = false }
         try await waitForRefreshes(fixture)

@@ -71,7 +71,7 @@ struct HostileImageTests {
             try await fixture.client.scale(photo, pixels: 10, as: .png(), to: fixture.output)
         }
         // The job has started when its temporary file exists.
-        while access("\(fixture.output).imagefeed-part", F_OK) != 0 { await Task.yield() }
+        try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
         let next = Task { try await fixture.client.probe(other, urgency: .now) }
         kill(process, SIGKILL)
         await #expect(throws: ImageProcessorError.self) { try await job.value }

@@ -87,7 +87,7 @@ struct ImageHelperClientTests {
         let process = try #require(fixture.client.processID)
         _ = try await fixture.client.probe(photo, urgency: .now)
         #expect(fixture.client.processID == process)
-        await fixture.waitForHelperExit()
+        try await fixture.waitForHelperExit()
         // The next job starts a new process.
         _ = try await fixture.client.probe(photo, urgency: .now)
         #expect(fixture.client.processID != process)

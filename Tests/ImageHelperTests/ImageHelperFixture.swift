@@ -59,7 +59,7 @@ final class ImageHelperFixture {
     }
 
     /// Waits until the helper process has ended.
-    func waitForHelperExit() async {
-        while client.processID != nil { await Task.yield() }
+    func waitForHelperExit() async throws {
+        try await poll { client.processID == nil }
     }
 }

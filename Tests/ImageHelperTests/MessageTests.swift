@@ -1,4 +1,5 @@
 import ImageProtocol
+import TestSupport
 import Testing
 
 /// The encoding of the messages between the daemon and the image helper.
@@ -39,18 +40,40 @@ struct MessageTests {
         )
     }
 
-    @Test func `decoding random bytes never crashes`() {
-        var random = SystemRandomNumberGenerator()
-        for _ in 0..<2000 {
-            var bytes = (0..<Int.random(in: 0...64)).map { _ in
-                UInt8.random(in: 0...255, using: &random)
+    @Test func `a value that is decoded from random bytes can be encoded`() throws {
+        let seed = Simulation.seed
+        var random = SeededRandom(seed: seed)
+        let messages =
+            try Self.jobs.map { try #require($0.message) } + Self.replies.map(\.message)
+        var decodedCount = 0
+        for round in 0..<4000 {
+            var bytes: [UInt8]
+            if round % 2 == 0 {
+                bytes = (0..<Int.random(in: 0...64, using: &random)).map { _ in
+                    UInt8.random(in: 0...255, using: &random)
+                }
+                if bytes.count > 1 {
+                    let kinds: [UInt8] = [1, 2, 3, 4, 5, 101, 103, 106, 107]
+                    bytes[0] = 1
+                    bytes[1] = kinds[Int.random(in: kinds.indices, using: &random)]
+                }
+            } else {
+                bytes = messages[Int.random(in: messages.indices, using: &random)]
+                let index = Int.random(in: bytes.indices, using: &random)
+                bytes[index] = UInt8.random(in: 0...255, using: &random)
             }
-            if bytes.count > 1 {
-                bytes[0] = 1
-                bytes[1] = [1, 2, 3, 4, 5, 101, 103, 106, 107].randomElement() ?? 1
+            if let job = ImageJob(message: bytes) {
+                decodedCount += 1
+                #expect(
+                    job.message.flatMap(ImageJob.init(message:)) == job,
+                    "IMAGEFEED_SEED=\(seed) \(bytes)")
             }
-            _ = ImageJob(message: bytes)
-            _ = ImageReply(message: bytes)
+            if let reply = ImageReply(message: bytes) {
+                decodedCount += 1
+                #expect(
+                    ImageReply(message: reply.message) == reply, "IMAGEFEED_SEED=\(seed) \(bytes)")
+            }
         }
+        #expect(decodedCount > 100)
     }
 }

@@ -35,11 +35,12 @@ import Testing
     private func avatar(
         of account: AccountIdentity, _ provider: LocalProvider? = nil
     ) async throws -> String {
-        while true {
-            let avatar = try await (provider ?? self.provider).profile(of: account).avatar
-            if !avatar.isEmpty { return avatar }
-            await Task.yield()
+        var avatar = ""
+        try await poll {
+            avatar = try await (provider ?? self.provider).profile(of: account).avatar
+            return !avatar.isEmpty
         }
+        return avatar
     }
 
     private func content(_ path: String) throws -> String {
@@ -143,7 +144,8 @@ import Testing
         try await removal
         // The avatar of the next user is drawn after that.
         _ = try await avatar(of: try await logIn("bob"))
-        while files.count > 1 { await Task.yield() }
+        try await poll { files.count == 1 }
+        #expect(files.count == 1)
     }
 }
 

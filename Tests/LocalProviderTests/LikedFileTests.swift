@@ -26,7 +26,7 @@ import Testing
     func scan(_ fixture: PhotosFixture) async throws {
         _ = try await fixture.session.refresh(PhotosFixture.all)
         let scans = fixture.session.folder
-        while scans.scansInProgress.load(ordering: .relaxed) > 0 { await Task.yield() }
+        try await poll { scans.scansInProgress.load(ordering: .relaxed) == 0 }
     }
 
     /// Changes files, and returns a fixture whose likes are reconciled.

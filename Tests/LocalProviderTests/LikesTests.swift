@@ -198,10 +198,9 @@ import Testing
         #expect(folder.provider.setPicturesFolder(Array(folder.root.utf8)))
         let back = try PhotosFixture.session("ada", of: folder.provider)
         _ = try await back.refresh(PhotosFixture.all)
-        while try await !back.page(PhotosFixture.all, after: nil, count: 9).photos.allSatisfy(
-            \.isLiked)
-        {
-            await Task.yield()
+        try await poll {
+            let page = try await back.page(PhotosFixture.all, after: nil, count: 9)
+            return page.photos.allSatisfy(\.isLiked)
         }
     }
 

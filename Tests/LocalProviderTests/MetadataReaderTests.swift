@@ -89,6 +89,6 @@ struct MetadataReaderTests {
         #expect(clock.sleepers.value.count >= 3)
         #expect(images.probed.value == names.reversed())
         // The last results are stored a little later. No event reports photos that no client has requested.
-        while try await !fixture.photos().allSatisfy({ $0.width == 4000 }) { await Task.yield() }
+        try await poll { try await fixture.photos().allSatisfy { $0.width == 4000 } }
     }
 }

@@ -47,7 +47,7 @@ struct AuthorizationRequestTests {
     }
 
     @Test func `each request has a new state, and no description contains it`() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededRandom(seed: Simulation.seed)
         let requests = (0..<100).map { _ in
             AuthorizationRequest(.sample, clientID: "app", using: &generator)
         }

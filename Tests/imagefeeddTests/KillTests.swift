@@ -18,19 +18,23 @@ struct KillTests {
     private static let startLimit = Duration.milliseconds(50)
 
     @Test func `a kill at any moment loses no confirmed state`() async throws {
+        let seed = Simulation.seed
+        print("IMAGEFEED_SEED=\(seed)")
+        var random = SeededRandom(seed: seed)
         let world = try await UnsplashWorld(photoCount: 240)
         world.unsplash.settings.requestsPerHour = 10_000_000
         let ada = try await world.logIn("ada")
-        let load = try await LoadUnderKills(world, ada)
+        let load = try await LoadUnderKills(world, ada, seed: random.next())
         let watcher = try await WatcherUnderKills(ada.path)
-        let secondBus = try await SecondBusUnderKills(ada.path)
+        let secondBus = try await SecondBusUnderKills(ada.path, seed: random.next())
         var starts: [Duration] = []
         for kill in 1...Self.kills {
             load.injectFaults()
             let work = load.start()
             try await secondBus.start()
             // The random delay is the purpose of this test.
-            try await Task.sleep(for: .microseconds(Int.random(in: 0...150_000)))
+            let delay = Int.random(in: 0...150_000, using: &random)
+            try await Task.sleep(for: .microseconds(delay))
             load.isEnding = true
             try await world.daemon.kill()
             for worker in work { await worker.value }

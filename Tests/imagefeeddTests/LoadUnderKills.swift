@@ -12,6 +12,7 @@ final class LoadUnderKills {
     /// True while the daemon is being killed, so that errors are expected.
     var isEnding = false
     private let world: UnsplashWorld
+    private var random: SeededRandom
     private let account: AccountClient
     /// The photos that are liked and unliked. Walks include other photos.
     private let photos: [String]
@@ -28,8 +29,9 @@ final class LoadUnderKills {
         case done(String, isLiked: Bool, number: Int)
     }
 
-    init(_ world: UnsplashWorld, _ account: AccountClient) async throws {
+    init(_ world: UnsplashWorld, _ account: AccountClient, seed: UInt64) async throws {
         self.world = world
+        random = SeededRandom(seed: seed)
         self.account = account
         photos = Array(try await world.ids(account, count: 60))
         for photo in photos { confirmedStates[photo] = false }
@@ -58,8 +60,8 @@ final class LoadUnderKills {
         let faults: [Fault] = [
             .responseLost, .reset, .status(500, error: "no"), .truncated, .htmlPage,
         ]
-        for pattern in Self.patterns where Int.random(in: 0..<3) == 0 {
-            world.unsplash.fail(pattern, faults.randomElement() ?? .reset, times: 1)
+        for pattern in Self.patterns where Int.random(in: 0..<3, using: &random) == 0 {
+            world.unsplash.fail(pattern, faults.randomElement(using: &random) ?? .reset, times: 1)
         }
     }
 
@@ -71,7 +73,8 @@ final class LoadUnderKills {
 
     func start() -> [Task<Void, Never>] {
         [work(like), work(like), work(like), work(walk), work(download)]
-            + (Int.random(in: 0..<4) == 0 ? [Task { await downloadByCommand() }] : [])
+            + (Int.random(in: 0..<4, using: &random) == 0
+                ? [Task { await downloadByCommand() }] : [])
     }
 
     /// Repeats `body` until the daemon exits.
@@ -96,10 +99,12 @@ final class LoadUnderKills {
     }
 
     private func like() async throws {
-        guard let photo = photos.filter({ !busy.contains($0) }).randomElement() else { return }
+        guard let photo = photos.filter({ !busy.contains($0) }).randomElement(using: &random) else {
+            return
+        }
         busy.insert(photo)
         defer { busy.remove(photo) }
-        let isWanted = Bool.random()
+        let isWanted = Bool.random(using: &random)
         confirmedStates[photo] = nil
         counts.pending += 1
         events.append(.called(photo, number: world.unsplash.requestCount))
@@ -113,11 +118,12 @@ final class LoadUnderKills {
     }
 
     private func walk() async throws {
-        let source = ["", "likes", "topic:nature", "search:fog"].randomElement() ?? ""
+        let source =
+            ["", "likes", "topic:nature", "search:fog"].randomElement(using: &random) ?? ""
         var (found, cursor): ([String], String) = ([], "")
         for _ in 0..<4 {
             let page = try await account.page(
-                source, cursor: cursor, count: UInt32.random(in: 5...40))
+                source, cursor: cursor, count: UInt32.random(in: 5...40, using: &random))
             found += page.photos.compactMap { $0["id"]?.string }
             counts.pages += 1
             cursor = page.next
@@ -125,11 +131,11 @@ final class LoadUnderKills {
         }
         // A photo that is liked during the walk moves to the top.
         if source != "likes" { #expect(found.count == Set(found).count) }
-        if Bool.random() { _ = try await account.refresh(source) }
+        if Bool.random(using: &random) { _ = try await account.refresh(source) }
     }
 
     private func download() async throws {
-        let photo = photos.randomElement() ?? ""
+        let photo = photos.randomElement(using: &random) ?? ""
         let file = try Destination.file("transfer", O_RDWR | O_CREAT | O_TRUNC)
         let transfer = world.client.service.transfer(
             try await account.download(photo, to: file))
@@ -141,7 +147,7 @@ final class LoadUnderKills {
     }
 
     private func downloadByCommand() async {
-        let photo = photos.randomElement() ?? ""
+        let photo = photos.randomElement(using: &random) ?? ""
         do {
             let folder = try PrivateBus.current.directory.appending("downloads")
             let result = try await Terminal.run("download", photo, "-o", folder, "--force")

@@ -107,6 +107,7 @@ final class WatcherUnderKills {
 @MainActor
 final class SecondBusUnderKills {
     private let bus: PrivateBus
+    private var random: SeededRandom
     private let client: BusConnection
     private let owner = Observed<BusName?>(nil)
     private var watch: SignalSubscription?
@@ -115,8 +116,9 @@ final class SecondBusUnderKills {
     private var isReplacing = false
     private var counts = (refused: 0, takenOver: 0)
 
-    init(_ account: ObjectPath) async throws {
+    init(_ account: ObjectPath, seed: UInt64) async throws {
         self.account = account
+        random = SeededRandom(seed: seed)
         bus = try await PrivateBus()
         client = try bus.connect()
         watch = try await client.watchOwner(of: ServiceName.bus) { [owner] name in
@@ -133,7 +135,7 @@ final class SecondBusUnderKills {
     func start() async throws {
         var environment = try RunningDaemon.environment()
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
-        let number = Int.random(in: 0..<4)
+        let number = Int.random(in: 0..<4, using: &random)
         isReplacing = number == 0
         let process = try ChildProcess(
             RunningDaemon.path, isReplacing ? ["--replace"] : [], environment: environment)
@@ -157,7 +159,7 @@ final class SecondBusUnderKills {
         if isServing {
             let objects = try await ServiceClient(client).objects()
             #expect(objects[account] != nil)
-            process.kill(Bool.random() ? SIGKILL : SIGTERM)
+            process.kill(Bool.random(using: &random) ? SIGKILL : SIGTERM)
             try await exit.value
             try await owner.wait { $0 == nil ? true : nil }
             counts.takenOver += 1

@@ -11,10 +11,13 @@ public enum Simulation {
     ///   - share: The divisor of `IMAGEFEED_HISTORIES`, for histories that take longer than others.
     /// - Returns: One seed per history, beginning with `IMAGEFEED_SEED`, else with 1.
     public static func seeds(_ count: Int, share: UInt64 = 1) -> Range<UInt64> {
-        let first = number("IMAGEFEED_SEED") ?? 1
+        let first = seed
         let wanted = number("IMAGEFEED_HISTORIES").map { max(1, $0 / share) }
         return first..<first + (wanted ?? UInt64(count))
     }
+
+    /// The seed of tests with random inputs: `IMAGEFEED_SEED`, else 1.
+    public static var seed: UInt64 { number("IMAGEFEED_SEED") ?? 1 }
 
     private static func number(_ variable: String) -> UInt64? {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
