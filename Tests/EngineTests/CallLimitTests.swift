@@ -27,14 +27,22 @@ struct CallLimitTests {
         return fixture
     }
 
-    /// Waits for a request whose response is held, then advances the clock.
+    /// Waits for a request whose response is held and for the timer of its limit, then advances the clock.
     private func advance(
         _ duration: Duration, _ request: String, _ count: Int, _ fixture: ServiceFixture
     ) async throws {
         try await fixture.service.state.wait { state in
             state.requests.count { $0 == request } == count ? true : nil
         }
+        try await waitForTimer(.seconds(18), fixture)
         fixture.ports.clock.advance(by: duration)
+    }
+
+    /// Waits for a timer of a call that was started before the clock was advanced.
+    private func waitForTimer(_ limit: Duration, _ fixture: ServiceFixture) async throws {
+        try await fixture.ports.clock.sleepers.wait { sleepers in
+            sleepers.contains { $0.offset == limit } ? true : nil
+        }
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
@@ -90,6 +98,7 @@ struct CallLimitTests {
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
         _ = try await fixture.ports.http.requests.elements(1)
+        try await waitForTimer(.seconds(3), fixture)
         fixture.ports.clock.advance(by: .seconds(3))
         #expect(await call.value == .none)
         #expect(fixture.account.profileState == .ready)

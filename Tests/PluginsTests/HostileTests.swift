@@ -546,7 +546,7 @@ struct HostileTests {
         #expect(plugin.disablements.value.count == 1)
     }
 
-    @Test func `a failed plugin is started again after a pause`() async throws {
+    @Test func `a failed plugin is not started again during its pause`() async throws {
         var limits = PluginFixture.quick
         limits.firstPause = .seconds(100)
         let plugin = try PluginFixture("os._exit(1)", limits: limits)
