@@ -19,7 +19,7 @@ struct LoginCommand: AsyncParsableCommand {
     var username: String?
     @Flag(help: "Create the local user.")
     var register = false
-    @Option(help: "The server of a federated service, such as pixelfed.social.")
+    @Option(help: "The server of a federated service, such as photos.example.org.")
     var server: String?
     @Option(help: "Read the password from this file; - reads standard input.")
     var passwordFile: PathBytes?

@@ -1,4 +1,4 @@
-/// Replies of Doorkeeper, the OAuth server of Mastodon and Unsplash.
+/// Replies of Doorkeeper, an OAuth server that several services use.
 ///
 /// Source: Doorkeeper 5.8, recorded responses.
 extension Reply {
