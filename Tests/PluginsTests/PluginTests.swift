@@ -11,7 +11,7 @@ struct PluginTests {
         async throws
     {
         var limits = PluginFixture.quick
-        limits.idling = .seconds(1)
+        limits.idling = .seconds(3)
         let plugin = try PluginFixture("show(os.getpid())", limits: limits)
         #expect(plugin.log.value.isEmpty)
         async let first = plugin.shown()

@@ -105,7 +105,7 @@ struct UnsplashDiskTests {
         try await world.start()
         #expect(try await world.ids(ada, count: 20) == ids)
         try await world.daemon.process.standardError.wait { output in
-            output.text.contains("set aside") ? true : nil
+            output.text.contains("cannot be used and is replaced") ? true : nil
         }
         try await world.daemon.stop()
     }
