@@ -5,6 +5,7 @@ internal import Glibc
 internal import Logging
 internal import ProviderKit
 internal import Storage
+internal import System
 
 /// Ensures that one daemon runs per data folder and one per session bus.
 ///
@@ -136,7 +137,7 @@ final class SingleInstance {
             guard case .inUse = attempt, ContinuousClock.now < deadline else { return attempt }
             if isFirst, lock === data { logger.info("Waiting for the data folder") }
             isFirst = false
-            try await Task.sleep(for: Self.interval)
+            try await MainLoopClock().sleep(for: Self.interval)
         }
     }
 }
