@@ -31,9 +31,15 @@ final class PluginFolder {
     init(_ handler: LoopbackServer.Handler? = nil) throws {
         directory = try TemporaryDirectory()
         server = try LoopbackServer(
-            handler ?? { _ in
-                LoopbackResponse(headers: [("Content-Type", "image/jpeg")], text: "JPEG")
+            handler ?? { request in
+                request.target.hasSuffix("/text") ? LoopbackResponse(json: "{}") : Self.image
             })
+    }
+
+    /// The beginning of a JPEG file.
+    nonisolated static var image: LoopbackResponse {
+        LoopbackResponse(
+            headers: [("Content-Type", "image/jpeg")], body: [0xff, 0xd8, 0xff, 0xe0])
     }
 
     /// The path of a manifest.

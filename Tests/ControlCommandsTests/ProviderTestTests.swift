@@ -27,7 +27,7 @@ struct ProviderTestTests {
     @Test func `the example in Python passes`() async throws {
         let folder = try PluginFolder { request in
             guard request.target == "/feed.xml" else {
-                return LoopbackResponse(headers: [("Content-Type", "image/png")], text: "PNG")
+                return PluginFolder.image
             }
             return LoopbackResponse(
                 text: """
@@ -58,7 +58,7 @@ struct ProviderTestTests {
                 LoopbackResponse(json: #"{"assets":{"items":[\#(asset)],"nextPage":null}}"#)
             case ("GET", "/api/assets/a1"): LoopbackResponse(json: asset)
             case ("GET", _) where request.target.hasPrefix("/api/assets/a1/"):
-                LoopbackResponse(headers: [("Content-Type", "image/jpeg")], text: "JPEG")
+                PluginFolder.image
             default: LoopbackResponse(404, json: "{}")
             }
         }
@@ -159,6 +159,15 @@ struct ProviderTestTests {
                     continue
                 if method == 'image': answer({"url": "https://example.org/1"}); continue
                 """, section: "The group Provider", text: "https://example.org"),
+        Fault(
+            name: "an image that is not an image",
+            body: """
+                if method == 'page':
+                    shown = photo(10)
+                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "text")
+                    answer({"photos": [shown]})
+                    continue
+                """, section: "Photos", text: "not an image"),
         Fault(
             name: "an unknown photo that is a failure",
             body:

@@ -51,9 +51,10 @@ struct PhotoReview {
                 continue
             }
             guard shown[key] != .string(text) else { continue }
+            if text.isEmpty { continue }
             if Self.texts.contains(key) {
                 add(Self.change(of: text, key), id)
-            } else if shown[key] == nil, !text.isEmpty, Self.members.contains(key) {
+            } else if shown[key] == nil, Self.members.contains(key) {
                 add("“\(key)” is not valid, and is left out", id)
             }
         }

@@ -31,7 +31,10 @@ final class PluginLog {
             requests = [:]
         case .received(let line): recordReceived(line)
         case .sent(let line): recordSent(line)
-        case .errorLine(let text): if errorLines.count < 100 { errorLines.append(text) }
+        case .errorLine(let text):
+            errorLines.append(text)
+            // The first lines and the last ones remain.
+            if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .deniedSystemCall(let name):
             if !deniedCalls.contains(name) { deniedCalls.append(name) }
         case .failed(let kind, let reason): failures.append(Failure(kind: kind, reason: reason))

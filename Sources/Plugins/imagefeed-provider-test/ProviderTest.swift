@@ -323,9 +323,14 @@ final class ProviderTest {
         }
         Report.show(sizes)
 
-        guard let line = log.errorLines.first else { return }
+        let lines = log.errorLines + secondLog.errorLines
+        guard let first = lines.first else { return }
         var errors = Check("Standard error", .limits)
-        errors.note = "\(log.errorLines.count.counted("line")), beginning with: \(line.prefix(500))"
+        errors.note = "\(lines.count.counted("line")), beginning with: \(first.prefix(500))"
+        // The last lines of a program usually name the cause of its failure.
+        if !log.failures.isEmpty {
+            for line in lines.suffix(5) { errors.warn("Standard error: \(line.prefix(500))") }
+        }
         Report.show(errors)
     }
 
