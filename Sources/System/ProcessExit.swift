@@ -10,10 +10,12 @@ enum ProcessExit {
     @MainActor static func watch(
         _ id: Int32, _ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void
     ) {
-        let descriptor = shim_pidfd_open(id)
+        // Without the event loop, a thread waits: libdispatch may use a source after its end if the descriptor of a
+        // process that was reaped reports a hang-up.
+        let descriptor = MainLoop.isUsed ? shim_pidfd_open(id) : -1
         guard descriptor >= 0 else {
-            // Linux before 5.3, or no descriptors left. A queue of its own, because libdispatch's pool would wake
-            // the process every second from then on.
+            // Also on Linux before 5.3, or without descriptors left. A queue of its own, because libdispatch's pool
+            // would wake the process every second from then on.
             DispatchQueue(label: "process-exit").async {
                 let exit = block(id)
                 DispatchQueue.main.async { handler(exit) }

@@ -245,9 +245,10 @@ final class PluginProcess {
     // MARK: Its end
 
     private func watchEnd() {
-        let descriptor = process.endDescriptor()
+        // Without the event loop, a thread waits; see ProcessExit.
+        let descriptor = MainLoop.isUsed ? process.endDescriptor() : -1
         guard descriptor >= 0 else {
-            // A kernel before 5.3: a thread has to wait.
+            // Also on a kernel before 5.3.
             DispatchQueue(label: "plugin").async { [process] in
                 let exit = process.waitForExit()
                 DispatchQueue.main.async { MainActor.assumeIsolated { self.noteEnd(exit) } }
