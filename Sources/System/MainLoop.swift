@@ -8,7 +8,7 @@ internal import Glibc
 @MainActor
 package enum MainLoop {
     /// A Boolean value that indicates whether the program calls ``run()``.
-    package private(set) static var isUsed = false
+    private(set) static var isUsed = false
     private static var sources: [DescriptorSource] = []
     /// True if the running sources are not those of the last round.
     private static var isChanged = true

@@ -105,11 +105,6 @@ package struct SandboxedProcess: Sendable {
         self.id = id
     }
 
-    /// Returns a descriptor that can be read after the exit; -1 if there is none. The caller closes it.
-    ///
-    /// The corresponding C function is `pidfd_open`.
-    package func endDescriptor() -> Int32 { shim_pidfd_open(id) }
-
     /// Kills the process. Not to be called after its exit was awaited.
     package func kill() { _ = Glibc.kill(id, SIGKILL) }
 

@@ -55,10 +55,10 @@ final class PluginConnection {
     private var notifications: [String: AccountNotifications] = [:]
     private var lastID: Int64 = 0
     /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
-    private var timer: (end: SuspendingClock.Instant, OneShotTimer)?
+    private var timer: (end: SuspendingClock.Instant, MainLoopTimer)?
     // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
-    private var killTimer: OneShotTimer?
+    private var killTimer: MainLoopTimer?
     private var complaints: RateCounter
     /// The system calls that it tried and may not make.
     private var refusedCalls: Set<String> = []
@@ -329,7 +329,7 @@ final class PluginConnection {
     private func watchTime() {
         let due = pending.values.lazy.map(\.end).min() ?? idleSince + limits.idling
         guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
-        timer = (due, OneShotTimer(after: due - .now) { [weak self] in self?.noteTime() })
+        timer = (due, MainLoopTimer(after: due - .now) { [weak self] in self?.noteTime() })
     }
 
     private func noteTime() {
@@ -351,7 +351,7 @@ final class PluginConnection {
         guard !isOver else { return }
         close(reason: "it was told to end")
         process?.close()
-        killTimer = OneShotTimer(after: limits.farewell) { [weak self] in
+        killTimer = MainLoopTimer(after: limits.farewell) { [weak self] in
             guard let self, let process else { return }
             logger.warning(
                 "A plugin does not end, and is killed", metadata: ["process": "\(process.id)"])

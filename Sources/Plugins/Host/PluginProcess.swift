@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 internal import PluginProtocol
 internal import ProviderKit
@@ -32,12 +31,10 @@ final class PluginProcess {
     /// The turn for the line that is incomplete; nil if the line is not large, or has to wait.
     private var turn: LargeMessageTurns.Turn?
     private var waitsForTurn = false
-    private var turnTimer: OneShotTimer?
+    private var turnTimer: MainLoopTimer?
     private let limits: PluginLimits
     /// The processor time of the daemon for this plugin, in microseconds.
     private var processorTime: RateCounter
-    /// Becomes ready at the end of the process, and retains this object until then.
-    private var end: DescriptorSource?
     private var lines: LineBuffer
     private var bytes: RateCounter
     private var messages: RateCounter
@@ -82,7 +79,8 @@ final class PluginProcess {
                 lost: { [weak self] in self?.condemn("\($0)") },
                 refused: { [weak self] in self?.noteRefusal($0) },
                 startedThread: { [weak self] in self?.recordThreadStart() }))
-        watchEnd()
+        // Retains this object until the end of the process.
+        process.onExit { self.noteEnd($0) }
     }
 
     /// Sends a line, unless the process has ended.
@@ -177,7 +175,7 @@ final class PluginProcess {
         waitsForTurn = false
         guard !isTerminated, !hasEnded else { return }
         self.turn = turn
-        turnTimer = OneShotTimer(after: limits.largeMessageTime) { [weak self] in
+        turnTimer = MainLoopTimer(after: limits.largeMessageTime) { [weak self] in
             self?.condemn("it does not complete a large message in time")
         }
         releaseOutput()
@@ -243,25 +241,6 @@ final class PluginProcess {
     }
 
     // MARK: Its end
-
-    private func watchEnd() {
-        // Without the event loop, a thread waits; see ProcessExit.
-        let descriptor = MainLoop.isUsed ? process.endDescriptor() : -1
-        guard descriptor >= 0 else {
-            // Also on a kernel before 5.3.
-            DispatchQueue(label: "plugin").async { [process] in
-                let exit = process.waitForExit()
-                DispatchQueue.main.async { MainActor.assumeIsolated { self.noteEnd(exit) } }
-            }
-            return
-        }
-        end = DescriptorSource(descriptor, .reading) { [self] in
-            end?.cancel()
-            end = nil
-            noteEnd(process.waitForExit())
-        }
-        end?.resume()
-    }
 
     private func noteEnd(_ exit: SpawnedProcess.Exit) {
         hasEnded = true

@@ -1,4 +1,0 @@
-internal import System
-
-/// The timer of plugins and their connections.
-typealias OneShotTimer = MainLoopTimer
