@@ -16,16 +16,24 @@ struct FloodTests {
         _ flood: String, _ sandbox: String
     ) async {
         await #expect(processExitsWith: .success) { [flood, sandbox] in
-            try await expectUndelayedCalls(beside: [flood], in: sandbox)
+            await recordError { try await expectUndelayedCalls(beside: [flood], in: sandbox) }
         }
     }
 
     @Test(arguments: sandboxes)
     func `all floods together do not delay the calls of others`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectUndelayedCalls(beside: Flood.allCases.map(\.rawValue), in: sandbox)
+            await recordError {
+                try await expectUndelayedCalls(beside: Flood.allCases.map(\.rawValue), in: sandbox)
+            }
         }
     }
+}
+
+/// Reports an error with its text. An error that leaves the body of an exit test only ends the process.
+@MainActor
+private func recordError(_ body: @MainActor () async throws -> Void) async {
+    do { try await body() } catch { Issue.record(error) }
 }
 
 /// The floods of `dist/flood-plugin.py`.
