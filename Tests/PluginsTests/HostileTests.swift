@@ -328,6 +328,14 @@ struct HostileTests {
         #expect(plugin.log.value.count < 100)
     }
 
+    @Test func `answers to calls do not count as a flood`() async throws {
+        var limits = PluginFixture.quick
+        limits.messagesPerSecond = 3
+        let plugin = try PluginFixture("show('here')", limits: limits)
+        for _ in 0..<50 { #expect(try await plugin.shown() == "here") }
+        #expect(plugin.disablements.value.isEmpty)
+    }
+
     @Test func `a plugin that sends a gigabyte in a line is ended`() async throws {
         // The deadline does not end it first on a busy machine.
         var limits = PluginFixture.quick

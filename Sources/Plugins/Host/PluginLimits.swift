@@ -12,6 +12,7 @@ nonisolated package struct PluginLimits: Sendable {
     package var lineBytes = 8 << 20
     /// The size of the output in a second.
     package var bytesPerSecond = 32 << 20
+    /// The number of messages in a second, in addition to one for each message of the daemon.
     package var messagesPerSecond = 1000
     /// The number of its lines that the log takes in ten seconds.
     package var logLines = 50

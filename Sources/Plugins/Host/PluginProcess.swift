@@ -38,6 +38,8 @@ final class PluginProcess {
     private var lines: LineBuffer
     private var bytes: RateCounter
     private var messages: RateCounter
+    /// The number of lines that were sent to the plugin and for which it has not sent a message yet.
+    private var unansweredLines = 0
     private var refusedCalls: DeniedSystemCalls?
     private var refusals = RateCounter(500, per: .seconds(10))
     private var startedThreads = RateCounter(2000, per: .seconds(10))
@@ -89,7 +91,9 @@ final class PluginProcess {
     ///   - line: The line, with its end.
     ///   - memory: The memory of a large line.
     func send(_ line: [UInt8], holding memory: MemoryReservation? = nil) {
-        guard let input, !input.write(line, holding: memory) else { return }
+        guard let input else { return }
+        unansweredLines += 1
+        if input.write(line, holding: memory) { return }
         condemn("it does not read what it is told")
     }
 
@@ -140,7 +144,7 @@ final class PluginProcess {
         do {
             try lines.append(chunk) { line in
                 guard !isTerminated else { return }
-                guard messages.note() else { return condemn("it sends messages without an end") }
+                guard recordMessage() else { return condemn("it sends messages without an end") }
                 let turn = turn
                 endTurn()
                 handlers.line(line, turn)
@@ -149,6 +153,18 @@ final class PluginProcess {
             return condemn("it sends a line without an end")
         }
         if lines.count > limits.largeMessageBytes { requestTurn() }
+    }
+
+    /// Counts a message, unless it may be the answer to a line of the daemon: a plugin that answers many calls quickly
+    /// is within its limits.
+    ///
+    /// - Returns: False if the plugin sends too many messages.
+    private func recordMessage() -> Bool {
+        guard unansweredLines == 0 else {
+            unansweredLines -= 1
+            return true
+        }
+        return messages.note()
     }
 
     // MARK: Large messages
