@@ -1,7 +1,7 @@
 internal import BusAPI
 package import DBus
 package import Engine
-package import ProviderKit
+internal import ProviderKit
 
 /// The D-Bus interface of the engine: all objects and signals.
 ///
@@ -22,7 +22,7 @@ package final class BusService: EngineObserver {
     /// Exports the objects of the engine, and observes it for later changes.
     ///
     /// - Parameters:
-    ///   - engine: The engine. This object becomes its observer.
+    ///   - engine: The engine. This object observes it.
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - version: The version of the program.
@@ -43,9 +43,9 @@ package final class BusService: EngineObserver {
             ManagerObject.interface,
             on: ManagerObject(engine, version: version, missingLimits: missingLimits, secrets))
         tree.export(manager)
+        engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
-        engine.observer = self
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
@@ -69,9 +69,61 @@ package final class BusService: EngineObserver {
 
     // MARK: EngineObserver
 
-    package func engineChanged() { manager.announceChanges() }
+    package func handle(_ event: EngineEvent) {
+        switch event {
+        case .changed: manager.announceChanges()
+        case .accountAdded(let account): accountAdded(account)
+        case .account(let account, let event): handle(event, of: account)
+        case .accountRemoved(let account):
+            remove(accounts.removeValue(forKey: account.id)?.exported)
+        case .providerAdded(let provider): providerAdded(provider)
+        case .providerRemoved(let id): remove(providers.removeValue(forKey: id))
+        case .providerChanged(let provider): providers[provider.info.id]?.announceChanges()
+        case .loginAdded(let login):
+            let object = ExportedObject(login.path)
+            object.add(LoginObject.interface, on: LoginObject(login, openURL: openURL))
+            logins[login.number] = object
+            tree.export(object)
+        case .loginChanged(let login): logins[login.number]?.announceChanges()
+        case .loginRemoved(let login): remove(logins.removeValue(forKey: login.number))
+        case .transferAdded(let transfer):
+            let object = ExportedObject(transfer.path)
+            object.add(TransferObject.interface, on: TransferObject(transfer))
+            transfers[transfer.number] = object
+            tree.export(object)
+        case .transferChanged(let transfer): transfers[transfer.number]?.announceChanges()
+        case .transferRemoved(let transfer): remove(transfers.removeValue(forKey: transfer.number))
+        }
+    }
 
-    package func accountAdded(_ account: Account) {
+    private func handle(_ event: AccountEvent, of account: Account) {
+        guard let object = accounts[account.id] else { return }
+        let exported = object.exported
+        switch event {
+        case .changed(let change): object.update(change)
+        case .updated(let source, let new):
+            object.sourceChanged(source)
+            exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
+        case .photosChanged(let photos):
+            object.photosChanged()
+            for photo in photos {
+                var changes = PhotoEntry(photo, account: account.path)
+                changes.isNamed = false
+                exported.emit(.feed, "PhotoChanged", photo.id.text, changes)
+            }
+        case .photosRemoved(let photos):
+            object.photosChanged()
+            exported.emit(.feed, "PhotosRemoved", photos.map(\.text))
+        case .likeConfirmed(let photo, let isLiked, let likes):
+            exported.emit(.like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
+        case .likeFailed(let photo, let isWanted, let error):
+            let reply = ErrorTable.reply(error)
+            exported.emit(.like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
+        case .tokenRemains(let message): exported.emit(.account, "TokenRemains", message)
+        }
+    }
+
+    private func accountAdded(_ account: Account) {
         let object = AccountObject(account, engine, watchers)
         object.onPageStored = { [weak self, id = account.id] in
             self?.limitPreparedReplies(keeping: id)
@@ -80,52 +132,7 @@ package final class BusService: EngineObserver {
         tree.export(object.exported)
     }
 
-    package func accountChanged(_ account: Account, _ change: AccountChange) {
-        accounts[account.id]?.update(change)
-    }
-
-    package func accountRemoved(_ account: Account) {
-        guard let object = accounts.removeValue(forKey: account.id) else { return }
-        tree.remove(object.exported)
-    }
-
-    package func tokenRemains(_ account: Account, _ message: String) {
-        accounts[account.id]?.exported.emit(.account, "TokenRemains", message)
-    }
-
-    package func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
-        accounts[account.id]?.sourceChanged(source)
-        emit(account, "Updated", source.text, UInt32(clamping: new))
-    }
-
-    package func photosChanged(_ account: Account, _ photos: [Photo]) {
-        accounts[account.id]?.photosChanged()
-        for photo in photos {
-            var changes = PhotoEntry(photo, account: account.path)
-            changes.isNamed = false
-            emit(account, "PhotoChanged", photo.id.text, changes)
-        }
-    }
-
-    package func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
-        accounts[account.id]?.photosChanged()
-        emit(account, "PhotosRemoved", photos.map(\.text))
-    }
-
-    package func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
-        accounts[account.id]?.exported.emit(
-            .like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
-    }
-
-    package func likeFailed(
-        _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error
-    ) {
-        let reply = ErrorTable.reply(error)
-        accounts[account.id]?.exported.emit(
-            .like, "Failed", photo.text, isWanted, reply.name.text, reply.message)
-    }
-
-    package func providerAdded(_ provider: any Provider) {
+    private func providerAdded(_ provider: any Provider) {
         let object = ExportedObject(provider.info.path)
         object.add(
             ProviderObject.interface,
@@ -135,48 +142,7 @@ package final class BusService: EngineObserver {
         tree.export(object)
     }
 
-    package func providerRemoved(_ id: String) {
-        guard let object = providers.removeValue(forKey: id) else { return }
-        tree.remove(object)
-    }
-
-    package func providerChanged(_ provider: any Provider) {
-        providers[provider.info.id]?.announceChanges()
-    }
-
-    package func loginAdded(_ login: Login) {
-        let object = ExportedObject(login.path)
-        object.add(LoginObject.interface, on: LoginObject(login, openURL: openURL))
-        logins[login.number] = object
-        tree.export(object)
-    }
-
-    package func loginChanged(_ login: Login) { logins[login.number]?.announceChanges() }
-
-    package func loginRemoved(_ login: Login) {
-        guard let object = logins.removeValue(forKey: login.number) else { return }
-        tree.remove(object)
-    }
-
-    package func transferAdded(_ transfer: Transfer) {
-        let object = ExportedObject(transfer.path)
-        object.add(TransferObject.interface, on: TransferObject(transfer))
-        transfers[transfer.number] = object
-        tree.export(object)
-    }
-
-    package func transferChanged(_ transfer: Transfer) {
-        transfers[transfer.number]?.announceChanges()
-    }
-
-    package func transferRemoved(_ transfer: Transfer) {
-        guard let object = transfers.removeValue(forKey: transfer.number) else { return }
-        tree.remove(object)
-    }
-
-    private func emit<each Argument: BusType>(
-        _ account: Account, _ member: MemberName, _ arguments: repeat each Argument
-    ) {
-        accounts[account.id]?.exported.emit(.feed, member, repeat each arguments)
+    private func remove(_ object: ExportedObject?) {
+        if let object { tree.remove(object) }
     }
 }

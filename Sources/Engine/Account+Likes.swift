@@ -53,9 +53,11 @@ extension Account {
         let (isLiked, change) = try await service.setLiked(PhotoID(photo), wanted)
         // A change is not announced if the account was logged out in the meantime.
         if let change, direct === service {
-            photosChanged([change.photo])
-            if let likes = service.likes?.likesSource { feedUpdated(likes, new: isLiked ? 1 : 0) }
-            likeConfirmed(change.photo.id, isLiked, likes: change.photo.likes ?? 0)
+            emit(.photosChanged([change.photo]))
+            if let likes = service.likes?.likesSource {
+                emit(.updated(likes, new: isLiked ? 1 : 0))
+            }
+            emit(.likeConfirmed(change.photo.id, isLiked: isLiked, likes: change.photo.likes ?? 0))
         }
         return (isLiked, .done)
     }

@@ -162,23 +162,23 @@ package final class Account {
             let before = state
             service?.update(status)
             if state != before {
-                serviceChanged()
+                emit(.changed(.state))
                 // A folder that became available or unavailable.
-                if direct != nil { engine.observer?.accountChanged(self, .feed) }
+                if direct != nil { emit(.changed(.feed)) }
             }
             checkDefaultSourceSoon()
         case .updated(let source, let new):
-            feedUpdated(source, new: new)
+            emit(.updated(source, new: new))
             checkDefaultSourceSoon()
-        case .changed(let photos): photosChanged(photos)
+        case .changed(let photos): emit(.photosChanged(photos))
         case .removed(let photos):
-            photosRemoved(photos)
+            emit(.photosRemoved(photos))
             checkDefaultSourceSoon()
         case .rateLimit(let limit):
             engine.accounts(sharingLimitsOf: self).forEach { $0.service?.update(limit) }
         case .likes(let count):
             direct?.likeCount = count
-            engine.observer?.accountChanged(self, .likes)
+            emit(.changed(.likes))
         case .profileChanged: Task { try? await refreshProfile() }
         }
     }
@@ -216,7 +216,7 @@ package final class Account {
             isChosenSourceGone == isThere
         else { return defaultSource }
         isChosenSourceGone = !isThere
-        engine.observer?.accountChanged(self, .settings)
+        emit(.changed(.settings))
         return defaultSource
     }
 
@@ -344,7 +344,7 @@ package final class Account {
         guard profile != self.profile || state != profileState else { return }
         self.profile = profile
         profileState = state
-        engine.observer?.accountChanged(self, .profile)
+        emit(.changed(.profile))
     }
 
     /// Fetches the profile and the default feed. The user requested it, so the keyring may prompt.
@@ -402,15 +402,15 @@ package final class Account {
 extension Account: RemoteServiceOwner {
     var savesData: Bool { engine.isMetered }
 
-    func serviceChanged() {
-        engine.observer?.accountChanged(self, .state)
-        engine.reportState(of: self)
-        feedWatch.update()
+    func emit(_ event: AccountEvent) {
+        engine.emit(event, of: self)
+        switch event {
+        case .changed(.state): feedWatch.update()
+        // The number of likes and the pending likes changed with it.
+        case .likeConfirmed: engine.emit(.changed(.likes), of: self)
+        default: break
+        }
     }
-
-    func isWatched(_ source: SourceID) -> Bool { feedWatch.isWatched(source) }
-
-    func sourceRefreshed(_ source: SourceID) { feedWatch.sourceRefreshed(source) }
 
     func rateLimited(until: Timestamp?) {
         for account in engine.accounts(sharingLimitsOf: self) where account !== self {
@@ -438,34 +438,5 @@ extension Account: RemoteServiceOwner {
                     "The user ID cannot be stored", metadata: ["error": "\(error)"])
             }
         }
-    }
-
-    func feedUpdated(_ source: SourceID, new: Int) {
-        engine.observer?.feedUpdated(self, source, new: new)
-    }
-
-    func feedGrew() { engine.observer?.accountChanged(self, .feed) }
-
-    func photosChanged(_ photos: [Photo]) {
-        engine.observer?.photosChanged(self, photos)
-    }
-
-    func photosRemoved(_ photos: [PhotoID]) {
-        engine.observer?.photosRemoved(self, photos)
-    }
-
-    func likesChanged() {
-        engine.observer?.accountChanged(self, .likes)
-    }
-
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
-        engine.notifications.removeFailedLike(photo, about: .account(id))
-        engine.observer?.likeSettled(self, photo, isLiked: isLiked, likes: likes)
-        engine.observer?.accountChanged(self, .likes)
-    }
-
-    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
-        engine.observer?.likeFailed(self, photo, isWanted: isWanted, error)
-        reportFailedLike(photo, isWanted ? .like : .unlike, error)
     }
 }

@@ -7,11 +7,11 @@ extension Engine {
         let id = provider.info.id
         if let index = providers.firstIndex(where: { $0.info.id == id }) {
             providers[index] = provider
-            observer?.providerRemoved(id)
+            emit(.providerRemoved(id))
         } else {
             providers.append(provider)
         }
-        observer?.providerAdded(provider)
+        emit(.providerAdded(provider))
         change(accountsOf: id, to: provider)
     }
 
@@ -19,7 +19,7 @@ extension Engine {
     package func uninstall(_ id: String) {
         guard let index = providers.firstIndex(where: { $0.info.id == id }) else { return }
         let provider = providers.remove(at: index)
-        observer?.providerRemoved(id)
+        emit(.providerRemoved(id))
         change(
             accountsOf: id,
             to: UnusableProvider(provider.info, reason: Self.missingReason(provider.info.name)))
@@ -27,13 +27,13 @@ extension Engine {
 
     /// Announces that the condition of a provider changed.
     package func providerConditionChanged(_ provider: any InstalledProvider) {
-        observer?.providerChanged(provider)
+        emit(.providerChanged(provider))
     }
 
     private func change(accountsOf id: String, to provider: any Provider) {
         for account in accounts where account.provider.info.id == id {
             account.change(to: provider)
-            observer?.accountChanged(account, .session)
+            emit(.changed(.session), of: account)
         }
     }
 

@@ -18,7 +18,7 @@ package final class Engine {
     }
     /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
     package internal(set) var refreshInterval: Duration? = Engine.defaultRefreshInterval
-    package weak var observer: (any EngineObserver)?
+    var observers = EngineObservers()
     /// Called when the session of an account begins whose token is in the keyring.
     package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
@@ -66,6 +66,7 @@ package final class Engine {
             knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
         }
         stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
+        addObserver(notifications)
     }
 
     /// Starts the sessions of the accounts that are logged in.
@@ -132,7 +133,7 @@ package final class Engine {
     package func setOnline(_ isOnline: Bool) {
         guard isOnline != self.isOnline else { return }
         self.isOnline = isOnline
-        observer?.engineChanged()
+        emit(.changed)
         if isOnline { retryNow() }
         updateFeedWatches()
     }
@@ -162,7 +163,7 @@ package final class Engine {
         for account in accounts { account.endSession() }
         for account in accounts {
             account.startSession()
-            observer?.accountChanged(account, .session)
+            emit(.changed(.session), of: account)
         }
     }
 
@@ -174,7 +175,7 @@ package final class Engine {
                 continue
             }
             restartSessions(of: provider.info.id)
-            observer?.providerChanged(provider)
+            emit(.providerChanged(provider))
         }
     }
 
@@ -280,7 +281,7 @@ package final class Engine {
         account.heldToken = token
         account.startSession()
         updateSecretsConnection()
-        observer?.accountAdded(account)
+        emit(.accountAdded(account))
         becomeDefault(newDefault)
         return account
     }
@@ -354,15 +355,14 @@ package final class Engine {
             // The session is restarted without a token, which the account reports; it is not left half closed.
             account.endSession()
             account.startSession()
-            observer?.accountChanged(account, .session)
+            emit(.changed(.session), of: account)
             throw error
         }
     }
 
     /// Logs an account out and deletes it. A provider that stores its users deletes the user as well.
     ///
-    /// If the keyring is missing or does not work, the token remains there. The observer and a notification report
-    /// that.
+    /// If the keyring is missing or does not work, the token remains there. An event and a notification report that.
     package func remove(_ account: Account) async throws {
         do {
             try await account.remote?.unlockToForget()
@@ -391,8 +391,10 @@ package final class Engine {
             notifications.resolveAll(about: .account(account.id))
             accounts.removeAll { $0 === account }
             updateSecretsConnection()
-            if isTokenAbandoned { observer?.tokenRemains(account, remainingTokenMessage(account)) }
-            observer?.accountRemoved(account)
+            if isTokenAbandoned {
+                emit(.tokenRemains(remainingTokenMessage(account)), of: account)
+            }
+            emit(.accountRemoved(account))
             becomeDefault(newDefault)
             await logins.registrations.deleteIfUnused(by: account)
         }
@@ -426,7 +428,7 @@ package final class Engine {
         if !record.isLoggedIn { transfers.stop(of: account, "The account was logged out.") }
         let change = record.isLoggedIn == account.isLoggedIn ? AccountChange.settings : .session
         account.adopt(record)
-        observer?.accountChanged(account, change)
+        emit(.changed(change), of: account)
         becomeDefault(newDefault)
     }
 
@@ -462,6 +464,6 @@ package final class Engine {
     private func becomeDefault(_ account: Account?) {
         guard account !== defaultAccount else { return }
         defaultAccount = account
-        observer?.engineChanged()
+        emit(.changed)
     }
 }

@@ -1,50 +1,98 @@
 package import ProviderKit
 
-/// A kind of change of an account, other than the changes that have their own function in ``EngineObserver``.
-nonisolated package enum AccountChange: Hashable, Sendable {
-    /// The session began, ended or was replaced, or the settings of the provider changed. Pages that were read
-    /// before must not be served any longer.
-    case session
-    /// The label or the default source.
-    case settings
-    /// The state, its reason, the time of the next retry, or the rate limit.
-    case state
-    /// The profile, or its state.
-    case profile
-    /// The pending likes, or the number of likes.
-    case likes
-    /// Photos were added below the top of a source.
-    case feed
+/// An observer of the engine.
+///
+/// Add it with ``Engine/addObserver(_:)``, then read the current state: an observer receives only later events.
+package protocol EngineObserver: AnyObject {
+    /// Handles an event. The state that it reports is stored already.
+    ///
+    /// Several observers receive all events in the same order. An event that an observer causes here follows after the
+    /// current event has reached all observers.
+    func handle(_ event: EngineEvent)
 }
 
-/// Whoever shows the engine to the world. Told of a change after it is stored.
-package protocol EngineObserver: AnyObject {
-    /// The default account, or whether the network is there, has changed.
-    func engineChanged()
-    func accountAdded(_ account: Account)
-    func accountChanged(_ account: Account, _ change: AccountChange)
-    func accountRemoved(_ account: Account)
-    /// An account is about to be removed, and its token may remain in the keyring.
-    func tokenRemains(_ account: Account, _ message: String)
-    /// Photos came in at the top of a source, or left it.
-    func feedUpdated(_ account: Account, _ source: SourceID, new: Int)
-    func photosChanged(_ account: Account, _ photos: [Photo])
-    func photosRemoved(_ account: Account, _ photos: [PhotoID])
-    /// Whether a photo is liked is settled; how many like it now.
-    func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int)
-    /// A like or unlike was refused; the old state stands.
-    func likeFailed(_ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error)
-    /// A provider was installed, or another version of one.
-    func providerAdded(_ provider: any Provider)
-    /// A provider is not there any more.
-    func providerRemoved(_ id: String)
-    /// What is configured for a provider has changed, or how it is doing.
-    func providerChanged(_ provider: any Provider)
-    func loginAdded(_ login: Login)
-    func loginChanged(_ login: Login)
-    func loginRemoved(_ login: Login)
-    func transferAdded(_ transfer: Transfer)
-    /// State or error have changed, or, at most ten times a second, how far it has come.
-    func transferChanged(_ transfer: Transfer)
-    func transferRemoved(_ transfer: Transfer)
+/// An event of the engine.
+package enum EngineEvent {
+    /// The default account or the availability of the network changed.
+    case changed
+    /// An account was added. It is logged in. Later logins and logouts are the event
+    /// ``AccountEvent/changed(_:)`` with ``AccountChange/session``.
+    case accountAdded(Account)
+    case account(Account, AccountEvent)
+    /// An account was removed. It has no session.
+    case accountRemoved(Account)
+    /// A provider was installed, also another version of one that was removed before.
+    case providerAdded(any Provider)
+    case providerRemoved(String)
+    /// The settings or the condition of a provider changed.
+    case providerChanged(any Provider)
+    case loginAdded(Login)
+    case loginChanged(Login)
+    case loginRemoved(Login)
+    case transferAdded(Transfer)
+    /// The state or the error changed, or, at most ten times a second, the number of received bytes.
+    case transferChanged(Transfer)
+    case transferRemoved(Transfer)
+}
+
+/// The observers of an engine, in the order in which they were added. They are referenced weakly.
+struct EngineObservers {
+    private struct Entry {
+        weak var observer: (any EngineObserver)?
+    }
+
+    private var entries: [Entry] = []
+    /// The events that have not reached all observers yet, the current one first.
+    private var pending: [EngineEvent] = []
+
+    var all: [any EngineObserver] { entries.compactMap(\.observer) }
+
+    mutating func add(_ observer: any EngineObserver) {
+        remove(observer)
+        entries.append(Entry(observer: observer))
+    }
+
+    mutating func remove(_ observer: any EngineObserver) {
+        entries.removeAll { $0.observer == nil || $0.observer === observer }
+    }
+
+    /// Adds an event.
+    ///
+    /// - Returns: True if the caller has to deliver it and those that are added meanwhile; false if that is in progress.
+    mutating func enqueue(_ event: EngineEvent) -> Bool {
+        pending.append(event)
+        return pending.count == 1
+    }
+
+    /// The event to deliver next; nil if there is none.
+    var next: EngineEvent? { pending.first }
+
+    /// Removes the event that was delivered.
+    mutating func delivered() { pending.removeFirst() }
+
+    func contains(_ observer: any EngineObserver) -> Bool {
+        entries.contains { $0.observer === observer }
+    }
+}
+
+extension Engine {
+    /// Adds an observer of later events. The engine references it weakly. An object is added only once.
+    package func addObserver(_ observer: any EngineObserver) { observers.add(observer) }
+
+    /// Removes an observer. It receives no further event.
+    package func removeObserver(_ observer: any EngineObserver) { observers.remove(observer) }
+
+    /// Passes an event to the observers. The state that it reports must be stored.
+    func emit(_ event: EngineEvent) {
+        guard observers.enqueue(event) else { return }
+        while let event = observers.next {
+            for observer in observers.all where observers.contains(observer) {
+                observer.handle(event)
+            }
+            observers.delivered()
+        }
+    }
+
+    /// Passes an event of an account to the observers.
+    func emit(_ event: AccountEvent, of account: Account) { emit(.account(account, event)) }
 }

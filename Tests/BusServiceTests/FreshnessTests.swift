@@ -91,14 +91,14 @@ struct FreshnessTests {
         for _ in 0..<2 { _ = try await client.ids() }
         let made = try fixture.object.madePageCount
         for change in [AccountChange.state, .profile, .settings] {
-            fixture.busService.accountChanged(fixture.account, change)
+            fixture.busService.handle(.account(fixture.account, .changed(change)))
         }
         _ = try await client.ids()
         #expect(try fixture.object.madePageCount == made)
-        fixture.busService.accountChanged(fixture.account, .likes)
+        fixture.busService.handle(.account(fixture.account, .changed(.likes)))
         _ = try await client.ids()
         #expect(try fixture.object.madePageCount == made + 1)
-        fixture.busService.accountChanged(fixture.account, .session)
+        fixture.busService.handle(.account(fixture.account, .changed(.session)))
         _ = try await client.ids()
         #expect(try fixture.object.madePageCount == made + 2)
     }
@@ -108,7 +108,8 @@ struct FreshnessTests {
         let clients = try (0..<64).map { _ in try fixture.connect() }
         for _ in 0..<2 { _ = try await clients[0].ids() }
         let made = try fixture.object.madePageCount
-        fixture.busService.feedUpdated(fixture.account, SourceID("new"), new: 0)
+        fixture.busService.handle(
+            .account(fixture.account, .updated(SourceID("new"), new: 0)))
         try await withThrowingTaskGroup(of: [String].self) { group in
             for client in clients { group.addTask { try await client.ids() } }
             for try await ids in group { #expect(ids == three) }
@@ -134,12 +135,12 @@ struct FreshnessTests {
             try await client.updates.wait { $0.count == number ? true : nil }
             try await fixture.until { fixture.account.feedWatch.isSettled }
         }
-        #expect(fixture.account.isWatched(SourceID("new")))
+        #expect(fixture.account.feedWatch.isWatched(SourceID("new")))
         #expect(
             try await fixture.watchedNames().count { $0.contains("arg0='\(client.name)'") } == 1)
         client.disconnect()
         try await fixture.until { !fixture.account.feedWatch.isActive }
-        #expect(!fixture.account.isWatched(SourceID("new")))
+        #expect(!fixture.account.feedWatch.isWatched(SourceID("new")))
         try await fixture.waitForNames(0)
         fixture.pass(.seconds(86_400))
         #expect(fixture.service.state.value.requests.count == 4)
@@ -169,8 +170,8 @@ struct FreshnessTests {
         await #expect(throws: BusError.self) {
             _ = try await client.account.page("new", cursor: "", count: 101)
         }
-        #expect(!fixture.account.isWatched(SourceID("new")))
+        #expect(!fixture.account.feedWatch.isWatched(SourceID("new")))
         _ = try await client.ids("topic")
-        #expect(fixture.account.isWatched(SourceID("topic")))
+        #expect(fixture.account.feedWatch.isWatched(SourceID("topic")))
     }
 }

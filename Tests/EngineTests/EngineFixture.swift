@@ -16,10 +16,10 @@ final class EngineFixture: EngineObserver {
     let states = Observed<[AccountState]>()
     /// The changes of accounts, in order.
     let changes = Observed<[AccountChange]>()
-    /// The calls of the observer methods, as text.
+    /// The events, as text.
     let events = Observed<[String]>()
     /// Runs when a like is announced as confirmed.
-    var onLikeSettled: () -> Void = {}
+    var onLikeConfirmed: () -> Void = {}
 
     init(_ directory: TemporaryDirectory? = nil, providers: [any Provider]? = nil) throws {
         self.directory = try directory ?? TemporaryDirectory()
@@ -29,7 +29,7 @@ final class EngineFixture: EngineObserver {
             providers: providers ?? [provider], store: store, contents: contents,
             ports: ports.enginePorts
         )
-        engine.observer = self
+        engine.addObserver(self)
     }
 
     /// Stops the engine, and makes another one with the same store and the same users.
@@ -83,51 +83,43 @@ final class EngineFixture: EngineObserver {
 
     // MARK: EngineObserver
 
-    func engineChanged() { events.append("engine") }
-    func accountAdded(_ account: Account) { events.append("added \(account.id)") }
-    func accountChanged(_ account: Account, _ change: AccountChange) {
-        changes.append(change)
-        states.append(account.state)
-        if account.profileState == .ready { events.append("profile \(account.profile.name)") }
-        events.append("avatar \(account.profile.avatar)")
-        events.append("changed \(account.id)")
+    func handle(_ event: EngineEvent) {
+        switch event {
+        case .changed: events.append("engine")
+        case .accountAdded(let account): events.append("added \(account.id)")
+        case .account(let account, let event): handle(event, of: account)
+        case .accountRemoved(let account): events.append("removed \(account.id)")
+        case .providerAdded(let provider): events.append("provider added \(provider.info.id)")
+        case .providerRemoved(let id): events.append("provider removed \(id)")
+        case .providerChanged(let provider): events.append("provider \(provider.info.id)")
+        case .loginAdded(let login): events.append("login \(login.number)")
+        case .loginChanged(let login): events.append("login \(login.number) \(login.state)")
+        case .loginRemoved(let login): events.append("login \(login.number) gone")
+        case .transferAdded(let transfer): events.append("transfer \(transfer.number)")
+        case .transferChanged(let transfer):
+            events.append(
+                "transfer \(transfer.number) \(transfer.state) \(transfer.received)/\(transfer.total)"
+            )
+        case .transferRemoved(let transfer): events.append("transfer \(transfer.number) gone")
+        }
     }
-    func accountRemoved(_ account: Account) { events.append("removed \(account.id)") }
-    func tokenRemains(_ account: Account, _ message: String) {
-        events.append("token remains \(account.id)")
-    }
-    func feedUpdated(_ account: Account, _ source: SourceID, new: Int) {
-        events.append("updated \(source) \(new)")
-    }
-    func photosChanged(_ account: Account, _ photos: [Photo]) {
-        events.append("photos changed \(photos.map(\.id))")
-    }
-    func photosRemoved(_ account: Account, _ photos: [PhotoID]) {
-        events.append("photos removed \(photos)")
-    }
-    func likeSettled(_ account: Account, _ photo: PhotoID, isLiked: Bool, likes: Int) {
-        events.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
-        onLikeSettled()
-    }
-    func likeFailed(
-        _ account: Account, _ photo: PhotoID, isWanted: Bool, _ error: any Error
-    ) {
-        events.append("like failed \(photo)")
-    }
-    func providerAdded(_ provider: any Provider) {
-        events.append("provider added \(provider.info.id)")
-    }
-    func providerRemoved(_ id: String) { events.append("provider removed \(id)") }
-    func providerChanged(_ provider: any Provider) { events.append("provider \(provider.info.id)") }
-    func loginAdded(_ login: Login) { events.append("login \(login.number)") }
-    func loginChanged(_ login: Login) { events.append("login \(login.number) \(login.state)") }
-    func loginRemoved(_ login: Login) { events.append("login \(login.number) gone") }
-    func transferAdded(_ transfer: Transfer) { events.append("transfer \(transfer.number)") }
-    func transferChanged(_ transfer: Transfer) {
-        events.append(
-            "transfer \(transfer.number) \(transfer.state) \(transfer.received)/\(transfer.total)")
-    }
-    func transferRemoved(_ transfer: Transfer) {
-        events.append("transfer \(transfer.number) gone")
+
+    private func handle(_ event: AccountEvent, of account: Account) {
+        switch event {
+        case .changed(let change):
+            changes.append(change)
+            states.append(account.state)
+            if account.profileState == .ready { events.append("profile \(account.profile.name)") }
+            events.append("avatar \(account.profile.avatar)")
+            events.append("changed \(account.id)")
+        case .updated(let source, let new): events.append("updated \(source) \(new)")
+        case .photosChanged(let photos): events.append("photos changed \(photos.map(\.id))")
+        case .photosRemoved(let photos): events.append("photos removed \(photos)")
+        case .likeConfirmed(let photo, let isLiked, let likes):
+            events.append("\(isLiked ? "liked" : "unliked") \(photo) \(likes)")
+            onLikeConfirmed()
+        case .likeFailed(let photo, _, _): events.append("like failed \(photo)")
+        case .tokenRemains: events.append("token remains \(account.id)")
+        }
     }
 }

@@ -191,7 +191,7 @@ struct LikeRefusalTests {
         let queues = [remote.stores.feeds.queue, remote.stores.likes(of: remote.account).database]
         func count() -> Int { queues.map(\.runCount).reduce(0, +) }
         var countAtConfirmation = 0
-        fixture.base.onLikeSettled = { countAtConfirmation = count() }
+        fixture.base.onLikeConfirmed = { countAtConfirmation = count() }
         for (id, isWanted) in [("a", true), ("b", true), ("a", false)] {
             // The record of the like before is removed.
             try await poll { try stored(fixture).isEmpty }

@@ -66,10 +66,10 @@ struct WatchTests {
 
     @Test func `a watch ends a day after the last read`() async throws {
         let fixture = try await watched()
-        for _ in 1...24 * 4 + 2 where fixture.account.isWatched(SourceID("new")) {
+        for _ in 1...24 * 4 + 2 where fixture.account.feedWatch.isWatched(SourceID("new")) {
             try await advance(interval, fixture)
         }
-        #expect(!fixture.account.isWatched(SourceID("new")))
+        #expect(!fixture.account.feedWatch.isWatched(SourceID("new")))
         #expect(!fixture.account.feedWatch.isActive)
     }
 
@@ -120,7 +120,7 @@ struct WatchTests {
 
     @Test func `an empty source ID watches the default source of that moment`() async throws {
         let fixture = try await watched("")
-        #expect(fixture.account.isWatched(SourceID("new")))
+        #expect(fixture.account.feedWatch.isWatched(SourceID("new")))
         try await fixture.account.setDefaultSource(SourceID("other"))
         try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
@@ -298,7 +298,7 @@ struct WatchTests {
         let requests = fixture.service.state.value.requests
         try await advance(.seconds(7200), fixture)
         #expect(fixture.service.state.value.requests == requests)
-        #expect(fixture.account.isWatched(SourceID("new")))
+        #expect(fixture.account.feedWatch.isWatched(SourceID("new")))
     }
 
     @Test func `an account that is removed leaves no timer`() async throws {

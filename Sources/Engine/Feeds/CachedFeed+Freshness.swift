@@ -40,7 +40,7 @@ extension CachedFeed {
                 return cached
             }
             activity.takeRetries(of: failures) { source in
-                cached?.contains(source) == true || owner.isWatched(source)
+                cached?.contains(source) == true || watch.isWatched(source)
             }.forEach(refreshInBackground)
         }
     }
@@ -54,6 +54,6 @@ extension CachedFeed {
     /// Records a successful refresh.
     func recordRefresh(_ source: SourceID) {
         activity.recordRefresh(source, at: owner.now)
-        owner.sourceRefreshed(source)
+        watch.sourceRefreshed(source)
     }
 }

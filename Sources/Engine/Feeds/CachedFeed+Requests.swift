@@ -122,14 +122,14 @@ extension CachedFeed {
     }
 
     private func announce(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
-        if !merge.changed.isEmpty { owner.photosChanged(merge.changed) }
-        if !merge.removed.isEmpty { owner.photosRemoved(merge.removed) }
+        if !merge.changed.isEmpty { owner.emit(.photosChanged(merge.changed)) }
+        if !merge.removed.isEmpty { owner.emit(.photosRemoved(merge.removed)) }
         if !isFill, merge.new > 0 {
-            owner.feedUpdated(source, new: merge.new)
+            owner.emit(.updated(source, new: merge.new))
         } else if merge.hasLosses || merge.isLost {
-            owner.feedUpdated(source, new: 0)
+            owner.emit(.updated(source, new: 0))
         } else if merge.new > 0 {
-            owner.feedGrew()
+            owner.emit(.changed(.feed))
         }
         if !merge.likeChanges.isEmpty { await announceLikeChanges(merge.likeChanges, in: source) }
     }
@@ -155,6 +155,6 @@ extension CachedFeed {
             }
             return new > 0 || isMoved ? new : nil
         }
-        if let new = moved ?? nil { owner.feedUpdated(likesSource, new: new) }
+        if let new = moved ?? nil { owner.emit(.updated(likesSource, new: new)) }
     }
 }

@@ -17,6 +17,8 @@ final class CachedFeed {
     let account: AccountID
     let session: any RemoteFeed
     let store: FeedStore
+    /// The watches of the sources.
+    let watch: FeedWatch
     let owner: any CachedFeedOwner
     /// The age from which the position of a page token is not certain.
     static let pageTokenFreshness = Duration.seconds(600)
@@ -45,12 +47,13 @@ final class CachedFeed {
     }
 
     init(
-        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore,
+        _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, _ watch: FeedWatch,
         owner: any CachedFeedOwner
     ) {
         self.account = account
         self.session = session
         self.store = store
+        self.watch = watch
         self.owner = owner
     }
 
@@ -252,7 +255,7 @@ final class CachedFeed {
             return (change, cached)
         }
         if let change {
-            owner.photosChanged([change.photo])
+            owner.emit(.photosChanged([change.photo]))
             if change.isOtherLike { await announceLikeChanges([change.photo]) }
         }
         return cached ?? CachedPhoto(remote: remote)
@@ -268,7 +271,7 @@ final class CachedFeed {
             }
             return removed
         }
-        if let removed, !removed.isEmpty { owner.photosRemoved(removed) }
+        if let removed, !removed.isEmpty { owner.emit(.photosRemoved(removed)) }
     }
 
     // MARK: Likes
@@ -320,8 +323,10 @@ final class CachedFeed {
             }
             return (photos, moved, try tables.likeCount(account))
         }
-        if !photos.isEmpty { owner.photosChanged(photos) }
-        if moved > 0, let likesSource { owner.feedUpdated(likesSource, new: isLiked ? moved : 0) }
+        if !photos.isEmpty { owner.emit(.photosChanged(photos)) }
+        if moved > 0, let likesSource {
+            owner.emit(.updated(likesSource, new: isLiked ? moved : 0))
+        }
         return (photos, count)
     }
 
@@ -422,7 +427,7 @@ final class CachedFeed {
 }
 
 /// The account of a cached feed.
-protocol CachedFeedOwner: AnyObject {
+protocol CachedFeedOwner: AccountEventReceiver {
     var now: Timestamp { get }
     /// True if only requests of clients may use the network.
     var savesData: Bool { get }
@@ -435,15 +440,6 @@ protocol CachedFeedOwner: AnyObject {
     /// The local likes and unlikes, the latest first; nil if the service offers likes.
     var localLikes: [PendingLike]? { get }
 
-    /// Returns true if at least one client or component watches the source.
-    func isWatched(_ source: SourceID) -> Bool
-    /// The top of a source was fetched.
-    func sourceRefreshed(_ source: SourceID)
-    func feedUpdated(_ source: SourceID, new: Int)
-    /// Photos were added further down.
-    func feedGrew()
-    func photosChanged(_ photos: [Photo])
-    func photosRemoved(_ photos: [PhotoID])
     /// The service reported other liked states of photos than before.
     func likesObserved(_ photos: [Photo])
 }

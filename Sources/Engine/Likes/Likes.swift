@@ -184,11 +184,12 @@ final class Likes {
         case .reply(let call, let result):
             photosOfCalls[call] = nil
             callers.removeValue(forKey: call)?.resume(with: result)
-        case .pendingChanged: owner.likesPendingChanged()
+        case .pendingChanged: owner.emit(.changed(.likes))
         case .photosChanged(let photo, let call): announce(photo, call)
         case .confirmed(let update): announceConfirmed(update)
-        case .failed(let like, let error): owner.likeFailed(like.photo, like.isWanted, error)
-        case .failuresChanged: owner.likesHaltsChanged()
+        case .failed(let like, let error):
+            owner.emit(.likeFailed(like.photo, isWanted: like.isWanted, error))
+        case .failuresChanged: owner.likeFailuresChanged()
         }
     }
 
@@ -246,21 +247,23 @@ final class Likes {
         if confirmedPhotos.isEmpty {
             // The photo is not in the cache, or the cache cannot be written.
             announce(like.photo, nil)
-            owner.likeConfirmed(like.photo, like.isWanted, likes: update.likes ?? 0)
+            owner.emit(
+                .likeConfirmed(like.photo, isLiked: like.isWanted, likes: update.likes ?? 0))
         }
         for photo in confirmedPhotos {
-            owner.likeConfirmed(
-                photo.id, like.isWanted, likes: photo.likes ?? update.likes ?? 0)
+            owner.emit(
+                .likeConfirmed(
+                    photo.id, isLiked: like.isWanted, likes: photo.likes ?? update.likes ?? 0))
         }
         // Only the service knows if it counted the like before.
         if update.outcome == .done, !update.isCounted { owner.likeCountDoubted() }
     }
 
     private func announce(_ photo: PhotoID, _ call: LikeQueue.CallID?) {
-        if let call, let photos = photosOfCalls[call] { return owner.photosChanged(photos) }
+        if let call, let photos = photosOfCalls[call] { return owner.emit(.photosChanged(photos)) }
         Task {
             if let photos = try? await feed.companions(of: photo), !photos.isEmpty {
-                owner.photosChanged(photos)
+                owner.emit(.photosChanged(photos))
             }
         }
     }
@@ -280,14 +283,8 @@ protocol LikesOwner: CachedFeedOwner {
     /// The number of the user's likes.
     var likeCount: Int { get set }
 
-    /// The pending likes changed.
-    func likesPendingChanged()
     /// The number of consecutive failures changed.
-    func likesHaltsChanged()
-    /// The service confirmed a like or unlike, or it was stored locally.
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int)
+    func likeFailuresChanged()
     /// The service may have counted a like before it was confirmed: only the service knows the number of likes.
     func likeCountDoubted()
-    /// The service refused a like or unlike; the old state remains.
-    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error)
 }

@@ -92,7 +92,7 @@ package final class Login {
         self.authorization = authorization
         authorizationURL = authorization.url
         endPreparing()
-        engine.observer?.loginChanged(self)
+        engine.emit(.loginChanged(self))
     }
 
     private func endPreparing() {
@@ -200,7 +200,7 @@ package final class Login {
 
     private func move(to state: State) {
         self.state = state
-        engine.observer?.loginChanged(self)
+        engine.emit(.loginChanged(self))
     }
 
     private func end(_ state: State, account: Account? = nil, error: (any Error)? = nil) {

@@ -86,7 +86,7 @@ package final class LoginList {
             isPreparing: isPreparing, client: client, in: engine)
         all.append(login)
         engine.updateSecretsConnection()
-        engine.observer?.loginAdded(login)
+        engine.emit(.loginAdded(login))
         engine.loginBegan(login)
         return login
     }
@@ -102,7 +102,7 @@ package final class LoginList {
         login.endRetention()
         finished.remove(login)
         all.removeAll { $0 === login }
-        engine.observer?.loginRemoved(login)
+        engine.emit(.loginRemoved(login))
     }
 
     // MARK: Login with a user name

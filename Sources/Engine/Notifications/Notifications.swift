@@ -113,6 +113,21 @@ package final class Notifications {
     }
 }
 
+// MARK: - Events of the engine
+
+extension Notifications: EngineObserver {
+    package func handle(_ event: EngineEvent) {
+        guard case .account(let account, let event) = event else { return }
+        switch event {
+        case .changed(.state): engine.reportState(of: account)
+        case .likeConfirmed(let photo, _, _): removeFailedLike(photo, about: .account(account.id))
+        case .likeFailed(let photo, let isWanted, let error):
+            account.reportFailedLike(photo, isWanted ? .like : .unlike, error)
+        default: break
+        }
+    }
+}
+
 // MARK: - Events of the notification service
 
 extension Notifications: NotificationPresenterDelegate {

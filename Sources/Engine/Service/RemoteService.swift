@@ -76,7 +76,7 @@ final class RemoteService: PhotoService {
         self.owner = owner
         credentials.owner = self
         guard let remote = session as? any RemoteFeed else { return }
-        let feed = CachedFeed(account, remote, stores.feeds, owner: self)
+        let feed = CachedFeed(account, remote, stores.feeds, owner.feedWatch, owner: self)
         self.feed = feed
         guard let remote = session as? any RemoteLikes else { return }
         likes = Likes(remote, feed, stores.likes(of: account), owner: self)
@@ -113,7 +113,7 @@ final class RemoteService: PhotoService {
             try? await likes?.load()
             _ = try? await credentials.load()
             isLoading = false
-            owner?.serviceChanged()
+            owner?.emit(.changed(.state))
             await restoreProfile()
             likes?.checkAvailability()
             scheduleAvailabilityCheck()
@@ -173,7 +173,7 @@ final class RemoteService: PhotoService {
         guard retry != nil else { return retryNow() }
         cancelRetry()
         if case .rateLimited = health.problem(now: now) { scheduleRetry() }
-        owner?.serviceChanged()
+        owner?.emit(.changed(.state))
         retryNow()
     }
 
@@ -205,7 +205,7 @@ final class RemoteService: PhotoService {
     func limit(until: Timestamp?) {
         health.record(.rateLimited(until: until), now: now)
         scheduleRetry()
-        owner?.serviceChanged()
+        owner?.emit(.changed(.state))
     }
 
     /// Records the status that the session reports.
@@ -222,7 +222,7 @@ final class RemoteService: PhotoService {
         rateLimitReceived = now
         guard limit != rateLimit else { return }
         rateLimit = limit
-        owner?.serviceChanged()
+        owner?.emit(.changed(.state))
     }
 
     /// The permission to spend a request that no client waits for. Less than a quarter of the budget is reserved for
@@ -245,7 +245,7 @@ final class RemoteService: PhotoService {
         if case .rateLimited(let until) = verdict { owner?.rateLimited(until: until) }
         scheduleRetry()
         let problem = health.problem(now: now)
-        if problem != before || retryAt != retryBefore { owner?.serviceChanged() }
+        if problem != before || retryAt != retryBefore { owner?.emit(.changed(.state)) }
         // Pending requests are sent after the first response.
         if before != nil, problem == nil {
             feed?.retryNow()
@@ -310,7 +310,7 @@ final class RemoteService: PhotoService {
         likes?.recordRetry()
         // The system clock may have been set in the meantime.
         health.rateLimitEnded()
-        owner?.serviceChanged()
+        owner?.emit(.changed(.state))
         await sendPendingRequests()
     }
 
@@ -377,19 +377,21 @@ extension RemoteService: LikesOwner, CredentialsOwner {
 
     func credentialsChanged() {
         scheduleRetry()
-        owner?.serviceChanged()
+        owner?.emit(.changed(.state))
         if credentials.problem == nil { likes?.send() }
     }
 
-    func isWatched(_ source: SourceID) -> Bool { owner?.isWatched(source) ?? false }
-    func sourceRefreshed(_ source: SourceID) { owner?.sourceRefreshed(source) }
-    func feedUpdated(_ source: SourceID, new: Int) { owner?.feedUpdated(source, new: new) }
-    func feedGrew() { owner?.feedGrew() }
-    func photosChanged(_ photos: [Photo]) { owner?.photosChanged(photos.map(decorate)) }
-    func photosRemoved(_ photos: [PhotoID]) { owner?.photosRemoved(photos) }
-    func likesPendingChanged() {
-        scheduleAvailabilityCheck()
-        owner?.likesChanged()
+    func emit(_ event: AccountEvent) {
+        switch event {
+        case .photosChanged(let photos): owner?.emit(.photosChanged(photos.map(decorate)))
+        case .changed(.likes):
+            scheduleAvailabilityCheck()
+            owner?.emit(event)
+        case .likeConfirmed:
+            owner?.emit(event)
+            refreshLikeCountIfDue()
+        default: owner?.emit(event)
+        }
     }
 
     func likesObserved(_ photos: [Photo]) {
@@ -398,25 +400,21 @@ extension RemoteService: LikesOwner, CredentialsOwner {
             let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
             likes?.recordObserved(photo.id, isLiked: photo.isLiked)
             guard !isExpected else { continue }
-            owner?.likeConfirmed(photo.id, photo.isLiked, likes: photo.likes ?? 0)
+            owner?.emit(
+                .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0))
         }
         // If the service does not report the number of likes, it is the number of cached photos that are liked.
         Task {
             guard let count = try? await feed?.likeCount(), count != likeCount else { return }
             likeCount = count
-            owner?.likesChanged()
+            owner?.emit(.changed(.likes))
         }
     }
 
-    func likesHaltsChanged() {
+    func likeFailuresChanged() {
         let before = retryAt
         scheduleRetry()
-        if retryAt != before { owner?.serviceChanged() }
-    }
-
-    func likeConfirmed(_ photo: PhotoID, _ isLiked: Bool, likes: Int) {
-        owner?.likeConfirmed(photo, isLiked, likes: likes)
-        refreshLikeCountIfDue()
+        if retryAt != before { owner?.emit(.changed(.state)) }
     }
 
     func likeCountDoubted() {
@@ -430,9 +428,5 @@ extension RemoteService: LikesOwner, CredentialsOwner {
         guard isCountDue, likes?.pending.isEmpty == true else { return }
         isCountDue = false
         Task { await refreshLikeCount() }
-    }
-
-    func likeFailed(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
-        owner?.likeFailed(photo, isWanted, error)
     }
 }

@@ -113,7 +113,7 @@ package final class Transfer {
 
     private func reportProgress() {
         hasUnreportedChange = false
-        engine.observer?.transferChanged(self)
+        engine.emit(.transferChanged(self))
         pause = Task { [weak self, clock = engine.ports.clock] in
             do { try await clock.sleep(for: Self.reportInterval) } catch { return }
             guard let self, !hasEnded else { return }
@@ -128,7 +128,7 @@ package final class Transfer {
         self.error = error
         pause?.cancel()
         pause = nil
-        engine.observer?.transferChanged(self)
+        engine.emit(.transferChanged(self))
         for waiter in waiters { waiter.resume(with: error.map { .failure($0) } ?? .success(())) }
         waiters.removeAll()
         retention = Task { [weak self, engine] in

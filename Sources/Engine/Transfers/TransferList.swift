@@ -28,7 +28,7 @@ final class TransferList {
         lastNumber += 1
         let transfer = Transfer(number: lastNumber, of: account, for: client, in: engine)
         all.append(transfer)
-        engine.observer?.transferAdded(transfer)
+        engine.emit(.transferAdded(transfer))
         transfer.begin(original, to: destination)
         return transfer
     }
@@ -50,7 +50,7 @@ final class TransferList {
         transfer.endRetention()
         finishedTransfers.remove(transfer)
         all.removeAll { $0 === transfer }
-        engine.observer?.transferRemoved(transfer)
+        engine.emit(.transferRemoved(transfer))
     }
 }
 
