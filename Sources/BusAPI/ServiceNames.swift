@@ -10,6 +10,8 @@ package enum ServiceName {
     package static let accounts = root.appending("accounts")
     package static let logins = root.appending("logins")
     package static let transfers = root.appending("transfers")
+    package static let combined = root.appending("combined")
+    package static let slideshow = root.appending("slideshow")
 }
 
 extension InterfaceName {
@@ -20,7 +22,20 @@ extension InterfaceName {
     package static let feed: InterfaceName = "org.imagefeed.ImageFeed1.Feed"
     package static let like: InterfaceName = "org.imagefeed.ImageFeed1.Like"
     package static let profile: InterfaceName = "org.imagefeed.ImageFeed1.Profile"
+    package static let combined: InterfaceName = "org.imagefeed.ImageFeed1.Combined"
+    package static let slideshow: InterfaceName = "org.imagefeed.ImageFeed1.Slideshow"
     package static let transfer: InterfaceName = "org.imagefeed.ImageFeed1.Transfer"
+
+    /// The versions of the interfaces whose version is not 1. A release with additions to an interface increases it.
+    private static let versions: [InterfaceName: UInt32] = [:]
+
+    /// The version of an interface of the contract.
+    package var version: UInt32 { Self.versions[self] ?? 1 }
+
+    /// The constant property that contains ``version``. `Manager.Version` is the version of the daemon.
+    package var versionProperty: MemberName {
+        self == .manager ? "InterfaceVersion" : "Version"
+    }
 }
 
 /// The errors of the contract: `org.imagefeed.ImageFeed1.Error.` and the capitalised name of the case.

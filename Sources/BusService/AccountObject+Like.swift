@@ -6,7 +6,7 @@ internal import ProviderKit
 /// `org.imagefeed.ImageFeed1.Like`.
 extension AccountObject {
     static let likeInterface = BusInterface<AccountObject>(
-        .like,
+        versioned: .like,
         [
             .asyncMethod("Like", in: ["photo"], out: ["outcome"]) {
                 (object: AccountObject, photo: String) -> String in

@@ -58,7 +58,7 @@ final class AccountObject {
     // MARK: Account
 
     private static let accountInterface = BusInterface<AccountObject>(
-        .account,
+        versioned: .account,
         [
             .asyncMethod("Logout") { try await $0.engine.logOut($0.account) },
             .asyncMethod("Remove") { try await $0.engine.remove($0.account) },
@@ -87,7 +87,7 @@ final class AccountObject {
     // MARK: Profile
 
     private static let profileInterface = BusInterface<AccountObject>(
-        .profile,
+        versioned: .profile,
         [
             .asyncMethod("Refresh") { try await $0.account.refreshProfileIfStale() },
             .asyncMethod("SetAvatar", in: ["photo"]) { (object: AccountObject, photo: String) in
@@ -106,7 +106,7 @@ final class AccountObject {
     // MARK: Feed
 
     private static let feedInterface = BusInterface<AccountObject>(
-        .feed,
+        versioned: .feed,
         [
             .preparedMethod(
                 "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],

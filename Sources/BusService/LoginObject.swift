@@ -18,7 +18,7 @@ final class LoginObject {
     }
 
     static let interface = BusInterface<LoginObject>(
-        .login,
+        versioned: .login,
         [
             .asyncMethod("OpenBrowser") { try await $0.openBrowser() },
             .method("SubmitCode", in: ["code"]) { (object: LoginObject, code: String) in

@@ -29,7 +29,7 @@ final class ManagerObject {
     }
 
     static let interface = BusInterface<ManagerObject>(
-        .manager,
+        versioned: .manager,
         [
             .callerMethod("Login", in: ["provider", "options"], out: ["login"]) {
                 (

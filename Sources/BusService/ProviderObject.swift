@@ -31,7 +31,7 @@ final class ProviderObject {
     }
 
     static let interface = BusInterface<ProviderObject>(
-        .provider,
+        versioned: .provider,
         [
             .asyncCallerMethod("Configure", in: ["settings"]) {
                 (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in

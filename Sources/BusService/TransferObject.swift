@@ -9,7 +9,7 @@ final class TransferObject {
     init(_ transfer: Transfer) { self.transfer = transfer }
 
     static let interface = BusInterface<TransferObject>(
-        .transfer,
+        versioned: .transfer,
         [
             .asyncMethod("Wait") { try await $0.transfer.wait() },
             .asyncMethod("Cancel") { await $0.transfer.cancel() },

@@ -1,17 +1,24 @@
 import BusAPI
 import DBus
 import Foundation
-import FoundationXML
 import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Tests that the documented interfaces equal the introspection data of the daemon.
+/// Tests that the documented interfaces equal the introspection data of the daemon, and contain the released ones.
 @Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
 struct InterfaceTests {
     private static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "dist/interfaces")
+    /// The interfaces of the last release of major version 1. See "Releases" in the contributor page.
+    private static let releasedFolder = folder.appending(path: "1")
+
+    /// The documented objects that the daemon does not export yet.
+    private static let missing: [ObjectPath: InterfaceName] = [
+        ServiceName.combined: .combined,
+        ServiceName.slideshow: .slideshow,
+    ]
 
     @Test func `the documented interfaces equal those of the daemon`() async throws {
         let world = try await UnsplashWorld()
@@ -24,26 +31,108 @@ struct InterfaceTests {
         let photo = try #require(world.unsplash.feed.first?.id)
         let transfer = try await client.service.account(account).download(
             photo, to: try Destination.file())
-        var served: [String: [String]] = [:]
+        let documented = try InterfaceDescription.files(in: Self.folder)
+        var served: [String: InterfaceDescription] = [:]
         for path in [
             ServiceName.root, ServiceName.providers.appending("local"), account, login, transfer,
-        ] {
+            ServiceName.combined, ServiceName.slideshow,
+        ] where Self.missing[path] == nil {
             let xml: String = try await client.proxy(path).call(
                 "org.freedesktop.DBus.Introspectable", "Introspect")
-            served.merge(InterfaceParser.interfaces(Data(xml.utf8))) { $1 }
+            for (name, interface) in InterfaceDescription.parse(Data(xml.utf8))
+            where name.hasPrefix("org.imagefeed.") {
+                served[name] = interface
+                let name = try InterfaceName(name)
+                let version = try await client.proxy(path).property(name, name.versionProperty)
+                #expect(version.uint32 != nil && version.uint32 == documented[name.text]?.version)
+            }
         }
-        served = served.filter { $0.key.hasPrefix("org.imagefeed.") }
-        let files = try FileManager.default.contentsOfDirectory(
-            at: Self.folder, includingPropertiesForKeys: nil
-        ).filter { $0.pathExtension == "xml" }
-        var documented: [String: [String]] = [:]
-        for file in files {
-            documented.merge(InterfaceParser.interfaces(try Data(contentsOf: file))) { $1 }
+        let missing = Set(Self.missing.values.map(\.text))
+        #expect(documented.count == 10)
+        #expect(Set(documented.keys).subtracting(missing) == Set(served.keys))
+        for (name, interface) in served {
+            #expect(documented[name]?.members == interface.members, "\(name)")
         }
-        #expect(documented.count == 8)
-        #expect(Set(documented.keys) == Set(served.keys))
-        for (name, members) in documented { #expect(served[name] == members, "\(name)") }
+        let released = try InterfaceDescription.files(in: Self.releasedFolder)
+            .filter { !missing.contains($0.key) }
+        let violations = InterfaceDescription.violations(released: released, later: served)
+        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
         try await daemon.stop()
+    }
+
+    @Test func `the documented interfaces contain those of the last release`() throws {
+        let released = try InterfaceDescription.files(in: Self.releasedFolder)
+        let violations = InterfaceDescription.violations(
+            released: released, later: try InterfaceDescription.files(in: Self.folder))
+        #expect(!released.isEmpty)
+        #expect(released.values.allSatisfy { $0.version != nil && !$0.members.isEmpty })
+        #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [
+        ("<method name=\"Next\"/>", "", "method Next"),
+        ("type=\"s\" direction=\"in\"", "type=\"o\" direction=\"in\"", "method Show in photo s"),
+        ("name=\"photo\"", "name=\"image\"", "method Show in photo s"),
+        ("direction=\"in\"", "direction=\"out\"", "method Show in photo s"),
+        ("access=\"readwrite\"", "access=\"read\"", "property Paused b readwrite"),
+        ("<arg name=\"count\" type=\"u\"/>", "", "signal Changed out count u"),
+        ("value=\"const\"", "value=\"true\"", "property Version u read"),
+    ])
+    func `the comparison reports a removed or changed member`(
+        _ text: String, _ replacement: String, _ member: String
+    ) throws {
+        let released = Self.example(version: 1)
+        let later = released.replacing(text, with: replacement)
+            .replacing("version 1 of", with: "version 2 of")
+        #expect(released != later)
+        let violations = InterfaceDescription.violations(
+            released: InterfaceDescription.parse(Data(released.utf8)),
+            later: InterfaceDescription.parse(Data(later.utf8)))
+        try #require(violations.count == 1, "\(violations)")
+        #expect(violations[0].hasPrefix("org.example.A: removed or changed: \(member)"))
+    }
+
+    @Test func `the comparison reports a removed interface and a lower version`() {
+        let released = InterfaceDescription.parse(Data(Self.example(version: 2).utf8))
+        #expect(
+            InterfaceDescription.violations(released: released, later: [:]) == [
+                "org.example.A was removed"
+            ])
+        let lower = InterfaceDescription.parse(Data(Self.example(version: 1).utf8))
+        #expect(
+            InterfaceDescription.violations(released: released, later: lower) == [
+                "org.example.A: version 1 after 2"
+            ])
+    }
+
+    @Test(arguments: [1, 2])
+    func `an addition needs a higher version`(version: Int) {
+        let released = Self.example(version: 1)
+        let later = Self.example(version: version)
+            .replacing("</interface>", with: "<method name=\"B\"/></interface>")
+        let violations = InterfaceDescription.violations(
+            released: InterfaceDescription.parse(Data(released.utf8)),
+            later: InterfaceDescription.parse(Data(later.utf8)))
+        #expect(
+            violations
+                == (version == 1 ? ["org.example.A: added without a new version: method B"] : []))
+    }
+
+    private static func example(version: Int) -> String {
+        """
+        <node>
+          <!-- This documentation describes version \(version) of this interface. -->
+          <interface name="org.example.A">
+            <method name="Next"/>
+            <method name="Show"><arg name="photo" type="s" direction="in"/></method>
+            <signal name="Changed"><arg name="count" type="u"/></signal>
+            <property name="Paused" type="b" access="readwrite"/>
+            <property name="Version" type="u" access="read">
+              <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+            </property>
+          </interface>
+        </node>
+        """
     }
 
     @Test func `all objects are found by introspection from the root`() async throws {
@@ -56,67 +145,10 @@ struct InterfaceTests {
             let xml: String = try await client.proxy(path).call(
                 "org.freedesktop.DBus.Introspectable", "Introspect")
             found.append(path)
-            waiting += InterfaceParser.children(Data(xml.utf8)).map { path.appending($0) }
+            waiting += InterfaceDescription.children(Data(xml.utf8)).map { path.appending($0) }
         }
         #expect(found.contains(account.path))
         #expect(found.contains(ServiceName.providers.appending("local")))
         try await daemon.stop()
     }
-}
-
-/// A parser of introspection data. The result is a sorted list of member descriptions per interface.
-private final class InterfaceParser: NSObject, XMLParserDelegate {
-    private var interfaces: [String: [String]] = [:]
-    private var children: [String] = []
-    private var interface: String?
-    private var member: String?
-
-    static func interfaces(_ xml: Data) -> [String: [String]] {
-        parse(xml).interfaces.mapValues { $0.sorted() }
-    }
-
-    static func children(_ xml: Data) -> [String] { parse(xml).children }
-
-    private static func parse(_ xml: Data) -> InterfaceParser {
-        let result = InterfaceParser()
-        let parser = XMLParser(data: xml)
-        parser.delegate = result
-        #expect(parser.parse())
-        return result
-    }
-
-    func parser(
-        _ parser: XMLParser, didStartElement element: String, namespaceURI: String?,
-        qualifiedName: String?, attributes: [String: String]
-    ) {
-        let name = attributes["name"] ?? ""
-        switch element {
-        case "node": if !name.isEmpty { children.append(name) }
-        case "interface":
-            interface = name
-            interfaces[name] = []
-        case "method", "signal": member = "\(element) \(name)"
-        case "property":
-            let (type, access) = (attributes["type"] ?? "", attributes["access"] ?? "")
-            member = "\(element) \(name) \(type) \(access)"
-        case "arg":
-            let direction = attributes["direction"] ?? (isInSignal ? "out" : "in")
-            member? += " \(direction) \(name) \(attributes["type"] ?? "")"
-        case "annotation": member? += " \(name) \(attributes["value"] ?? "")"
-        default: break
-        }
-    }
-
-    func parser(
-        _ parser: XMLParser, didEndElement element: String, namespaceURI: String?,
-        qualifiedName: String?
-    ) {
-        guard ["method", "signal", "property"].contains(element), let interface, let member else {
-            return
-        }
-        interfaces[interface]?.append(member)
-        self.member = nil
-    }
-
-    private var isInSignal: Bool { member?.hasPrefix("signal ") == true }
 }

@@ -2,7 +2,9 @@ internal import BusAPI
 
 /// The order of the properties of D-Bus interfaces in JSON, which is that of their documentation.
 enum PropertyOrder {
-    static let manager = ["Version", "DefaultAccount", "Online", "MissingLimits"]
+    static let manager = [
+        "Version", "DefaultAccount", "Online", "MissingLimits", "InterfaceVersion",
+    ]
     static let provider = [
         "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
         "StateReason", "Sandbox", "Help", "RedirectUri",

@@ -1,0 +1,112 @@
+import Foundation
+import FoundationXML
+import Testing
+
+/// An interface in introspection data.
+struct InterfaceDescription: Equatable {
+    /// A description of each member: kind, name, argument names and types, access and annotations.
+    var members: Set<String> = []
+    /// The version in the sentence "This documentation describes version N of this interface."; nil without it.
+    var version: UInt32?
+
+    /// Returns the interfaces in introspection data by name.
+    static func parse(_ xml: Data) -> [String: InterfaceDescription] {
+        IntrospectionParser.parse(xml).interfaces
+    }
+
+    /// Returns the interfaces in the XML files of a folder by name.
+    static func files(in folder: URL) throws -> [String: InterfaceDescription] {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "xml" }
+            .reduce(into: [:]) { $0.merge(parse(try Data(contentsOf: $1))) { $1 } }
+    }
+
+    /// Returns the names of the child nodes in introspection data.
+    static func children(_ xml: Data) -> [String] { IntrospectionParser.parse(xml).children }
+
+    /// Returns the differences between released interfaces and later ones that the rules of the contract do not allow.
+    ///
+    /// Nothing may be removed or changed. An interface with additional members needs a higher version.
+    static func violations(
+        released: [String: InterfaceDescription], later: [String: InterfaceDescription]
+    ) -> [String] {
+        var violations: [String] = []
+        for (name, old) in released.sorted(by: { $0.key < $1.key }) {
+            guard let new = later[name] else {
+                violations.append("\(name) was removed")
+                continue
+            }
+            violations += old.members.subtracting(new.members).sorted().map {
+                "\(name): removed or changed: \($0)"
+            }
+            guard let before = old.version, let after = new.version else { continue }
+            if after < before { violations.append("\(name): version \(after) after \(before)") }
+            guard after == before else { continue }
+            violations += new.members.subtracting(old.members).sorted().map {
+                "\(name): added without a new version: \($0)"
+            }
+        }
+        return violations
+    }
+}
+
+/// A parser of introspection data.
+private final class IntrospectionParser: NSObject, XMLParserDelegate {
+    private(set) var interfaces: [String: InterfaceDescription] = [:]
+    private(set) var children: [String] = []
+    private var interface: String?
+    private var member: String?
+    /// The version in the comment before the next interface.
+    private var version: UInt32?
+
+    static func parse(_ xml: Data) -> IntrospectionParser {
+        let result = IntrospectionParser()
+        let parser = XMLParser(data: xml)
+        parser.delegate = result
+        #expect(parser.parse())
+        return result
+    }
+
+    func parser(_ parser: XMLParser, foundComment comment: String) {
+        guard interface == nil,
+            let match = comment.firstMatch(of: /describes version (\d+) of this interface\./)
+        else { return }
+        version = UInt32(match.1)
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement element: String, namespaceURI: String?,
+        qualifiedName: String?, attributes: [String: String]
+    ) {
+        let name = attributes["name"] ?? ""
+        switch element {
+        case "node": if !name.isEmpty { children.append(name) }
+        case "interface":
+            interface = name
+            interfaces[name] = InterfaceDescription(version: version)
+        case "method", "signal": member = "\(element) \(name)"
+        case "property":
+            let (type, access) = (attributes["type"] ?? "", attributes["access"] ?? "")
+            member = "\(element) \(name) \(type) \(access)"
+        case "arg":
+            let direction = attributes["direction"] ?? (isInSignal ? "out" : "in")
+            member? += " \(direction) \(name) \(attributes["type"] ?? "")"
+        case "annotation": member? += " \(name) \(attributes["value"] ?? "")"
+        default: break
+        }
+    }
+
+    func parser(
+        _ parser: XMLParser, didEndElement element: String, namespaceURI: String?,
+        qualifiedName: String?
+    ) {
+        if element == "interface" { (interface, version) = (nil, nil) }
+        guard ["method", "signal", "property"].contains(element), let interface, let member else {
+            return
+        }
+        interfaces[interface]?.members.insert(member)
+        self.member = nil
+    }
+
+    private var isInSignal: Bool { member?.hasPrefix("signal ") == true }
+}
