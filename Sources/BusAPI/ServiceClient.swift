@@ -18,6 +18,11 @@ package struct ServiceClient {
 
     package func account(_ path: ObjectPath) -> AccountClient { AccountClient(proxy: proxy(path)) }
 
+    /// The combined account, which has only the calls of `Feed` and `Like`. Its photo IDs are `ACCOUNT_ID/PHOTO_ID`.
+    package var combined: AccountClient { account(ServiceName.combined) }
+
+    package var slideshow: SlideshowClient { SlideshowClient(proxy: proxy(ServiceName.slideshow)) }
+
     package func login(_ path: ObjectPath) -> LoginClient { LoginClient(proxy: proxy(path)) }
 
     package func transfer(_ path: ObjectPath) -> TransferClient {

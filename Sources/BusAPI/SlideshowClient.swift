@@ -1,0 +1,67 @@
+package import DBus
+
+/// `org.imagefeed.ImageFeed1.Slideshow`.
+///
+/// The calls that show another photo have no time limit, because they wait for its image.
+@MainActor
+package struct SlideshowClient {
+    let proxy: BusProxy
+
+    package func properties() async throws -> [String: Variant] {
+        try await proxy.properties(.slideshow)
+    }
+
+    /// Calls `handler` with the changed properties until the returned subscription is released.
+    package func watch(
+        _ handler: @escaping ([String: Variant]) -> Void
+    ) async throws -> SignalSubscription {
+        try await proxy.watch(.slideshow, handler)
+    }
+
+    package func next() async throws { try await proxy.perform(.slideshow, "Next", timeout: nil) }
+    package func previous() async throws {
+        try await proxy.perform(.slideshow, "Previous", timeout: nil)
+    }
+
+    /// Makes a photo current, which is given by its ID of the combined account.
+    package func show(_ photo: String) async throws {
+        try await proxy.perform(.slideshow, "Show", photo, timeout: nil)
+    }
+
+    /// Excludes a photo from the slideshow, which is given by its ID of the combined account.
+    package func hide(_ photo: String) async throws {
+        try await proxy.perform(.slideshow, "Hide", photo, timeout: nil)
+    }
+    package func unhide(_ photo: String) async throws {
+        try await proxy.perform(.slideshow, "Unhide", photo)
+    }
+
+    /// Keeps the timer running until ``detach()`` or until this connection ends.
+    package func attach() async throws {
+        try await proxy.perform(.slideshow, "Attach", timeout: nil)
+    }
+    package func detach() async throws { try await proxy.perform(.slideshow, "Detach") }
+
+    package func setPaused(_ isPaused: Bool) async throws {
+        try await proxy.set(.slideshow, "Paused", to: isPaused)
+    }
+    package func setInterval(_ seconds: UInt32) async throws {
+        try await proxy.set(.slideshow, "Interval", to: seconds)
+    }
+    package func setShuffle(_ isShuffled: Bool) async throws {
+        try await proxy.set(.slideshow, "Shuffle", to: isShuffled)
+    }
+
+    /// Sets the photos that the slideshow shows.
+    ///
+    /// - Parameters:
+    ///   - account: The path of an account or of the combined account.
+    ///   - source: The ID of a source; empty for the default source.
+    /// - Throws: ``BusError``.
+    package func setSource(_ account: ObjectPath, _ source: String) async throws {
+        try await proxy.set(.slideshow, "Source", to: BusStruct(account, source))
+    }
+    package func setImageSize(_ size: String) async throws {
+        try await proxy.set(.slideshow, "ImageSize", to: size)
+    }
+}
