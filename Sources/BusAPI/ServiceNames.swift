@@ -73,7 +73,8 @@ package enum ServiceError: String, CaseIterable, Sendable {
     }
 }
 
-/// The keys of a photo, an `a{sv}`, in the order in which they are sent.
+/// The keys of a photo, an `a{sv}`, that clients use by name or print first, in this order. A photo can have more keys,
+/// which clients print after these in alphabetical order: `PhotoField` in ProviderKit lists all.
 package enum PhotoKey: String, CaseIterable, Sendable {
     case id
     case account

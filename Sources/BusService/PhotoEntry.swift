@@ -2,7 +2,7 @@ internal import BusAPI
 internal import DBus
 internal import ProviderKit
 
-/// A photo in the form in which it is sent: `a{sv}` with the keys of ``PhotoKey``.
+/// A photo in the form in which it is sent: `a{sv}` with the keys `id`, `account` and those of `PhotoField`.
 nonisolated struct PhotoEntry: BusType {
     static let signature: Signature = "a{sv}"
     static let alignment = 4
@@ -24,51 +24,50 @@ nonisolated struct PhotoEntry: BusType {
     func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
         if isNamed {
-            try encoder.entry(Head.id, photo.id.text)
-            try encoder.entry(Head.account, account)
+            try encoder.entry(Self.id, photo.id.text)
+            try encoder.entry(Self.account, account)
         }
-        encoder.entry(Head.created, photo.created?.secondsSince1970)
-        encoder.entry(Head.updated, photo.updated?.secondsSince1970)
-        encoder.entry(Head.width, photo.width.map(UInt32.init(clamping:)))
-        encoder.entry(Head.height, photo.height.map(UInt32.init(clamping:)))
-        try encoder.entry(Head.color, photo.color)
-        try encoder.entry(Head.blurHash, photo.blurHash)
-        encoder.entry(Head.focus, photo.focus.map { (($0.x + 1) / 2, (1 - $0.y) / 2) })
-        try encoder.entry(Head.title, photo.title)
-        try encoder.entry(Head.description, photo.description)
-        try encoder.entry(Head.author, photo.author)
-        try encoder.entry(Head.authorUsername, photo.authorUsername)
-        try encoder.entry(Head.authorURL, photo.authorURL)
-        try encoder.entry(Head.url, photo.url)
-        encoder.entry(Head.likes, photo.likes.map(UInt32.init(clamping:)))
-        encoder.entry(Head.liked, photo.isLiked)
-        encoder.entry(Head.pending, photo.isPending)
-        encoder.entry(Head.sensitive, photo.isSensitive)
-        try encoder.entry(Head.mediaType, photo.mediaType)
+        for property in Self.properties {
+            switch property {
+            case .int64(let head, let get): encoder.entry(head, get(photo)?.secondsSince1970)
+            case .uint32(let head, let get):
+                encoder.entry(head, get(photo).map(UInt32.init(clamping:)))
+            case .double(let head, let get): encoder.entry(head, get(photo))
+            case .bool(let head, let get): encoder.entry(head, get(photo))
+            case .string(let head, let get): try encoder.entry(head, get(photo))
+            case .point(let head, let get):
+                encoder.entry(head, get(photo).map { (($0.x + 1) / 2, (1 - $0.y) / 2) })
+            }
+        }
         try encoder.endArray(start)
     }
 
-    private enum Head {
-        static let id = EntryHead<String>(PhotoKey.id)
-        static let account = EntryHead<ObjectPath>(PhotoKey.account)
-        static let created = EntryHead<Int64>(PhotoKey.created)
-        static let updated = EntryHead<Int64>(PhotoKey.updated)
-        static let width = EntryHead<UInt32>(PhotoKey.width)
-        static let height = EntryHead<UInt32>(PhotoKey.height)
-        static let color = EntryHead<String>(PhotoKey.color)
-        static let blurHash = EntryHead<String>(PhotoKey.blurHash)
-        static let focus = EntryHead<BusStruct<Double, Double>>(PhotoKey.focus)
-        static let title = EntryHead<String>(PhotoKey.title)
-        static let description = EntryHead<String>(PhotoKey.description)
-        static let author = EntryHead<String>(PhotoKey.author)
-        static let authorUsername = EntryHead<String>(PhotoKey.authorUsername)
-        static let authorURL = EntryHead<String>(PhotoKey.authorURL)
-        static let url = EntryHead<String>(PhotoKey.url)
-        static let likes = EntryHead<UInt32>(PhotoKey.likes)
-        static let liked = EntryHead<Bool>(PhotoKey.liked)
-        static let pending = EntryHead<Bool>(PhotoKey.pending)
-        static let sensitive = EntryHead<Bool>(PhotoKey.sensitive)
-        static let mediaType = EntryHead<String>(PhotoKey.mediaType)
+    private static let id = EntryHead<String>("id")
+    private static let account = EntryHead<ObjectPath>("account")
+
+    /// The first part of the entry of each property, with the function that reads its value.
+    private static let properties = PhotoField.all.map(Property.init)
+
+    private enum Property: Sendable {
+        case int64(EntryHead<Int64>, @Sendable (Photo) -> Timestamp?)
+        case uint32(EntryHead<UInt32>, @Sendable (Photo) -> Int?)
+        case double(EntryHead<Double>, @Sendable (Photo) -> Double?)
+        case bool(EntryHead<Bool>, @Sendable (Photo) -> Bool?)
+        case string(EntryHead<String>, @Sendable (Photo) -> String?)
+        case point(EntryHead<BusStruct<Double, Double>>, @Sendable (Photo) -> FocalPoint?)
+
+        init(_ field: PhotoField) {
+            self =
+                switch field.value {
+                case .time(let get, _): .int64(EntryHead(field.key), get)
+                case .count(let get, _): .uint32(EntryHead(field.key), get)
+                case .number(_, let get, _): .double(EntryHead(field.key), get)
+                case .flag(let get, _): .bool(EntryHead(field.key), get)
+                case .text(_, let get, _): .string(EntryHead(field.key), get)
+                case .point(let get, _): .point(EntryHead(field.key), get)
+                case .likeState(let get): .bool(EntryHead(field.key)) { get($0) }
+                }
+        }
     }
 }
 

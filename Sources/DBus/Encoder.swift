@@ -120,9 +120,12 @@ nonisolated package struct EntryHead<Value: BusType>: Sendable {
     fileprivate let bytes: [UInt8]
 
     /// - Parameter key: Must not contain a NUL.
-    package init(_ key: some RawRepresentable<String>) {
+    package init(_ key: some RawRepresentable<String>) { self.init(key.rawValue) }
+
+    /// - Parameter key: Must not contain a NUL.
+    package init(_ key: String) {
         var encoder = Encoder()
-        precondition((try? encoder.append(string: key.rawValue)) != nil, "a key holds a NUL")
+        precondition((try? encoder.append(string: key)) != nil, "a key holds a NUL")
         encoder.append(signature: Value.signature)
         encoder.align(to: Value.alignment)
         bytes = encoder.bytes
@@ -157,6 +160,13 @@ nonisolated extension Encoder {
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(_ head: EntryHead<UInt32>, _ value: UInt32?) {
+        guard let value else { return }
+        append(aligned8: head.bytes)
+        append(value)
+    }
+
+    /// Appends one entry of an `a{sv}` unless its value is unknown.
+    package mutating func entry(_ head: EntryHead<Double>, _ value: Double?) {
         guard let value else { return }
         append(aligned8: head.bytes)
         append(value)

@@ -5,6 +5,8 @@ package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStrin
     ExpressibleByNilLiteral
 {
     case integer(Int64)
+    /// A number. NaN is stored as NULL.
+    case real(Double)
     case text(String)
     case blob([UInt8])
     case null
@@ -16,6 +18,7 @@ package enum SQLValue: Sendable, ExpressibleByIntegerLiteral, ExpressibleByStrin
     package static func integer(_ value: Int) -> SQLValue { .integer(Int64(value)) }
     package static func integer(_ value: Int?) -> SQLValue { value.map { .integer($0) } ?? .null }
     package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+    package static func real(_ value: Double?) -> SQLValue { value.map { .real($0) } ?? .null }
     package static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
     package static func bool(_ value: Bool) -> SQLValue { .integer(value ? 1 as Int64 : 0) }
 }
@@ -34,6 +37,7 @@ final class Statement {
             let code =
                 switch value {
                 case .integer(let integer): sqlite3_bind_int64(raw, position, integer)
+                case .real(let number): sqlite3_bind_double(raw, position, number)
                 case .text(var text):
                     text.withUTF8 { bytes in
                         bytes.withMemoryRebound(to: CChar.self) {
@@ -87,6 +91,11 @@ package struct Row: ~Copyable {
     /// Returns the integer in a column; nil for NULL.
     package func optionalInteger(_ column: Int32) -> Int64? {
         isNull(column) ? nil : integer(column)
+    }
+
+    /// Returns the number in a column; nil for NULL.
+    package func optionalReal(_ column: Int32) -> Double? {
+        isNull(column) ? nil : sqlite3_column_double(statement.raw, column)
     }
 
     /// Returns the text in a column; nil for NULL.

@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         database = try Database(path: ":memory:", durability: .process)
-        try database.migrate(FeedStore.migrations)
+        try FeedStore.migrate(database)
         tables = FeedTables(database, bounds: FeedTables.Bounds(bytes: 1 << 20))
     }
 
@@ -175,7 +175,7 @@ import Testing
             INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
                 VALUES (1, 'k1', 'next', 0, 1, 1, 0);
             """)
-        try database.migrate(FeedStore.migrations)
+        try FeedStore.migrate(database)
         let tables = FeedTables(database)
         #expect(try tables.bytes(of: AccountID(stored: "service_bob")) == 256 + 5)
         let photos = 2 * 256 + 5 + 3

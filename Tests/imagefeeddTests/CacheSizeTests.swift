@@ -80,7 +80,7 @@ struct CacheSizeTests {
         mkdir("\(folder)/\(name)", 0o700)
         let database = try Database(
             path: "\(folder)/\(name)/feeds.sqlite", durability: .process, cacheKibibytes: 8_192)
-        try database.migrate(FeedStore.migrations)
+        try FeedStore.migrate(database)
         try database.transaction { () throws(StorageError) in
             for number in 0..<Self.accounts {
                 let count = total / Self.accounts + (number < total % Self.accounts ? 1 : 0)

@@ -11,7 +11,6 @@ nonisolated final class FeedFile: Sendable {
 
     private let folder: String
     private let path: String
-    private let migrations: [String]
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -30,10 +29,9 @@ nonisolated final class FeedFile: Sendable {
         let number: UInt
     }
 
-    init(folder: String, migrations: [String], logger: Logger) {
+    init(folder: String, logger: Logger) {
         self.folder = folder
         path = "\(folder)/feeds.sqlite"
-        self.migrations = migrations
         self.logger = logger
     }
 
@@ -98,7 +96,7 @@ nonisolated final class FeedFile: Sendable {
 
     private func openDatabase(_ path: String) throws(StorageError) -> Database {
         let database = try Database(path: path, durability: .process, cacheKibibytes: 64)
-        try database.migrate(migrations)
+        try FeedStore.migrate(database)
         return database
     }
 
@@ -107,7 +105,7 @@ nonisolated final class FeedFile: Sendable {
         let database = try Database(path: ":memory:", durability: .process)
         do throws(StorageError) {
             try database.copy(from: path)
-            try database.migrate(migrations)
+            try FeedStore.migrate(database)
             return database
         } catch {
             return try openDatabase(":memory:")

@@ -18,7 +18,7 @@ nonisolated struct FeedStore: Sendable {
     ///   - logger: The logger for file errors.
     init(folder: String, disk: DiskWatch, logger: Logger) {
         self.disk = disk
-        let file = FeedFile(folder: folder, migrations: Self.migrations, logger: logger)
+        let file = FeedFile(folder: folder, logger: logger)
         self.file = file
         queue = DatabaseQueue(label: "feeds") { try file.open() }
     }
@@ -104,7 +104,51 @@ nonisolated struct FeedStore: Sendable {
     /// Closes the file. Blocks; for the exit of the program only.
     func close() { queue.close() }
 
-    /// The steps that upgrade a file to the current format.
+    /// Upgrades a file to the current format: runs ``migrations``, then adds the columns of properties of photos that
+    /// the file does not have. A column alone does not change the version of the file, so that an older daemon can
+    /// still read it.
+    static func migrate(_ database: Database) throws(StorageError) {
+        try database.migrate(migrations)
+        guard try !missingPhotoColumns(database).isEmpty else { return }
+        try database.transaction { () throws(StorageError) in
+            // Another connection may have added them meanwhile.
+            let columns = try missingPhotoColumns(database)
+            guard !columns.isEmpty else { return }
+            // The columns are empty, so the sums stay correct.
+            try database.execute(
+                """
+                DROP TRIGGER photo_inserted;
+                DROP TRIGGER photo_updated;
+                DROP TRIGGER photo_deleted;
+                ALTER TABLE photo DROP COLUMN bytes;
+                \(columns.map { "ALTER TABLE photo ADD COLUMN \"\($0.name)\" \($0.type);" }.joined())
+                ALTER TABLE photo ADD COLUMN bytes INTEGER GENERATED ALWAYS AS (\(photoBytes)) VIRTUAL;
+                \(photoTriggers)
+                """)
+        }
+    }
+
+    /// Returns the columns of ``PhotoField`` that the table of photos does not have.
+    private static func missingPhotoColumns(
+        _ database: Database
+    ) throws(StorageError) -> [(name: String, type: String)] {
+        var known: Set<String> = []
+        try database.query("PRAGMA table_info(photo)") { row throws(StorageError) in
+            known.insert(row.text(1))
+        }
+        return PhotoField.described.flatMap(\.columns).filter { !known.contains($0.name) }
+    }
+
+    /// The size of a row of a photo: see ``byteCounts``.
+    private static let photoBytes: String = {
+        let columns =
+            PhotoField.described.flatMap(\.columns).filter { $0.type == "TEXT" }.map(\.name)
+            + ["thumb", "small", "regular", "full"]
+        let texts = columns.map { "coalesce(\"\($0)\", '')" }
+        return "256 + length(CAST(\((["id", "note"] + texts).joined(separator: " || ")) AS BLOB))"
+    }()
+
+    /// The steps that upgrade a file to the current format, except for columns of properties: see ``migrate(_:)``.
     static let migrations = [
         """
         CREATE TABLE photo (
@@ -266,17 +310,7 @@ nonisolated struct FeedStore: Sendable {
             bytes INTEGER NOT NULL
         ) WITHOUT ROWID;
         INSERT INTO account_bytes SELECT account, sum(bytes) FROM photo GROUP BY account;
-        CREATE TRIGGER photo_inserted AFTER INSERT ON photo BEGIN
-            INSERT INTO account_bytes VALUES (NEW.account, NEW.bytes)
-                ON CONFLICT (account) DO UPDATE SET bytes = bytes + excluded.bytes;
-        END;
-        CREATE TRIGGER photo_updated AFTER UPDATE ON photo BEGIN
-            UPDATE account_bytes SET bytes = bytes + NEW.bytes - OLD.bytes
-                WHERE account = NEW.account;
-        END;
-        CREATE TRIGGER photo_deleted AFTER DELETE ON photo BEGIN
-            UPDATE account_bytes SET bytes = bytes - OLD.bytes WHERE account = OLD.account;
-        END;
+        \(photoTriggers)
         CREATE TRIGGER entry_inserted AFTER INSERT ON entry BEGIN
             UPDATE source SET bytes = bytes + NEW.bytes WHERE key = NEW.source;
         END;
@@ -294,6 +328,21 @@ nonisolated struct FeedStore: Sendable {
         END;
         CREATE TRIGGER mark_deleted AFTER DELETE ON mark BEGIN
             UPDATE source SET bytes = bytes - OLD.bytes WHERE key = OLD.source;
+        END;
+        """
+
+    /// The triggers that keep the sums of the bytes of photos: see ``byteCounts``.
+    private static let photoTriggers = """
+        CREATE TRIGGER photo_inserted AFTER INSERT ON photo BEGIN
+            INSERT INTO account_bytes VALUES (NEW.account, NEW.bytes)
+                ON CONFLICT (account) DO UPDATE SET bytes = bytes + excluded.bytes;
+        END;
+        CREATE TRIGGER photo_updated AFTER UPDATE ON photo BEGIN
+            UPDATE account_bytes SET bytes = bytes + NEW.bytes - OLD.bytes
+                WHERE account = NEW.account;
+        END;
+        CREATE TRIGGER photo_deleted AFTER DELETE ON photo BEGIN
+            UPDATE account_bytes SET bytes = bytes - OLD.bytes WHERE account = OLD.account;
         END;
         """
 }

@@ -21,48 +21,60 @@ nonisolated extension FeedTables {
     /// The time after a confirmed like in which lists of the service are ignored, because they may come from caches.
     static let likeGracePeriod = Duration.seconds(600)
 
-    static let photoColumns = """
-        photo.id, created, updated, width, height, color, blur_hash, title, description, author,
-        author_username, author_url, url, likes, is_liked, is_sensitive, media_type, thumb, small,
-        regular, "full", note, like_confirmed, focus_x, focus_y
-        """
-    static let photoColumnCount: Int32 = 25
-
-    /// The columns of ``photoColumns`` after the ID.
-    private static let changingColumns = photoColumns.split { ", \n".contains($0) }.dropFirst()
+    /// The columns of the table after the account and the ID: those of the properties, then the others.
+    private static let changingColumns =
+        PhotoField.described.flatMap { $0.columns.map(\.name) }
+        + ["is_liked", "thumb", "small", "regular", "full", "note", "like_confirmed"]
+    /// The columns that ``photo(_:)`` reads.
+    static let photoColumns = (["id"] + changingColumns).map { "photo.\"\($0)\"" }
         .joined(separator: ", ")
-    /// The values of ``changingColumns`` of a row that conflicts with another one.
-    private static let newValues = changingColumns.split(separator: ", ")
-        .map { "excluded.\($0)" }.joined(separator: ", ")
+    static let photoColumnCount = Int32(changingColumns.count) + 1
+
+    private static let insertion: String = {
+        let names = changingColumns.map { "\"\($0)\"" }.joined(separator: ", ")
+        let places = Array(repeating: "?", count: changingColumns.count + 2).joined(separator: ", ")
+        let newValues = changingColumns.map { "excluded.\"\($0)\"" }.joined(separator: ", ")
+        return """
+            INSERT INTO photo (account, id, \(names)) VALUES (\(places))
+            ON CONFLICT (account, id) DO UPDATE SET (\(names)) = (\(newValues))
+            """
+    }()
 
     static func photo(_ row: borrowing Row) -> CachedPhoto {
         var photo = Photo(id: PhotoID(row.text(0)))
-        photo.created = row.optionalInteger(1).map(Timestamp.init(secondsSince1970:))
-        photo.updated = row.optionalInteger(2).map(Timestamp.init(secondsSince1970:))
-        photo.width = row.optionalInteger(3).map(Int.init)
-        photo.height = row.optionalInteger(4).map(Int.init)
-        photo.color = row.optionalText(5)
-        photo.blurHash = row.optionalText(6)
-        photo.title = row.optionalText(7)
-        photo.description = row.optionalText(8)
-        photo.author = row.optionalText(9)
-        photo.authorUsername = row.optionalText(10)
-        photo.authorURL = row.optionalText(11)
-        photo.url = row.optionalText(12)
-        photo.likes = row.optionalInteger(13).map(Int.init)
-        photo.isLiked = row.integer(14) != 0
-        photo.isSensitive = row.optionalInteger(15).map { $0 != 0 }
-        photo.mediaType = row.optionalText(16)
-        if let x = row.optionalInteger(23), let y = row.optionalInteger(24) {
-            photo.focus = FocalPoint(x: Double(x) / 1e6, y: Double(y) / 1e6)
+        var column: Int32 = 1
+        for field in PhotoField.described {
+            switch field.value {
+            case .time(_, let set):
+                if let seconds = row.optionalInteger(column) {
+                    set(&photo, Timestamp(secondsSince1970: seconds))
+                }
+            case .count(_, let set):
+                if let count = row.optionalInteger(column) { set(&photo, Int(count)) }
+            case .number(_, _, let set):
+                if let number = row.optionalReal(column) { set(&photo, number) }
+            case .flag(_, let set):
+                if let flag = row.optionalInteger(column) { set(&photo, flag != 0) }
+            case .text(_, _, let set):
+                if let text = row.optionalText(column) { set(&photo, text) }
+            case .point(_, let set):
+                if let x = row.optionalInteger(column), let y = row.optionalInteger(column + 1) {
+                    set(&photo, FocalPoint(x: Double(x) / 1e6, y: Double(y) / 1e6))
+                }
+                column += 1
+            case .likeState: continue
+            }
+            column += 1
         }
+        photo.isLiked = row.integer(column) != 0
         var images: [ImageSize: String] = [:]
-        for (index, size) in ImageSize.allCases.enumerated() {
-            images[size] = row.optionalText(17 + Int32(index))
+        for size in ImageSize.allCases {
+            column += 1
+            images[size] = row.optionalText(column)
         }
         return CachedPhoto(
-            remote: RemotePhoto(photo, images: images, note: row.text(21)),
-            likeConfirmed: Timestamp(secondsSince1970: row.integer(22)))
+            remote: RemotePhoto(photo, images: images, note: row.text(column + 1)),
+            likeConfirmed: Timestamp(secondsSince1970: row.integer(column + 2)))
     }
 
     func photo(_ account: AccountID, _ id: PhotoID) throws(StorageError) -> CachedPhoto? {
@@ -156,28 +168,25 @@ nonisolated extension FeedTables {
 
     private func write(_ cached: CachedPhoto, _ account: AccountID) throws(StorageError) {
         let photo = cached.photo
-        let images = cached.remote.images
-        try database.query(
-            """
-            INSERT INTO photo (account, id, \(Self.changingColumns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (account, id) DO UPDATE
-                SET (\(Self.changingColumns)) = (\(Self.newValues))
-            """,
-            [
-                .text(account.text), .text(photo.id.text),
-                .integer(photo.created?.secondsSince1970),
-                .integer(photo.updated?.secondsSince1970),
-                .integer(photo.width), .integer(photo.height), .text(photo.color),
-                .text(photo.blurHash), .text(photo.title), .text(photo.description),
-                .text(photo.author), .text(photo.authorUsername), .text(photo.authorURL),
-                .text(photo.url), .integer(photo.likes), .bool(photo.isLiked),
-                .integer(photo.isSensitive.map { $0 ? 1 : 0 } as Int?), .text(photo.mediaType),
-                .text(images[.thumb]), .text(images[.small]), .text(images[.regular]),
-                .text(images[.full]), .text(cached.remote.note),
-                .integer(cached.likeConfirmed.secondsSince1970),
-                .integer(photo.focus.map { Int64(($0.x * 1e6).rounded()) }),
-                .integer(photo.focus.map { Int64(($0.y * 1e6).rounded()) }),
-            ])
+        var values: [SQLValue] = [.text(account.text), .text(photo.id.text)]
+        for field in PhotoField.described {
+            switch field.value {
+            case .time(let get, _): values.append(.integer(get(photo)?.secondsSince1970))
+            case .count(let get, _): values.append(.integer(get(photo)))
+            case .number(_, let get, _): values.append(.real(get(photo)))
+            case .flag(let get, _): values.append(get(photo).map(SQLValue.bool) ?? .null)
+            case .text(_, let get, _): values.append(.text(get(photo)))
+            case .point(let get, _):
+                let point = get(photo)
+                values.append(.integer(point.map { Int64(($0.x * 1e6).rounded()) }))
+                values.append(.integer(point.map { Int64(($0.y * 1e6).rounded()) }))
+            case .likeState: break
+            }
+        }
+        values.append(.bool(photo.isLiked))
+        values += ImageSize.allCases.map { .text(cached.remote.images[$0]) }
+        values.append(.text(cached.remote.note))
+        values.append(.integer(cached.likeConfirmed.secondsSince1970))
+        try database.query(Self.insertion, values)
     }
 }

@@ -17,6 +17,15 @@ package enum JSONValue: Hashable, Sendable {
         return value
     }
 
+    /// The number, which may be an integer; nil for other types.
+    var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
     /// The type of the value with an article, for log messages.
     package var kind: String {
         switch self {

@@ -6,53 +6,27 @@ extension RemotePhoto {
     package var json: JSONValue {
         var addresses: [String: JSONValue] = [:]
         for (size, address) in images { addresses[size.rawValue] = .string(address) }
-        return [
-            "id": .string(photo.id.text),
-            "created": JSONValue(photo.created),
-            "updated": JSONValue(photo.updated),
-            "width": JSONValue(photo.width),
-            "height": JSONValue(photo.height),
-            "color": JSONValue(photo.color),
-            "blur_hash": JSONValue(photo.blurHash),
-            "focus": photo.focus.map { .array([.number($0.x), .number($0.y)]) } ?? .null,
-            "title": JSONValue(photo.title),
-            "description": JSONValue(photo.description),
-            "author": JSONValue(photo.author),
-            "author_username": JSONValue(photo.authorUsername),
-            "author_url": JSONValue(photo.authorURL),
-            "url": JSONValue(photo.url),
-            "likes": JSONValue(photo.likes),
-            "liked": hasLikeState ? .bool(photo.isLiked) : .null,
-            "sensitive": JSONValue(photo.isSensitive),
-            "media_type": JSONValue(photo.mediaType),
-            "images": .object(addresses),
-            "note": note.isEmpty ? .null : .string(note),
-            "entry": JSONValue(entry),
+        var members: [String: JSONValue] = [
+            "id": .string(photo.id.text), "images": .object(addresses),
         ]
+        for field in PhotoField.described { members[field.key] = field.json(of: photo) }
+        if hasLikeState { members["liked"] = .bool(photo.isLiked) }
+        if !note.isEmpty { members["note"] = .string(note) }
+        if let entry { members["entry"] = .string(entry) }
+        return .object(members)
     }
+
+    /// The keys of a photo, including those of no ``PhotoField``.
+    package static let keys = Set(PhotoField.described.map(\.key))
+        .union(["id", "liked", "images", "note", "entry"])
 
     /// Decodes a photo. Texts are cleaned. Invalid addresses and addresses of hosts that are not allowed are left out.
     package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
         try reader.expectObject()
         var photo = Photo(id: PhotoID(try reader.name("id")))
-        photo.created = try reader.time("created")
-        photo.updated = try reader.time("updated")
-        photo.width = try reader.count("width")
-        photo.height = try reader.count("height")
-        photo.color = try reader.text("color").flatMap { $0.isColor ? $0 : nil }
-        photo.blurHash = try reader.text("blur_hash").flatMap { $0.isBlurHash ? $0 : nil }
-        photo.focus = try reader.focalPoint("focus")
-        photo.title = try reader.line("title")
-        photo.description = try reader.paragraphs("description")
-        photo.author = try reader.line("author")
-        photo.authorUsername = try reader.line("author_username")
-        photo.authorURL = try reader.link("author_url", hosts)
-        photo.url = try reader.link("url", hosts)
-        photo.likes = try reader.count("likes")
+        for field in PhotoField.described { try reader.read(field, &photo, hosts) }
         let isLiked = try reader.flag("liked")
         photo.isLiked = isLiked ?? false
-        photo.isSensitive = try reader.flag("sensitive")
-        photo.mediaType = try reader.text("media_type").flatMap { $0.isMediaType ? $0 : nil }
         var images: [ImageSize: String] = [:]
         if reader.value["images"] != nil {
             let addresses = try reader.object("images")
@@ -66,6 +40,21 @@ extension RemotePhoto {
         self.init(photo, images: images, note: try reader.bounded("note") ?? "")
         hasLikeState = isLiked != nil
         entry = try reader.entryKey("entry")
+    }
+}
+
+extension PhotoField {
+    /// Returns the property of a photo; nil if it is unknown.
+    fileprivate func json(of photo: Photo) -> JSONValue? {
+        switch value {
+        case .time(let get, _): get(photo).map { .integer($0.secondsSince1970) }
+        case .count(let get, _): get(photo).map { .integer(Int64($0)) }
+        case .number(_, let get, _): get(photo).map { .number($0) }
+        case .flag(let get, _): get(photo).map { .bool($0) }
+        case .text(_, let get, _): get(photo).map { .string($0) }
+        case .point(let get, _): get(photo).map { .array([.number($0.x), .number($0.y)]) }
+        case .likeState: nil
+        }
     }
 }
 
@@ -166,15 +155,46 @@ extension JSONValue {
 }
 
 extension PluginReader {
-    /// Returns a focal point; nil for anything except two numbers from -1 to 1.
-    fileprivate func focalPoint(_ key: String) throws(PluginFault) -> FocalPoint? {
-        let numbers = try elements(key, atMost: 2).compactMap { element -> Double? in
-            switch element.value {
-            case .number(let number): number
-            case .integer(let number): Double(number)
-            default: nil
-            }
+    /// Reads a property of a photo. A value that is of the right type and not valid is left out.
+    fileprivate func read(
+        _ field: PhotoField, _ photo: inout Photo, _ hosts: AllowedHosts?
+    ) throws(PluginFault) {
+        switch field.value {
+        case .time(_, let set): set(&photo, try time(field.key))
+        case .count(_, let set): set(&photo, try count(field.key))
+        case .number(let range, _, let set): set(&photo, try number(field.key, in: range))
+        case .flag(_, let set): set(&photo, try flag(field.key))
+        case .text(let form, _, let set): set(&photo, try text(field.key, form, hosts))
+        case .point(_, let set): set(&photo, try focalPoint(field.key))
+        case .likeState: break
         }
+    }
+
+    /// Returns a text of a form; nil if it is missing or not valid.
+    private func text(
+        _ key: String, _ form: PhotoField.TextForm, _ hosts: AllowedHosts?
+    ) throws(PluginFault) -> String? {
+        switch form {
+        case .line: try line(key)
+        case .paragraphs: try paragraphs(key)
+        case .link: try link(key, hosts)
+        case .color: try text(key).flatMap { $0.isColor ? $0 : nil }
+        case .blurHash: try text(key).flatMap { $0.isBlurHash ? $0 : nil }
+        case .mediaType: try text(key).flatMap { $0.isMediaType ? $0 : nil }
+        }
+    }
+
+    /// Returns a number; nil if it is missing or not in the range.
+    private func number(
+        _ key: String, in range: ClosedRange<Double>
+    ) throws(PluginFault) -> Double? {
+        guard let number = try number(key), range.contains(number) else { return nil }
+        return number
+    }
+
+    /// Returns a focal point; nil for anything except two numbers from -1 to 1.
+    private func focalPoint(_ key: String) throws(PluginFault) -> FocalPoint? {
+        let numbers = try elements(key, atMost: 2).compactMap(\.value.number)
         return numbers.count == 2 ? FocalPoint(x: numbers[0], y: numbers[1]) : nil
     }
 

@@ -90,6 +90,13 @@ package struct PluginReader {
         throw wrong(key, value, "an integer")
     }
 
+    /// Returns a number; nil if the member is missing.
+    func number(_ key: String) throws(PluginFault) -> Double? {
+        guard let value = value[key] else { return nil }
+        guard let number = value.number else { throw wrong(key, value, "a number") }
+        return number
+    }
+
     /// Returns a number from 0 to 2³¹ - 1; nil if the member is missing.
     package func count(_ key: String) throws(PluginFault) -> Int? {
         guard let number = try integer(key) else { return nil }

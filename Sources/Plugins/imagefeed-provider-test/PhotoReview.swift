@@ -8,13 +8,21 @@ struct PhotoReview {
     private var count = 0
     private var hasForbiddenImage = false
 
-    /// The members that a photo has.
-    private static let members: Set = [
-        "id", "created", "updated", "width", "height", "color", "blur_hash", "focus", "title",
-        "description", "author", "author_username", "author_url", "url", "likes", "liked",
-        "sensitive", "media_type", "images", "note", "entry",
-    ]
-    private static let texts = ["title", "description", "author", "author_username"]
+    /// The texts that are cleaned and never left out.
+    private static let texts = PhotoField.described.filter { field in
+        switch field.value {
+        case .text(.line, _, _), .text(.paragraphs, _, _): true
+        default: false
+        }
+    }.map(\.key)
+
+    /// The members that are left out if their values are not valid, besides texts.
+    private static let numbers = PhotoField.described.filter { field in
+        switch field.value {
+        case .number, .point: true
+        default: false
+        }
+    }.map(\.key)
 
     /// Adds a page.
     ///
@@ -40,13 +48,13 @@ struct PhotoReview {
         let id = read.photo.id.text
         let shown = read.json
         guard case .object(let members) = sent else { return }
-        for key in members.keys where !Self.members.contains(key) {
+        for key in members.keys where !RemotePhoto.keys.contains(key) {
             add("“\(key.prefix(60))” is not known, and is ignored", id)
         }
         for key in members.keys where members[key] != .null && key != "images" {
             guard case .string(let text)? = members[key] else {
-                if key == "focus", shown[key] == nil {
-                    add("“focus” is not valid, and is left out", id)
+                if Self.numbers.contains(key), shown[key] == nil {
+                    add("“\(key)” is not valid, and is left out", id)
                 }
                 continue
             }
@@ -54,7 +62,7 @@ struct PhotoReview {
             if text.isEmpty { continue }
             if Self.texts.contains(key) {
                 add(Self.change(of: text, key), id)
-            } else if shown[key] == nil, Self.members.contains(key) {
+            } else if shown[key] == nil, RemotePhoto.keys.contains(key) {
                 add("“\(key)” is not valid, and is left out", id)
             }
         }
