@@ -10,7 +10,7 @@ final class ProviderObject {
     private var info: ProviderInfo { provider.info }
     /// The condition of an installed provider; nil for a built-in one.
     private var condition: ProviderCondition? {
-        isBuiltIn ? nil : (provider as? any InstalledProvider)?.condition
+        isBuiltIn ? nil : provider.installed?.condition
     }
     private let isBuiltIn: Bool
 
@@ -55,10 +55,10 @@ final class ProviderObject {
         ])
 
     /// The actions that the user must take before `Configure`, as plain text; empty if there are none.
-    private var help: String { (provider as? any OAuthLogin)?.registrationHelp ?? "" }
+    private var help: String { provider.loginMethod.oauth?.registrationHelp ?? "" }
 
     private func trace(to destination: FileDescriptor) throws {
-        let installed = isBuiltIn ? nil : provider as? any InstalledProvider
+        let installed = isBuiltIn ? nil : provider.installed
         if let condition, condition.state == .invalid {
             throw EngineError.notSupported(condition.reason)
         }

@@ -12,8 +12,7 @@ extension Account {
         guard provider.info.capabilities.contains(.avatar) else {
             throw EngineError.notSupported("\(provider.info.name) does not support avatars.")
         }
-        let session = try session() as? any AvatarSession
-        guard let session else {
+        guard let session = try session().avatarSession else {
             throw EngineError.notSupported("\(provider.info.name) does not support avatars.")
         }
         let (account, id) = accountAndID(of: photo)

@@ -307,7 +307,7 @@ package final class Account {
     package func refreshProfileIfStale() async throws {
         guard remote?.isProfileFresh != true else { return }
         // A provider that stores its users itself has their profiles also while they are logged out.
-        if !(provider is any ProfileProvider) { _ = try photos() }
+        if provider.profileProvider == nil { _ = try photos() }
         try await refreshProfile()
     }
 
@@ -317,7 +317,7 @@ package final class Account {
     func refreshProfile() async throws {
         do {
             var profile = try await service?.profile()
-            if profile == nil, let provider = provider as? any ProfileProvider {
+            if profile == nil, let provider = provider.profileProvider {
                 profile = try await provider.profile(of: identity)
             }
             guard let profile else { return }

@@ -5,8 +5,7 @@ package import ProviderKit
 extension Engine {
     /// Returns true if users can log in with a provider in its present configuration.
     package func isConfigured(_ provider: any Provider) -> Bool {
-        // This check is first because a cast that fails makes the runtime search all conformances.
-        guard provider.info.authentication == .oauth2, provider is any OAuthLogin else {
+        guard provider.info.authentication == .oauth2, provider.loginMethod.oauth != nil else {
             return true
         }
         return ports.settings.settings(of: provider.info.id)["ClientId"] != nil
@@ -14,7 +13,7 @@ extension Engine {
 
     /// Returns the redirect URI to register with a provider's service; empty if the service requires none.
     package func redirectAddress(of provider: any Provider) -> String {
-        guard provider.info.authentication == .oauth2, let provider = provider as? any OAuthLogin,
+        guard provider.info.authentication == .oauth2, let provider = provider.loginMethod.oauth,
             let description = try? provider.oauth(ports.settings.settings(of: provider.info.id))
         else { return "" }
         return RedirectListeners.address(port: description.redirectPort)
@@ -28,7 +27,7 @@ extension Engine {
         _ provider: any Provider, clientID: String?, clientSecret: Secret?
     ) async throws {
         let info = provider.info
-        guard provider is any OAuthLogin else {
+        guard provider.loginMethod.oauth != nil else {
             throw EngineError.notSupported("\(info.name) has no settings.")
         }
         if let clientID {

@@ -18,7 +18,7 @@ extension Engine {
         let server = account.identity.server
         let credentials = Credentials(
             account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
-            clientKeys: clientKeys(of: account), registersItself: provider is any FederatedLogin,
+            clientKeys: clientKeys(of: account), registersItself: provider.loginMethod.isFederated,
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
             currentClient: { [weak self, weak account] in
@@ -72,7 +72,7 @@ extension Engine {
     ) -> RemoteService? {
         let provider = account.provider
         var description = KeyDescription(keyField: nil, keyOrigins: [])
-        if let provider = provider as? any KeyLogin {
+        if case .key(let provider) = provider.loginMethod {
             // With an invalid server, no request has a key.
             description =
                 (try? provider.access(settings, server: account.identity.server)) ?? description
@@ -100,24 +100,26 @@ extension Engine {
     /// The keys of the secrets that the token endpoint of an account may need.
     func clientKeys(of account: Account) -> [SecretKey] {
         let id = account.provider.info.id
-        return account.provider is any OAuthLogin
+        return account.provider.loginMethod.oauth != nil
             ? [.provider(id)] : [.server(account.identity.server, of: id)]
     }
 
     /// Returns the OAuth description of an account's service; nil without a token, or with invalid settings.
     func description(of account: Account) -> OAuthDescription? {
         let settings = ports.settings.settings(of: account.provider.info.id)
-        return switch account.provider {
-        case let provider as any OAuthLogin: try? provider.oauth(settings)
-        case let provider as any FederatedLogin:
-            try? provider.oauth(account.identity.server, settings)
-        default: nil
+        return switch account.provider.loginMethod {
+        case .oauth(let provider): try? provider.oauth(settings)
+        case .federated(let provider): try? provider.oauth(account.identity.server, settings)
+        case .none, .key, .password: nil
         }
     }
 
     /// True if accounts of the provider have an OAuth token.
     static func isRemote(_ provider: any Provider) -> Bool {
-        provider.info.authentication == .oauth2
-            && (provider is any OAuthLogin || provider is any FederatedLogin)
+        guard provider.info.authentication == .oauth2 else { return false }
+        return switch provider.loginMethod {
+        case .oauth, .federated: true
+        case .none, .key, .password: false
+        }
     }
 }

@@ -8,7 +8,7 @@ extension Engine {
     /// Another version of a provider may send the token to other hosts, or pass it to another program. The user agrees
     /// to that with a new login.
     func recipientsProblem(of account: Account) -> String? {
-        guard let provider = account.provider as? any InstalledProvider else { return nil }
+        guard let provider = account.provider.installed else { return nil }
         let current = provider.tokenRecipients
         guard !current.isEmpty else { return nil }
         guard let known = tokenRecipients[account.id] else {
@@ -32,7 +32,7 @@ extension Engine {
 
     /// Stores the recipients to which the user agreed with a login.
     func storeTokenRecipients(of provider: any Provider, for id: AccountID) async throws {
-        guard let provider = provider as? any InstalledProvider else { return }
+        guard let provider = provider.installed else { return }
         let recipients = provider.tokenRecipients
         guard tokenRecipients[id] != recipients else { return }
         try await store.saveTokenRecipients(recipients, of: id)

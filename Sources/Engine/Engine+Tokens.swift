@@ -18,7 +18,7 @@ extension Engine {
         for token: OAuthToken, at server: String, _ provider: any Provider,
         _ settings: ProviderSettings
     ) async throws -> TokenEndpoint {
-        if let provider = provider as? any OAuthLogin {
+        if let provider = provider.loginMethod.oauth {
             guard let client = token.client?.client else {
                 return try await tokenEndpoint(provider, settings)
             }
@@ -31,7 +31,7 @@ extension Engine {
             return TokenEndpoint(try provider.oauth(settings), client, ports.http)
         }
         if let client = token.client { return TokenEndpoint(client, ports.http) }
-        guard provider is any FederatedLogin else { throw OAuthError.noRefreshToken }
+        guard provider.loginMethod.isFederated else { throw OAuthError.noRefreshToken }
         guard let known = try await logins.registrations.stored(at: server, provider) else {
             throw OAuthError.invalidClient
         }
@@ -63,10 +63,10 @@ extension Engine {
     func currentClient(
         at server: String, _ provider: any Provider, _ settings: ProviderSettings
     ) async -> TokenClient? {
-        if let provider = provider as? any OAuthLogin {
+        if let provider = provider.loginMethod.oauth {
             return try? await tokenEndpoint(provider, settings).tokenClient
         }
-        guard provider is any FederatedLogin else { return nil }
+        guard provider.loginMethod.isFederated else { return nil }
         let known = try? await logins.registrations.stored(at: server, provider)
         return known.map { TokenClient($0.client, $0.description) }
     }

@@ -90,7 +90,8 @@ package final class Engine {
     }
 
     private static func mayHaveSecret(_ provider: any Provider) -> Bool {
-        isRemote(provider) || provider is any KeyLogin || provider is UnusableProvider
+        if case .key = provider.loginMethod { return true }
+        return isRemote(provider) || provider is UnusableProvider
     }
 
     /// Ends all sessions and closes the store. Blocks until all data is written.
@@ -381,7 +382,7 @@ package final class Engine {
                 account, "The account was removed.", isTokenAbandoned: isTokenAbandoned
             ) {
                 // The user is deleted first: if deleting the account then fails, the caller can repeat the call.
-                if let provider = account.provider as? any PasswordLogin {
+                if case .password(let provider) = account.provider.loginMethod {
                     try await provider.removeUser(account.identity)
                 }
                 try await store.delete(account.id, defaultAccount: newDefault?.id)

@@ -20,6 +20,13 @@ extension InstalledProvider {
     @MainActor package func startTrace(_ descriptor: Int32) -> TraceStart { .notSupported }
 }
 
+extension Provider {
+    /// The provider as ``InstalledProvider``; nil if it is part of the daemon.
+    ///
+    /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
+    package var installed: (any InstalledProvider)? { self as? any InstalledProvider }
+}
+
 /// The result of an attempt to start a trace.
 package enum TraceStart: Sendable {
     case started

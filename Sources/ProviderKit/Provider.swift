@@ -1,9 +1,9 @@
 /// A provider connects Image Feed to one kind of photo service.
 ///
-/// Optional features are protocols of their own. The provider conforms to one of ``KeyLogin``, ``OAuthLogin``,
-/// ``FederatedLogin`` or ``PasswordLogin``. Its sessions conform to ``RemoteFeed`` (photos of a web service) or
-/// ``FeedSession`` (photos on this computer), and, if they support it, to ``RemoteLikes``, ``RemoteImages`` and
-/// ``ProfileSession``.
+/// The provider conforms to one of ``KeyLogin``, ``OAuthLogin``, ``FederatedLogin`` or ``PasswordLogin``, which sets its
+/// ``loginMethod``. Optional features are protocols of their own: its sessions conform to ``RemoteFeed`` (photos of a web
+/// service) or ``FeedSession`` (photos on this computer), and, if they support it, to ``RemoteLikes``, ``RemoteImages``
+/// and ``ProfileSession``. See ``Session``.
 public protocol Provider: Sendable {
     /// The description of the provider. It is constant.
     var info: ProviderInfo { get }
@@ -17,6 +17,67 @@ public protocol Provider: Sendable {
     ///   - ports: The HTTP client with the credentials of the account, the settings and the logger.
     /// - Returns: A new session.
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session
+
+    /// The login of the provider. Each protocol of a login implements it.
+    var loginMethod: LoginMethod { get }
+    /// The provider as ``ProfileProvider``; nil if it does not store its users itself.
+    var profileProvider: (any ProfileProvider)? { get }
+}
+
+/// The login of a provider.
+public enum LoginMethod: Sendable {
+    /// The provider has no login.
+    case none
+    /// A login with an API key, or with only a user name or server.
+    case key(any KeyLogin)
+    /// A browser login.
+    case oauth(any OAuthLogin)
+    /// A browser login at a server that the user names.
+    case federated(any FederatedLogin)
+    /// A login with a user name and a password.
+    case password(any PasswordLogin)
+
+    /// The provider as ``OAuthLogin``; nil if it has another login.
+    package var oauth: (any OAuthLogin)? {
+        if case .oauth(let provider) = self { provider } else { nil }
+    }
+
+    /// True if the user names a server that registers the application.
+    package var isFederated: Bool { if case .federated = self { true } else { false } }
+}
+
+// The defaults. The compiler chooses one where a type conforms to `Provider`.
+
+extension Provider {
+    /// None.
+    public var loginMethod: LoginMethod { .none }
+    /// Nil.
+    public var profileProvider: (any ProfileProvider)? { nil }
+}
+
+extension KeyLogin {
+    /// The login with a key.
+    public var loginMethod: LoginMethod { .key(self) }
+}
+
+extension OAuthLogin {
+    /// The browser login.
+    public var loginMethod: LoginMethod { .oauth(self) }
+}
+
+extension FederatedLogin {
+    /// The browser login at a server.
+    public var loginMethod: LoginMethod { .federated(self) }
+}
+
+extension PasswordLogin {
+    /// The login with a password.
+    public var loginMethod: LoginMethod { .password(self) }
+}
+
+extension ProfileProvider {
+    /// The provider.
+    public var profileProvider: (any ProfileProvider)? { self }
 }
 
 /// The description of a provider.

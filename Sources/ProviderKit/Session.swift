@@ -1,4 +1,11 @@
 /// The connection of a logged-in account to its provider.
+///
+/// Each optional feature is a protocol that refines this one, and a property with the name of that protocol. A type that
+/// conforms to ``RemoteLikes`` returns itself as ``remoteLikes``; a type that does not conform returns nil. Implement
+/// such a property only if the feature depends on the account: conform to the protocol, and return `self` or nil.
+///
+/// A class must itself conform to the protocols of its features. The conformance of a subclass does not change a
+/// property.
 public protocol Session: Sendable {
     /// The events of the session. The first one is a ``SessionEvent/status(_:)``. Only the engine reads them. The
     /// stream ends with ``close()``.
@@ -6,6 +13,23 @@ public protocol Session: Sendable {
 
     /// Closes the session: stops background work and ends ``events``.
     func close()
+
+    /// The session as ``RemoteFeed``; nil if its photos do not come from a web service.
+    var remoteFeed: (any RemoteFeed)? { get }
+    /// The session as ``RemoteLikes``; nil if its service has no likes.
+    var remoteLikes: (any RemoteLikes)? { get }
+    /// The session as ``RemoteImages``; nil if its images are public.
+    var remoteImages: (any RemoteImages)? { get }
+    /// The session as ``ProfileSession``; nil if it has no profile.
+    var profileSession: (any ProfileSession)? { get }
+    /// The session as ``AvatarSession``; nil if the user cannot set an avatar.
+    var avatarSession: (any AvatarSession)? { get }
+    /// The session as ``FeedSession``; nil if it does not store its photos itself.
+    var feedSession: (any FeedSession)? { get }
+    /// The session as ``ImageSession``; nil if it does not store its images itself.
+    var imageSession: (any ImageSession)? { get }
+    /// The session as ``LikeSession``; nil if it does not store likes itself.
+    var likeSession: (any LikeSession)? { get }
 }
 
 /// An event of a session. A plugin can send only ``status(_:)`` and ``rateLimit(_:)``.

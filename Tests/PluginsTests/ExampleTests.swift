@@ -76,10 +76,12 @@ struct ExampleTests {
     }
 
     @Test func `the example returns photos, albums, likes and images`() async throws {
+        let features = plugin.session(
+            AccountIdentity(username: "ada", server: server.origin), client("KEY"))
+        #expect(features.remoteLikes != nil)
+        #expect(features.remoteImages != nil)
         let session = try #require(
-            plugin.session(
-                AccountIdentity(username: "ada", server: server.origin), client("KEY"))
-                as? any RemoteLikes & RemoteImages & ProfileSession)
+            features as? any RemoteLikes & RemoteImages & ProfileSession)
         #expect(try await session.profile().name == "Ada")
         let sources = try await session.sources()
         #expect(sources.map(\.id.text) == ["all", "likes", "album:b1"])

@@ -170,7 +170,7 @@ private final class FloodFixture {
         let session = provider.makeSession(
             AccountIdentity(username: "ada"),
             SessionPorts(http: http, settings: settings, logger: .silent))
-        return try #require(session as? any RemoteFeed)
+        return try #require(session.remoteFeed)
     }
 
     /// Waits until plugins were started.

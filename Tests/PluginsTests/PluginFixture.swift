@@ -35,6 +35,7 @@ final class PluginFixture {
     ///   - fallbacks: The sandboxes that may replace it.
     ///   - programs: The programs that start the plugin.
     ///   - hosts: The hosts of the manifest.
+    ///   - capabilities: The capabilities of the manifest.
     ///   - http: The HTTP client.
     ///   - directory: The folder of the plugin; nil for a new one.
     /// - Throws: An error of the file system or of the manifest.
@@ -43,6 +44,7 @@ final class PluginFixture {
         limits: PluginLimits = PluginFixture.quick,
         level: SandboxKind = .bubblewrap, fallbacks: [SandboxKind] = [],
         programs: SandboxPrograms = .installed, hosts: String = "example.org;",
+        capabilities: String = "feed;",
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
@@ -50,7 +52,7 @@ final class PluginFixture {
         self.http = http
         let folder = "home/.local/share/imagefeed/providers"
         try directory.write(
-            Self.manifest(hosts) + authentication, to: "\(folder)/odd.provider")
+            Self.manifest(hosts, capabilities) + authentication, to: "\(folder)/odd.provider")
         try directory.write(Self.program(script, opening), to: "\(folder)/odd/odd.py")
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         host = PluginHost(
@@ -66,8 +68,8 @@ final class PluginFixture {
         session = try #require(
             provider.makeSession(
                 AccountIdentity(username: "ada"),
-                SessionPorts(http: http, settings: ProviderSettings(), logger: logger))
-                as? any RemoteFeed)
+                SessionPorts(http: http, settings: ProviderSettings(), logger: logger)
+            ).remoteFeed)
     }
 
     isolated deinit { host.stop() }
@@ -106,13 +108,13 @@ final class PluginFixture {
     }
 
     /// Returns the manifest up to the header of its last group.
-    private static func manifest(_ hosts: String) -> String {
+    private static func manifest(_ hosts: String, _ capabilities: String) -> String {
         """
         [Provider]
         Id=odd
         Name=Odd photos
         Exec=/usr/bin/python3 ./odd/odd.py
-        Capabilities=feed;
+        Capabilities=\(capabilities)
         DefaultSource=home
         Sources=home;
         Hosts=\(hosts)

@@ -64,6 +64,14 @@ struct PluginTests {
         #expect(!plugin.log.value.contains { $0.contains("failed") })
     }
 
+    @Test func `a session has likes only if the manifest names them`() throws {
+        let session: any Session = try PluginFixture().session
+        #expect(session.remoteFeed != nil)
+        #expect(session.remoteLikes == nil)
+        let liking: any Session = try PluginFixture(capabilities: "feed;like;").session
+        #expect(liking.remoteLikes != nil)
+    }
+
     @Test func `a plugin without an available sandbox does not run`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write(ManifestTests.good, to: "providers/good.provider")

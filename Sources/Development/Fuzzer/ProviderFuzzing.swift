@@ -14,16 +14,16 @@ internal import ProviderKit
         http: RepeatedResponse(bytes), settings: ProviderSettings(),
         logger: Logger(label: "fuzzer") { _ in SwiftLogNoOpLogHandler() })
     let session = provider.makeSession(AccountIdentity(username: "ada"), ports)
-    guard let session = session as? any RemoteLikes & ProfileSession else { return }
+    guard let likes = session.remoteLikes, let profile = session.profileSession else { return }
     let done = DispatchSemaphore(value: 0)
     Task.detached {
-        _ = try? await session.sources()
-        for source in sources { try? await fetchPages(session, SourceID(source)) }
-        if let photo = try? await session.fetchPhoto(PhotoID("photo")) {
-            _ = try? await session.countDownload(photo)
+        _ = try? await likes.sources()
+        for source in sources { try? await fetchPages(likes, SourceID(source)) }
+        if let photo = try? await likes.fetchPhoto(PhotoID("photo")) {
+            _ = try? await likes.countDownload(photo)
         }
-        _ = try? await session.setLiked(PhotoID("photo"), true)
-        _ = try? await session.profile()
+        _ = try? await likes.setLiked(PhotoID("photo"), true)
+        _ = try? await profile.profile()
         session.close()
         done.signal()
     }

@@ -277,7 +277,7 @@ final class CachedFeed {
     // MARK: Likes
 
     /// The source of the photos that the user likes; nil if the service has no such source.
-    var likesSource: SourceID? { (session as? any RemoteLikes)?.likesSource }
+    var likesSource: SourceID? { session.remoteLikes?.likesSource }
 
     /// Writes the liked state of a like group.
     ///
@@ -379,7 +379,7 @@ final class CachedFeed {
     }
 
     private func likeGroupPrefix(_ id: PhotoID) -> String? {
-        (session as? any RemoteLikes)?.likeGroupPrefix(id)
+        session.remoteLikes?.likeGroupPrefix(id)
     }
 
     // MARK: Sources

@@ -72,7 +72,7 @@ final class ClientRegistrations {
     func deleteIfUnused(by removed: Account) async {
         let (provider, server) = (removed.provider.info, removed.identity.server)
         // A provider that is no longer installed may have been a federated one.
-        guard removed.provider is any FederatedLogin || removed.provider is UnusableProvider,
+        guard removed.provider.loginMethod.isFederated || removed.provider is UnusableProvider,
             !server.isEmpty,
             !engine.accounts.contains(where: {
                 $0.provider.info.id == provider.id && $0.identity.server == server

@@ -45,22 +45,23 @@ package final class LoginList {
             unfinished.count(where: { $0.client == options.client })
                 < Login.maximumUnfinishedPerClient
         else { throw EngineError.tooManyLogins }
-        guard
-            options.server == nil || provider is any FederatedLogin || provider is any KeyLogin
-        else {
-            throw EngineError.notSupported(
-                "\(provider.info.name) has only one server; log in without a server name.")
+        let method = provider.loginMethod
+        switch method {
+        case .federated, .key: break
+        case .none, .oauth, .password:
+            guard options.server == nil else {
+                throw EngineError.notSupported(
+                    "\(provider.info.name) has only one server; log in without a server name.")
+            }
         }
-        switch provider {
-        case let provider as any PasswordLogin: return try start(provider, options)
-        case let provider as any OAuthLogin: return try start(provider, options)
-        case let provider as any FederatedLogin: return try start(provider, options)
-        case let provider as any KeyLogin: return try start(provider, options)
-        case let provider as any InstalledProvider:
-            throw EngineError.notSupported(
-                "\(provider.info.name) cannot be used: \(provider.condition.reason)")
-        default:
-            throw EngineError.notSupported("\(provider.info.name) has no login.")
+        switch method {
+        case .password(let provider): return try start(provider, options)
+        case .oauth(let provider): return try start(provider, options)
+        case .federated(let provider): return try start(provider, options)
+        case .key(let provider): return try start(provider, options)
+        case .none:
+            let reason = provider.installed.map { "cannot be used: \($0.condition.reason)" }
+            throw EngineError.notSupported("\(provider.info.name) \(reason ?? "has no login.")")
         }
     }
 

@@ -76,11 +76,11 @@ final class DirectService: PhotoService {
     }
 
     func profile() async throws -> Profile? {
-        try await (session as? any ProfileSession)?.profile()
+        try await session.profileSession?.profile()
     }
 
     /// The session, if it stores likes.
-    var likes: (any LikeSession)? { session as? any LikeSession }
+    var likes: (any LikeSession)? { session.likeSession }
 
     /// Likes or unlikes a photo.
     ///
@@ -115,14 +115,14 @@ final class DirectService: PhotoService {
     func close() { session.close() }
 
     private func feed() throws -> any FeedSession {
-        guard let feed = session as? any FeedSession else {
+        guard let feed = session.feedSession else {
             throw EngineError.notSupported("\(name) has no photos.")
         }
         return feed
     }
 
     private func images() throws -> any ImageSession {
-        guard let images = session as? any ImageSession else {
+        guard let images = session.imageSession else {
             throw EngineError.notSupported("\(name) has no images.")
         }
         return images

@@ -51,14 +51,14 @@ extension RemoteService {
     private func located(
         _ cached: CachedPhoto, _ size: ImageSize
     ) async throws -> ImageStore.Key {
-        guard cached.remote.images.isEmpty, let session = session as? any RemoteImages,
+        guard cached.remote.images.isEmpty, let session = session.remoteImages,
             let url = try await ask({ try await session.imageAddress(cached.remote, size) })
         else { return try key(cached, size) }
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
     }
 
     /// The HTTP client that fetches images; nil if they are public.
-    private var imageClient: (any HTTPClient)? { (session as? any RemoteImages)?.imageClient }
+    private var imageClient: (any HTTPClient)? { session.remoteImages?.imageClient }
 
     private func key(_ cached: CachedPhoto, _ size: ImageSize) throws -> ImageStore.Key {
         // A missing size is replaced by the next larger one, or else by the largest one.

@@ -27,7 +27,7 @@ extension RemoteService {
     }
 
     func profile() async throws -> Profile? {
-        guard let session = session as? any ProfileSession else { return nil }
+        guard let session = session.profileSession else { return nil }
         return try await withCallTimeout { [self] in
             try await profileRequests.run(account) { [self] in try await fetchProfile(session) }
         }

@@ -75,10 +75,10 @@ final class RemoteService: PhotoService {
         self.allowsLoopback = allowsLoopback
         self.owner = owner
         credentials.owner = self
-        guard let remote = session as? any RemoteFeed else { return }
+        guard let remote = session.remoteFeed else { return }
         let feed = CachedFeed(account, remote, stores.feeds, owner.feedWatch, owner: self)
         self.feed = feed
-        guard let remote = session as? any RemoteLikes else { return }
+        guard let remote = session.remoteLikes else { return }
         likes = Likes(remote, feed, stores.likes(of: account), owner: self)
     }
 

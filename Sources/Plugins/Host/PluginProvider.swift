@@ -31,8 +31,7 @@ extension PluginProvider {
     ) -> any Session {
         // Accounts begin anew when the user wants to try again.
         Task { @MainActor in plugin.encourage() }
-        return plugin.manifest.info.capabilities.contains(.like)
-            ? LikingPluginSession(plugin, account, ports) : PluginSession(plugin, account, ports)
+        return PluginSession(plugin, account, ports)
     }
 
     /// Fetches the identity of a user from the plugin.

@@ -1,11 +1,10 @@
 internal import PluginProtocol
 internal import ProviderKit
 
-/// An account of a plugin that is logged in.
+/// The session of an account of a plugin.
 ///
-/// Asks the plugin, and believes nothing that it says.
-nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendable {
-    // Unchecked only since it has a subclass: all that it holds is constant.
+/// It sends requests to the plugin, and checks every response. The manifest states which features exist.
+nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes {
     let events: AsyncStream<SessionEvent>
     let plugin: Plugin
     let account: PluginAccount
@@ -21,6 +20,9 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
     }
 
     func close() { continuation.finish() }
+
+    /// The session, if the plugin supports likes.
+    var remoteLikes: (any RemoteLikes)? { offers(.like) ? self : nil }
 
     private func offers(_ capability: ProviderInfo.Capability) -> Bool {
         plugin.manifest.info.capabilities.contains(capability)
@@ -101,10 +103,9 @@ nonisolated class PluginSession: ProfileSession, RemoteImages, @unchecked Sendab
     }
 
     var imageClient: any HTTPClient { PluginImageClient(account: account) }
-}
 
-/// A session of a plugin that can like photos.
-nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchecked Sendable {
+    // MARK: RemoteLikes
+
     var likesSource: SourceID { SourceID("likes") }
 
     func likeGroupPrefix(_ photo: PhotoID) -> String? {
@@ -115,7 +116,7 @@ nonisolated final class LikingPluginSession: PluginSession, RemoteLikes, @unchec
 
     /// Likes or unlikes a photo.
     ///
-    /// A plugin that cannot name its reason refuses the like itself, as one that says `refused` does.
+    /// An error without its own meaning for likes counts as ``ProviderError/refused(_:)``.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         do {
             return try await plugin.call(

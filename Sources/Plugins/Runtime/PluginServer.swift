@@ -61,7 +61,7 @@ final class PluginServer {
             }
             return ["protocol": .integer(Int64(PluginMessage.version))]
         case .discover:
-            guard let provider = provider as? any FederatedLogin else { break }
+            guard case .federated(let provider) = provider.loginMethod else { break }
             let account = try parameters.object("account")
             let user = try account.text("username").flatMap { $0.isEmpty ? nil : $0 }
             return try await provider.discover(
@@ -69,7 +69,7 @@ final class PluginServer {
             ).json
         case .identify: return try await identify(parameters).json
         case .profile:
-            guard let session = try session(parameters) as? any ProfileSession else { break }
+            guard let session = try session(parameters).profileSession else { break }
             return try await session.profile().json
         case .sources:
             return ["sources": .array(try await feed(parameters).sources().map(\.json))]
@@ -83,14 +83,14 @@ final class PluginServer {
         case .photo:
             return try await feed(parameters).fetchPhoto(photo(parameters)).json
         case .image:
-            guard let session = try feed(parameters) as? any RemoteImages,
+            guard let session = try feed(parameters).remoteImages,
                 let size = ImageSize(rawValue: try parameters.requiredText("size"))
             else { break }
             let photo = RemotePhoto(
                 Photo(id: try photo(parameters)), note: try parameters.text("note") ?? "")
             return ["url": JSONValue(try await session.imageAddress(photo, size))]
         case .setLiked:
-            guard let session = try feed(parameters) as? any RemoteLikes else { break }
+            guard let session = try feed(parameters).remoteLikes else { break }
             let isLiked = try parameters.flag("liked") ?? true
             return ["likes": JSONValue(try await session.setLiked(photo(parameters), isLiked))]
         case .countDownload:
@@ -109,22 +109,22 @@ final class PluginServer {
     private func identify(_ parameters: PluginReader) async throws -> AccountIdentity {
         let account = try parameters.object("account")
         let ports = ports(try account.requiredText("id"))
-        switch provider {
-        case let provider as any OAuthLogin: return try await provider.identify(ports)
-        case let provider as any FederatedLogin:
+        switch provider.loginMethod {
+        case .oauth(let provider): return try await provider.identify(ports)
+        case .federated(let provider):
             return try await provider.identify(account.requiredText("server"), ports)
-        case let provider as any KeyLogin:
+        case .key(let provider):
             let named = AccountIdentity(
                 username: try account.text("username") ?? "",
                 server: try account.text("server") ?? "")
             return try await provider.identify(named, ports)
-        default:
+        case .none, .password:
             throw ProviderError.notSupported("\(provider.info.name) has no login.")
         }
     }
 
     private func feed(_ parameters: PluginReader) throws -> any RemoteFeed {
-        guard let feed = try session(parameters) as? any RemoteFeed else {
+        guard let feed = try session(parameters).remoteFeed else {
             throw ProviderError.notSupported("\(provider.info.name) has no photos.")
         }
         return feed

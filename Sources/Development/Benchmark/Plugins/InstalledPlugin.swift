@@ -38,7 +38,7 @@ final class InstalledPlugin {
         let session = provider.makeSession(
             AccountIdentity(username: username),
             SessionPorts(http: http, settings: settings, logger: logger))
-        guard let feed = session as? any RemoteFeed else {
+        guard let feed = session.remoteFeed else {
             throw BenchmarkError("the plugin in \(folder) has no feed")
         }
         return feed

@@ -33,7 +33,7 @@ final class PluginCalls {
         let session = UnsplashProvider().makeSession(
             account,
             SessionPorts(http: web, settings: ProviderSettings(settings), logger: .silent))
-        guard let inside = session as? any RemoteFeed, let photo = service.feed.first else {
+        guard let inside = session.remoteFeed, let photo = service.feed.first else {
             throw BenchmarkError("there is no feed")
         }
         self.inside = inside

@@ -1,0 +1,156 @@
+import Testing
+
+@testable import ProviderKit
+
+/// The optional features of sessions and providers.
+struct FeaturesTests {
+    private final class PlainSession: Session {
+        let events = AsyncStream<SessionEvent> { $0.finish() }
+        func close() {}
+    }
+
+    @Test func `a session without features has none`() {
+        let session: any Session = PlainSession()
+        #expect(session.remoteFeed == nil)
+        #expect(session.remoteLikes == nil)
+        #expect(session.remoteImages == nil)
+        #expect(session.profileSession == nil)
+        #expect(session.avatarSession == nil)
+        #expect(session.feedSession == nil)
+        #expect(session.imageSession == nil)
+        #expect(session.likeSession == nil)
+    }
+
+    @Test func `a session of a web service is returned by the properties of its protocols`() {
+        let remote = RemoteTestSession(offersLikes: true)
+        let session: any Session = remote
+        #expect(session.remoteFeed as? RemoteTestSession === remote)
+        #expect(session.remoteImages as? RemoteTestSession === remote)
+        #expect(session.profileSession as? RemoteTestSession === remote)
+        #expect(session.avatarSession == nil)
+        #expect(session.feedSession == nil)
+        #expect(session.likeSession == nil)
+        // The properties of a refined protocol are those of the session.
+        #expect(session.remoteFeed?.remoteImages as? RemoteTestSession === remote)
+    }
+
+    @Test(arguments: [true, false])
+    func `a session decides about a feature itself`(offersLikes: Bool) {
+        let session: any Session = RemoteTestSession(offersLikes: offersLikes)
+        #expect((session.remoteLikes != nil) == offersLikes)
+        #expect((session.remoteFeed?.remoteLikes != nil) == offersLikes)
+    }
+
+    @Test func `a session on this computer is returned by the properties of its protocols`() {
+        let local = LocalTestSession()
+        let session: any Session = local
+        #expect(session.feedSession as? LocalTestSession === local)
+        #expect(session.imageSession as? LocalTestSession === local)
+        #expect(session.likeSession as? LocalTestSession === local)
+        #expect(session.avatarSession as? LocalTestSession === local)
+        #expect(session.profileSession as? LocalTestSession === local)
+        #expect(session.remoteFeed == nil)
+        #expect(session.remoteLikes == nil)
+    }
+
+    @Test func `a provider has the login of its protocol`() {
+        let plain: any Provider = PlainTestProvider()
+        if case .none = plain.loginMethod {} else { Issue.record("The provider has a login.") }
+        #expect(plain.profileProvider == nil)
+        #expect(plain.installed == nil)
+        let key: any Provider = KeyTestProvider()
+        if case .key = key.loginMethod {} else { Issue.record("The login has no key.") }
+        #expect(key.loginMethod.oauth == nil)
+        #expect(!key.loginMethod.isFederated)
+        #expect(key.profileProvider != nil)
+        #expect(UnusableProvider(id: "x", name: "X", reason: "").installed != nil)
+    }
+}
+
+private final class RemoteTestSession: RemoteFeed {
+    let events = AsyncStream<SessionEvent> { $0.finish() }
+    let offersLikes: Bool
+
+    init(offersLikes: Bool) { self.offersLikes = offersLikes }
+
+    func close() {}
+    func accepts(_ source: SourceID) -> Bool { true }
+    func sources() async throws -> [Source] { [] }
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
+        RemotePage([])
+    }
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        throw ProviderError.notFound("There is no photo.")
+    }
+}
+
+// Conformances in extensions count as well.
+extension RemoteTestSession: RemoteImages {
+    var imageClient: any HTTPClient { NoClient() }
+}
+
+extension RemoteTestSession: ProfileSession {
+    func profile() async throws -> Profile { Profile(username: "ada", name: "Ada") }
+}
+
+extension RemoteTestSession: RemoteLikes {
+    var remoteLikes: (any RemoteLikes)? { offersLikes ? self : nil }
+    var likesSource: SourceID { SourceID("likes") }
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? { nil }
+}
+
+private final class LocalTestSession: LikeSession, ImageSession, AvatarSession {
+    let events = AsyncStream<SessionEvent> { $0.finish() }
+    let likesSource = SourceID("likes")
+
+    func close() {}
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        Page(photos: [], next: nil)
+    }
+    func photo(_ id: PhotoID) async throws -> Photo { Photo(id: id) }
+    func sources() async throws -> [Source] { [] }
+    func hasSource(_ id: SourceID) async throws -> Bool { false }
+    func refresh(_ source: SourceID) async throws -> Int { 0 }
+    func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String { "" }
+    func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 { -1 }
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> LikeChange? { nil }
+    func profile() async throws -> Profile { Profile(username: "ada", name: "Ada") }
+    func setAvatar(_ file: String) async throws {}
+}
+
+private struct NoClient: HTTPClient {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw CancellationError() }
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse { throw CancellationError() }
+}
+
+private struct PlainTestProvider: Provider {
+    var info: ProviderInfo {
+        ProviderInfo(
+            id: "test", name: "Test", iconName: "", authentication: .none, capabilities: [],
+            defaultSource: SourceID("feed"))
+    }
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        LocalTestSession()
+    }
+}
+
+private struct KeyTestProvider: KeyLogin, ProfileProvider {
+    let info = PlainTestProvider().info
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        LocalTestSession()
+    }
+    func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription { KeyDescription(keyField: nil, keyOrigins: []) }
+    func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity { account }
+    func profile(of account: AccountIdentity) async throws -> Profile {
+        Profile(username: account.username, name: account.username)
+    }
+}
