@@ -86,7 +86,7 @@ let package = Package(
         .testTarget(
             name: "DesktopTests",
             dependencies: [
-                "DBus", "Desktop", "Engine", "TestSupport",
+                "DBus", "Desktop", "Engine", "ProviderKit", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 

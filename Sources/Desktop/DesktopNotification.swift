@@ -33,7 +33,9 @@ nonisolated struct DesktopNotification {
     init(_ notice: NotificationContent, _ capabilities: NotificationCapabilities) {
         actions = capabilities.hasActions ? notice.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(notice.text)
-        if !capabilities.hasActions, !notice.advice.isEmpty { text += " \(notice.advice)" }
+        for remedy in notice.remedies where !capabilities.hasActions || remedy.needsTerminal {
+            if let command = remedy.command { text += " Run “\(command)”." }
+        }
         if capabilities.showsBodies {
             summary = notice.title
             body = capabilities.readsMarkup ? Self.escaped(text) : text

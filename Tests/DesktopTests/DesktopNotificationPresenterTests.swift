@@ -1,4 +1,5 @@
 import DBus
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -20,7 +21,9 @@ struct DesktopNotificationPresenterTests {
 
     private let notice = NotificationContent(
         title: "A like was not sent", text: "1 < 2 & \"so\" on.", actions: [.login, .retry],
-        advice: "Run “imagefeedctl like a”.", category: "transfer.error")
+        remedies: [
+            IssueRemedy(.retry, .like(PhotoID("a"), .like, AccountID(stored: "service_ada")))
+        ], category: "transfer.error")
 
     @Test func `a notification uses all capabilities of the service`() async throws {
         let service = try await FakeNotifications()
@@ -55,13 +58,49 @@ struct DesktopNotificationPresenterTests {
         #expect(service.closed.value == [41])
     }
 
-    @Test func `the text contains the advice if there are no buttons`() async throws {
+    @Test func `the text contains the command if there are no buttons`() async throws {
         let service = try await FakeNotifications(["body"])
         #expect(await board.show(notice, as: 1))
         let shown = try #require(service.shown.value.first)
         #expect(shown.actions.isEmpty)
         // Text is not escaped without markup.
-        #expect(shown.body == "1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
+        #expect(shown.body == "1 < 2 & \"so\" on. Run “imagefeedctl like service_ada/a”.")
+    }
+
+    @Test func `the text contains a command that needs a terminal also with buttons`()
+        async throws
+    {
+        let service = try await FakeNotifications(["body", "actions"])
+        let failed = NotificationContent(
+            title: "Login failed", text: "No browser.", actions: [.login],
+            remedies: [
+                IssueRemedy(.login, .provider("one", server: ""), needsTerminal: true),
+                IssueRemedy(.login, .provider("two", server: "")),
+            ], category: "network.error")
+        #expect(await board.show(failed, as: 1))
+        #expect(service.shown.value.first?.body == "No browser. Run “imagefeedctl login one”.")
+    }
+
+    @Test func `each remedy with a command is phrased`() {
+        let id = AccountID(stored: "service_ada")
+        let account = IssueRemedy.Target.account(id, provider: "service")
+        let commands: [(Remedy, IssueRemedy.Target, String?)] = [
+            (.login, .anyAccount, "login"),
+            (.login, account, "login service --account service_ada"),
+            (.login, .provider("service", server: ""), "login service"),
+            (
+                .login, .provider("service", server: "one.example"),
+                "login service --server one.example"
+            ),
+            (.unlock, account, "refresh --account service_ada"),
+            (.installKeyring, account, "refresh --account service_ada"),
+            (.retry, account, "refresh --account service_ada"),
+            (.retry, .like(PhotoID("a"), .unlike, id), "unlike service_ada/a"),
+            (.freeSpace, .anyAccount, nil),
+        ]
+        for (remedy, target, command) in commands {
+            #expect(IssueRemedy(remedy, target).command == command.map { "imagefeedctl \($0)" })
+        }
     }
 
     @Test func `the summary contains the text if there is no body`() async throws {
@@ -71,14 +110,14 @@ struct DesktopNotificationPresenterTests {
         #expect(shown.body.isEmpty)
         #expect(
             shown.summary
-                == "A like was not sent: 1 < 2 & \"so\" on. Run “imagefeedctl like a”.")
+                == "A like was not sent: 1 < 2 & \"so\" on. Run “imagefeedctl like service_ada/a”.")
     }
 
     @Test func `long text is shortened, and control characters are removed`() async throws {
         let service = try await FakeNotifications()
         let strange = NotificationContent(
             title: "Strange", text: "a\0b\u{1b}[31m\n" + String(repeating: "ä", count: 5000),
-            actions: [], advice: "", category: "x")
+            actions: [], remedies: [], category: "x")
         #expect(await board.show(strange, as: 1))
         let body = try #require(service.shown.value.first?.body)
         #expect(body.hasPrefix("ab[31m\nä"))

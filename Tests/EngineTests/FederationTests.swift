@@ -18,7 +18,7 @@ struct FederationTests {
         return try await federation.logIn(fixture, at: server, for: account)
     }
 
-    @Test func `the notification of a failed login names the server and the command`()
+    @Test func `the notification of a failed login names the server and the remedy`()
         async throws
     {
         let fixture = try federation.fixture()
@@ -31,8 +31,8 @@ struct FederationTests {
         let number = try await presenter.waitFor("One.example is of no use.")
         #expect(presenter.notifications.value[number]?.title == "Login to one.example failed")
         #expect(
-            presenter.notifications.value[number]?.advice
-                == "Run “imagefeedctl login federation --server one.example”.")
+            presenter.notifications.value[number]?.remedies
+                == [IssueRemedy(.login, .provider("federation", server: "one.example"))])
         // A login at another server does not resolve the issue.
         federation.state.update { $0.discoveryError = nil }
         _ = try await logIn(fixture, "ada", "two.example")

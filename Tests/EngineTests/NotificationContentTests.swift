@@ -20,8 +20,11 @@ struct NotificationContentTests {
         let number = try await presenter.waitFor(
             "1 like could not be sent for ada at Service. Not now.")
         #expect(
-            presenter.notifications.value[number]?.advice
-                == "Run “imagefeedctl like service_ada/a”.")
+            presenter.notifications.value[number]?.remedies
+                == [
+                    IssueRemedy(
+                        .retry, .like(PhotoID("a"), .like, AccountID(stored: "service_ada")))
+                ])
         fixture.service.state.update { $0.likeError = nil }
         presenter.press(.retry, number)
         try await fixture.waitForEvent("liked a 1")
@@ -139,7 +142,8 @@ struct NotificationContentTests {
         #expect(presenter.notifications.value.isEmpty)
     }
 
-    @Test func `a browser that does not start is reported with a command`() async throws {
+    @Test func `a browser that does not start is reported with a login in a terminal`() async throws
+    {
         let fixture = try await ServiceFixture(["a"]) { ports in
             ports.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
@@ -150,9 +154,13 @@ struct NotificationContentTests {
         presenter.press(.login, try await presenter.waitFor("ada at Service: The token is not"))
         try await fixture.waitForEvent("login 1 cancelled")
         fixture.ports.clock.advance(by: Notifications.newNotificationPause)
-        try await presenter.waitFor(
-            "ada: No browser could be started; \"imagefeedctl login service --account service_ada\""
-        )
+        let number = try await presenter.waitFor(
+            "ada: No browser could be started; a login in a terminal shows the address.")
+        #expect(
+            presenter.notifications.value[number]?.remedies.contains(
+                IssueRemedy(
+                    .login, .account(AccountID(stored: "service_ada"), provider: "service"),
+                    needsTerminal: true)) == true)
         #expect(fixture.ports.opened.value.isEmpty)
     }
 

@@ -18,7 +18,7 @@ import Testing
 
     private let refusal = ReportedIssue(
         kind: .needsLogin, name: "Service", accountName: "ada at Service", reason: "Log in.",
-        command: "c")
+        remedy: IssueRemedy(.login, .anyAccount))
 
     @Test func `a first issue is shown, and later ones are added to its notification`() {
         var policy = NotificationPolicy()

@@ -14,7 +14,7 @@ extension Engine {
                 ReportedIssue(
                     kind: .needsLogin, name: account.provider.info.name,
                     accountName: account.fullName,
-                    reason: reason, command: account.loginCommand),
+                    reason: reason, remedy: account.loginRemedy),
                 about: subject)
         } else {
             notifications.resolve(.needsLogin, about: subject)
@@ -26,11 +26,12 @@ extension Engine {
     }
 
     private func reportLockedKeyring(_ account: Account) {
-        guard case .locked(let reason, _) = account.state else { return }
+        guard case .locked(let reason, let remedy) = account.state else { return }
         notifications.raise(
             ReportedIssue(
                 kind: .secretStore, reason: reason,
-                command: "imagefeedctl refresh --account \(account.id)"),
+                remedy: IssueRemedy(
+                    remedy, .account(account.id, provider: account.provider.info.id))),
             about: .secretStore)
     }
 
@@ -73,24 +74,21 @@ extension Engine {
     }
 
     private func reportFailedLogin(
-        _ provider: any Provider, _ account: Account?, at server: String, _ error: any Error
+        _ provider: any Provider, _ account: Account?, at server: String, _ error: any Error,
+        needsTerminal: Bool = false
     ) {
         let isInBrowser = Self.isRemote(provider)
+        let target =
+            account.map { IssueRemedy.Target.account($0.id, provider: provider.info.id) }
+            ?? .provider(provider.info.id, server: server)
         notifications.raise(
             ReportedIssue(
                 kind: .loginFailed, name: server.isEmpty ? provider.info.name : server,
                 accountName: account?.label ?? "",
                 reason: (error as? SecretStoreError)?.message ?? "\(error)",
-                command: isInBrowser ? loginCommand(provider, account, at: server) : ""),
+                remedy: isInBrowser
+                    ? IssueRemedy(.login, target, needsTerminal: needsTerminal) : nil),
             about: subject(of: provider, account, at: server))
-    }
-
-    private func loginCommand(
-        _ provider: any Provider, _ account: Account?, at server: String
-    ) -> String {
-        account?.loginCommand
-            ?? "imagefeedctl login \(provider.info.id)"
-            + (server.isEmpty ? "" : " --server \(server)")
     }
 
     /// Resolves the issue of an earlier failed login, because the user tries again. A login with a user name may be for
@@ -145,10 +143,11 @@ extension Engine {
                 try await ports.openURL(login.authorizationURL, activationToken)
             } catch {
                 if running == nil { login.cancel() }
-                let command = loginCommand(
-                    provider, options.account, at: options.server ?? "")
-                throw EngineError.notSupported(
-                    "No browser could be started; \"\(command)\" in a terminal shows the address.")
+                reportFailedLogin(
+                    provider, options.account, at: options.server ?? "",
+                    EngineError.notSupported(
+                        "No browser could be started; a login in a terminal shows the address."),
+                    needsTerminal: true)
             }
         } catch {
             reportFailedLogin(provider, options.account, at: options.server ?? "", error)
@@ -187,7 +186,7 @@ extension Engine {
             ReportedIssue(
                 kind: .accountsDamaged,
                 reason: "Log in again. The damaged file was renamed to \(path).",
-                command: "imagefeedctl login"),
+                remedy: IssueRemedy(.login, .anyAccount)),
             about: .accounts)
     }
 
@@ -236,7 +235,7 @@ extension Account {
         engine.notifications.raise(
             ReportedIssue(
                 kind: .likes, accountName: fullName, reason: reason,
-                command: "imagefeedctl \(action.rawValue) \(id)/\(photo)",
+                remedy: IssueRemedy(.retry, .like(photo, action, id)),
                 likes: [FailedLike(photo: photo, action: action)]),
             about: .account(id))
     }
@@ -253,8 +252,8 @@ extension Account {
     /// The name of the account in notifications, for example `ada at Unsplash`.
     fileprivate var fullName: String { "\(label) at \(provider.info.name)" }
 
-    fileprivate var loginCommand: String {
-        "imagefeedctl login \(provider.info.id) --account \(id)"
+    fileprivate var loginRemedy: IssueRemedy {
+        IssueRemedy(.login, .account(id, provider: provider.info.id))
     }
 }
 

@@ -1,3 +1,5 @@
+package import ProviderKit
+
 /// The content of a desktop notification.
 nonisolated package struct NotificationContent: Hashable, Sendable {
     /// The summary: a few words, plain text.
@@ -6,12 +8,36 @@ nonisolated package struct NotificationContent: Hashable, Sendable {
     package let text: String
     /// The actions for the issues, without duplicates.
     package let actions: [NotificationAction]
-    /// The commands that replace the actions at notification services without buttons; empty if there are none.
-    package let advice: String
+    /// The remedies of the issues, without those that the text names already. The presenter phrases them.
+    package let remedies: [IssueRemedy]
     /// The category of the notification.
     ///
     /// Source: Desktop Notifications Specification, "Categories".
     package let category: String
+}
+
+/// The action of the user that solves a reported issue.
+nonisolated package struct IssueRemedy: Hashable, Sendable {
+    /// The object of the action.
+    package enum Target: Hashable, Sendable {
+        /// Any account.
+        case anyAccount
+        case account(AccountID, provider: String)
+        /// A user without an account at a provider. The server is empty for a service that is not federated.
+        case provider(String, server: String)
+        case like(PhotoID, FailedLike.Action, AccountID)
+    }
+
+    package let remedy: Remedy
+    package let target: Target
+    /// True if the action of the notification failed, so that the user needs a terminal.
+    package let needsTerminal: Bool
+
+    package init(_ remedy: Remedy, _ target: Target, needsTerminal: Bool = false) {
+        self.remedy = remedy
+        self.target = target
+        self.needsTerminal = needsTerminal
+    }
 }
 
 /// An action that the user can start from a notification. The raw value is the key on the bus.

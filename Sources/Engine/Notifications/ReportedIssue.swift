@@ -45,8 +45,8 @@ nonisolated struct ReportedIssue: Hashable, Sendable {
     var accountName = ""
     /// The description of the problem, one sentence.
     let reason: String
-    /// A command that solves the problem; empty for none.
-    var command = ""
+    /// The action of the user that solves the problem; nil if there is none, or if the reason names it.
+    var remedy: IssueRemedy?
     /// The likes that were not sent, the latest last.
     var likes: [FailedLike] = []
 
@@ -65,8 +65,8 @@ nonisolated struct ReportedIssue: Hashable, Sendable {
 }
 
 /// A like that was not sent.
-nonisolated struct FailedLike: Hashable, Sendable {
-    enum Action: String, Sendable {
+nonisolated package struct FailedLike: Hashable, Sendable {
+    package enum Action: String, Sendable {
         case like
         case unlike
         case toggle
@@ -110,16 +110,13 @@ nonisolated extension ReportedIssue {
             "\(counts.joined(separator: " and ")) could not be sent for \(accountName). \(reason)"
     }
 
-    /// The advice at notification services without buttons.
-    var advice: String { command.isEmpty ? "" : "Run “\(command)”." }
-
     var action: NotificationAction? {
         switch kind {
         // Only the user knows which account to log in to, or which entry of the keyring to delete.
         case .accountsDamaged, .tokenRemains: nil
         case .needsLogin: .login
         // A login with a password cannot be repeated by a button: the user has to enter the password again.
-        case .loginFailed: command.isEmpty ? nil : .login
+        case .loginFailed: remedy == nil ? nil : .login
         case .secretStore, .diskFull, .pluginFailed, .likes: .retry
         }
     }
@@ -143,7 +140,7 @@ nonisolated extension NotificationContent {
         guard let first = issues.first else { return nil }
         title = first.title
         text = issues.map(\.text).joined(separator: "\n")
-        advice = issues.map(\.advice).filter { !$0.isEmpty }.joined(separator: " ")
+        remedies = issues.compactMap(\.remedy)
         category = first.category
         var actions: [NotificationAction] = []
         for case let action? in issues.map(\.action) where !actions.contains(action) {
