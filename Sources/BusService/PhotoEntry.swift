@@ -27,46 +27,54 @@ nonisolated struct PhotoEntry: BusType {
             try encoder.entry(Self.id, photo.id.text)
             try encoder.entry(Self.account, account)
         }
-        for property in Self.properties {
-            switch property {
-            case .int64(let head, let get): encoder.entry(head, get(photo)?.secondsSince1970)
-            case .uint32(let head, let get):
-                encoder.entry(head, get(photo).map(UInt32.init(clamping:)))
-            case .double(let head, let get): encoder.entry(head, get(photo))
-            case .bool(let head, let get): encoder.entry(head, get(photo))
-            case .string(let head, let get): try encoder.entry(head, get(photo))
-            case .point(let head, let get):
-                encoder.entry(head, get(photo).map { (($0.x + 1) / 2, (1 - $0.y) / 2) })
-            }
-        }
+        let properties = Self.properties
+        for index in properties.indices { try properties[index].append(photo, &encoder) }
         try encoder.endArray(start)
     }
 
     private static let id = EntryHead<String>("id")
     private static let account = EntryHead<ObjectPath>("account")
 
-    /// The first part of the entry of each property, with the function that reads its value.
     private static let properties = PhotoField.all.map(Property.init)
 
-    private enum Property: Sendable {
-        case int64(EntryHead<Int64>, @Sendable (Photo) -> Timestamp?)
-        case uint32(EntryHead<UInt32>, @Sendable (Photo) -> Int?)
-        case double(EntryHead<Double>, @Sendable (Photo) -> Double?)
-        case bool(EntryHead<Bool>, @Sendable (Photo) -> Bool?)
-        case string(EntryHead<String>, @Sendable (Photo) -> String?)
-        case point(EntryHead<BusStruct<Double, Double>>, @Sendable (Photo) -> FocalPoint?)
+    /// A property of photos in the form in which it is sent.
+    private struct Property: Sendable {
+        /// Appends the entry of the property unless its value is unknown. A closure with the marshalled key, because
+        /// copies of enumeration values with keys take as long as the rest.
+        let append: @Sendable (Photo, inout Encoder) throws(BusError) -> Void
 
         init(_ field: PhotoField) {
-            self =
-                switch field.value {
-                case .time(let get, _): .int64(EntryHead(field.key), get)
-                case .count(let get, _): .uint32(EntryHead(field.key), get)
-                case .number(_, let get, _): .double(EntryHead(field.key), get)
-                case .flag(let get, _): .bool(EntryHead(field.key), get)
-                case .text(_, let get, _): .string(EntryHead(field.key), get)
-                case .point(let get, _): .point(EntryHead(field.key), get)
-                case .likeState(let get): .bool(EntryHead(field.key)) { get($0) }
+            switch field.value {
+            case .time(let get, _):
+                let head = EntryHead<Int64>(field.key)
+                append = { (photo, encoder) throws(BusError) in
+                    encoder.entry(head, get(photo)?.secondsSince1970)
                 }
+            case .count(let get, _):
+                let head = EntryHead<UInt32>(field.key)
+                append = { (photo, encoder) throws(BusError) in
+                    encoder.entry(head, get(photo).map(UInt32.init(clamping:)))
+                }
+            case .number(_, let get, _):
+                let head = EntryHead<Double>(field.key)
+                append = { (photo, encoder) throws(BusError) in encoder.entry(head, get(photo)) }
+            case .flag(let get, _):
+                let head = EntryHead<Bool>(field.key)
+                append = { (photo, encoder) throws(BusError) in encoder.entry(head, get(photo)) }
+            case .text(_, let get, _):
+                let head = EntryHead<String>(field.key)
+                append = { (photo, encoder) throws(BusError) in
+                    try encoder.entry(head, get(photo))
+                }
+            case .point(let get, _):
+                let head = EntryHead<BusStruct<Double, Double>>(field.key)
+                append = { (photo, encoder) throws(BusError) in
+                    encoder.entry(head, get(photo).map { (($0.x + 1) / 2, (1 - $0.y) / 2) })
+                }
+            case .likeState(let get):
+                let head = EntryHead<Bool>(field.key)
+                append = { (photo, encoder) throws(BusError) in encoder.entry(head, get(photo)) }
+            }
         }
     }
 }

@@ -36,7 +36,10 @@ nonisolated package struct Encoder {
     /// Appends zero bytes up to a multiple of `alignment`: 1, 2, 4 or 8.
     package mutating func align(to alignment: Int) {
         let missing = -bytes.count & (alignment - 1)
-        if missing > 0 { bytes.append(contentsOf: repeatElement(0, count: missing)) }
+        guard missing > 0 else { return }
+        withUnsafeBytes(of: 0 as UInt64) {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<missing]))
+        }
     }
 
     /// Appends a number at its natural alignment.
@@ -71,10 +74,12 @@ nonisolated package struct Encoder {
         bytes.append(0)
     }
 
-    /// Appends bytes that were marshalled earlier, at an alignment of 8 bytes.
-    package mutating func append(aligned8 marshalled: [UInt8]) {
-        align(to: 8)
-        bytes.append(contentsOf: marshalled)
+    /// Appends the first part of an entry of an `a{sv}`, at an alignment of 8 bytes.
+    fileprivate mutating func append<Value>(_ head: EntryHead<Value>) {
+        let range = 8 - (-bytes.count & 7)..<head.end
+        withUnsafeBytes(of: head.bytes) {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range]))
+        }
     }
 
     mutating func append(descriptor: FileDescriptor) {
@@ -117,18 +122,27 @@ nonisolated package struct Encoder {
 ///
 /// Entries are aligned to 8 bytes, so the bytes up to the value are the same in each entry.
 nonisolated package struct EntryHead<Value: BusType>: Sendable {
-    fileprivate let bytes: [UInt8]
+    /// Eight zero bytes for the alignment, then the bytes of the part. They are stored in place: a reference would be
+    /// counted for each entry.
+    fileprivate let bytes: InlineArray<48, UInt8>
+    /// The end of the part in ``bytes``.
+    fileprivate let end: Int
 
-    /// - Parameter key: Must not contain a NUL.
+    /// - Parameter key: Must not contain a NUL, and have at most 24 bytes.
     package init(_ key: some RawRepresentable<String>) { self.init(key.rawValue) }
 
-    /// - Parameter key: Must not contain a NUL.
+    /// - Parameter key: Must not contain a NUL, and have at most 24 bytes.
     package init(_ key: String) {
         var encoder = Encoder()
         precondition((try? encoder.append(string: key)) != nil, "a key holds a NUL")
         encoder.append(signature: Value.signature)
         encoder.align(to: Value.alignment)
-        bytes = encoder.bytes
+        let part = encoder.bytes
+        precondition(part.count <= 40, "a key is too long")
+        bytes = InlineArray { index in
+            8..<8 + part.count ~= index ? part[index - 8] : 0
+        }
+        end = 8 + part.count
     }
 }
 
@@ -139,7 +153,7 @@ nonisolated extension Encoder {
         _ head: EntryHead<String>, _ value: String?
     ) throws(BusError) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         try append(string: value)
     }
 
@@ -147,35 +161,35 @@ nonisolated extension Encoder {
     package mutating func entry(
         _ head: EntryHead<ObjectPath>, _ value: ObjectPath
     ) throws(BusError) {
-        append(aligned8: head.bytes)
+        append(head)
         try append(string: value.text)
     }
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(_ head: EntryHead<Int64>, _ value: Int64?) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         append(value)
     }
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(_ head: EntryHead<UInt32>, _ value: UInt32?) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         append(value)
     }
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(_ head: EntryHead<Double>, _ value: Double?) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         append(value)
     }
 
     /// Appends one entry of an `a{sv}` unless its value is unknown.
     package mutating func entry(_ head: EntryHead<Bool>, _ value: Bool?) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         append(value ? 1 : 0 as UInt32)
     }
 
@@ -184,7 +198,7 @@ nonisolated extension Encoder {
         _ head: EntryHead<BusStruct<Double, Double>>, _ value: (Double, Double)?
     ) {
         guard let value else { return }
-        append(aligned8: head.bytes)
+        append(head)
         append(value.0)
         append(value.1)
     }

@@ -40,34 +40,61 @@ nonisolated extension FeedTables {
             """
     }()
 
-    static func photo(_ row: borrowing Row) -> CachedPhoto {
-        var photo = Photo(id: PhotoID(row.text(0)))
-        var column: Int32 = 1
-        for field in PhotoField.described {
+    private static let properties = PhotoField.described.map(Property.init)
+
+    /// A property of photos in the form in which it is stored.
+    private struct Property: Sendable {
+        let columnCount: Int32
+        /// Reads the property from its first column on, unless it is NULL. A closure, because copies of enumeration
+        /// values take as long as the rest.
+        let read: @Sendable (inout Photo, borrowing Row, Int32) -> Void
+
+        init(_ field: PhotoField) {
+            columnCount = Int32(field.columns.count)
             switch field.value {
             case .time(_, let set):
-                if let seconds = row.optionalInteger(column) {
+                read = { photo, row, column in
+                    guard let seconds = row.optionalInteger(column) else { return }
                     set(&photo, Timestamp(secondsSince1970: seconds))
                 }
             case .count(_, let set):
-                if let count = row.optionalInteger(column) { set(&photo, Int(count)) }
+                read = { photo, row, column in
+                    if let count = row.optionalInteger(column) { set(&photo, Int(count)) }
+                }
             case .number(_, _, let set):
-                if let number = row.optionalReal(column) { set(&photo, number) }
+                read = { photo, row, column in
+                    if let number = row.optionalReal(column) { set(&photo, number) }
+                }
             case .flag(_, let set):
-                if let flag = row.optionalInteger(column) { set(&photo, flag != 0) }
+                read = { photo, row, column in
+                    if let flag = row.optionalInteger(column) { set(&photo, flag != 0) }
+                }
             case .text(_, _, let set):
-                if let text = row.optionalText(column) { set(&photo, text) }
+                read = { photo, row, column in
+                    if let text = row.optionalText(column) { set(&photo, text) }
+                }
             case .point(_, let set):
-                if let x = row.optionalInteger(column), let y = row.optionalInteger(column + 1) {
+                read = { photo, row, column in
+                    guard let x = row.optionalInteger(column),
+                        let y = row.optionalInteger(column + 1)
+                    else { return }
                     set(&photo, FocalPoint(x: Double(x) / 1e6, y: Double(y) / 1e6))
                 }
-                column += 1
-            case .likeState: continue
+            case .likeState: read = { _, _, _ in }
             }
-            column += 1
+        }
+    }
+
+    static func photo(_ row: borrowing Row) -> CachedPhoto {
+        var photo = Photo(id: PhotoID(row.text(0)))
+        var column: Int32 = 1
+        let properties = Self.properties
+        for index in properties.indices {
+            properties[index].read(&photo, row, column)
+            column += properties[index].columnCount
         }
         photo.isLiked = row.integer(column) != 0
-        var images: [ImageSize: String] = [:]
+        var images: [ImageSize: String] = Dictionary(minimumCapacity: 4)
         for size in ImageSize.allCases {
             column += 1
             images[size] = row.optionalText(column)
