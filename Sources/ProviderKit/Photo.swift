@@ -49,6 +49,15 @@ public struct Photo: Hashable, Sendable {
     public var isSensitive: Bool?
     /// The MIME type of the full image, such as `image/jpeg`.
     public var mediaType: String?
+    /// The name of the camera, with its maker.
+    public var camera: String?
+    /// The title of the album that contains the photo.
+    public var album: String?
+    /// The latitude of the place where the photo was taken, in degrees of WGS 84 from -90 (south) to 90 (north). A
+    /// provider sets it and ``longitude`` only if the user has allowed it.
+    public var latitude: Double?
+    /// The longitude of the place where the photo was taken, in degrees of WGS 84 from -180 (west) to 180 (east).
+    public var longitude: Double?
 
     /// Creates a photo of which only the ID is known.
     public init(id: PhotoID) { self.id = id }

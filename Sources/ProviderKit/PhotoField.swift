@@ -79,6 +79,10 @@ package struct PhotoField: Sendable {
         PhotoField(
             "sensitive", column: "is_sensitive", .flag({ $0.isSensitive }, { $0.isSensitive = $1 })),
         PhotoField("media_type", .text(.mediaType, { $0.mediaType }, { $0.mediaType = $1 })),
+        PhotoField("camera", .text(.line, { $0.camera }, { $0.camera = $1 })),
+        PhotoField("album", .text(.line, { $0.album }, { $0.album = $1 })),
+        PhotoField("latitude", .number(-90...90, { $0.latitude }, { $0.latitude = $1 })),
+        PhotoField("longitude", .number(-180...180, { $0.longitude }, { $0.longitude = $1 })),
     ]
 
     /// The properties that messages of plugins contain, and that the feed cache stores as they are.

@@ -72,6 +72,32 @@ struct SchemaTests {
         }
     }
 
+    @Test func `the schema has the properties of photos with their types`() throws {
+        guard case .object(var properties) = definitions["photo"]?["properties"] else {
+            throw CancellationError()
+        }
+        for field in PhotoField.described {
+            let property = properties.removeValue(forKey: field.key)
+            let reference = property?["$ref"]
+            switch field.value {
+            case .time: #expect(reference == "#/$defs/time", "\(field.key)")
+            case .count: #expect(reference == "#/$defs/count", "\(field.key)")
+            case .number(let range, _, _):
+                #expect(property?["type"] == "number", "\(field.key)")
+                let bounds = [property?["minimum"], property?["maximum"]].map { bound -> Double? in
+                    if case .integer(let number) = bound { Double(number) } else { nil }
+                }
+                #expect(bounds == [range.lowerBound, range.upperBound], "\(field.key)")
+            case .flag: #expect(property?["type"] == "boolean", "\(field.key)")
+            case .text(.link, _, _): #expect(reference == "#/$defs/address", "\(field.key)")
+            case .text: #expect(property?["type"] == "string", "\(field.key)")
+            case .point: #expect(property?["type"] == "array", "\(field.key)")
+            case .likeState: Issue.record("\(field.key) is no property in messages")
+            }
+        }
+        #expect(Set(properties.keys) == ["id", "liked", "images", "note", "entry"])
+    }
+
     @Test func `messages match the schema, and invalid messages do not`() throws {
         let refusal = PluginRefusal(
             ProviderError.rateLimited(until: Timestamp(secondsSince1970: 7)))

@@ -1,6 +1,7 @@
 import PluginProtocol
 import Plugins
 import ProviderKit
+import TestSupport
 import Testing
 
 /// The messages on the pipes between daemon and plugin.
@@ -185,6 +186,29 @@ struct WireTests {
         #expect(read == photo)
     }
 
+    @Test(
+        arguments: [
+            (#""latitude":48.5,"longitude":-2"#, 48.5), (#""latitude":90,"longitude":-180.0"#, 90),
+            (#""latitude":90.001,"longitude":0"#, nil), (#""latitude":0,"longitude":180.5"#, nil),
+            (#""latitude":1e300,"longitude":0"#, nil), (#""latitude":48.5"#, nil),
+            (#""longitude":48.5,"latitude":null"#, nil),
+        ] as [(String, Double?)])
+    func `a location has two coordinates in their ranges`(_ members: String, _ latitude: Double?)
+        throws
+    {
+        let value = try parse(#"{"id":"1",\#(members)}"#)
+        let photo = try RemotePhoto(PluginReader(value, "photo"), nil).photo
+        #expect(photo.latitude == latitude)
+        #expect((photo.longitude == nil) == (latitude == nil))
+    }
+
+    @Test func `a coordinate of another type is refused`() throws {
+        let value = try parse(#"{"id":"1","latitude":"48","longitude":2}"#)
+        #expect(throws: PluginFault("photo.latitude is a string, not a number")) {
+            try RemotePhoto(PluginReader(value, "photo"), nil)
+        }
+    }
+
     @Test func `a duplicate photo is shown once`() throws {
         let page = try parse(#"{"photos":[{"id":"1","title":"a"},{"id":"2"},{"id":"1"}]}"#)
         let read = try RemotePage(PluginReader(page, "page"), nil)
@@ -325,26 +349,8 @@ enum Samples {
     }
 
     static var photo: RemotePhoto {
-        var photo = Photo(id: PhotoID("1"))
-        photo.created = Timestamp(secondsSince1970: 1_790_000_000)
-        photo.updated = Timestamp(secondsSince1970: 1_790_000_001)
-        photo.width = 4000
-        photo.height = 3000
-        photo.color = "#A0B1c2"
-        photo.blurHash = "LEHV6nWB2yk8pyo0adR*.7kCMdnj"
-        photo.focus = FocalPoint(x: 0.25, y: -1)
-        photo.title = "A title"
-        photo.description = "Two\nlines"
-        photo.author = "Ada"
-        photo.authorUsername = "ada"
-        photo.authorURL = "https://example.org/@ada"
-        photo.url = "https://example.org/1"
-        photo.likes = 7
-        photo.isLiked = true
-        photo.isSensitive = false
-        photo.mediaType = "image/jpeg"
         var remote = RemotePhoto(
-            photo,
+            .filled(id: "1"),
             images: [.thumb: "https://example.org/1?w=200", .full: "https://example.org/1.jpg"],
             note: "{\"a\":1}")
         remote.entry = "key8"

@@ -25,6 +25,9 @@ extension RemotePhoto {
         try reader.expectObject()
         var photo = Photo(id: PhotoID(try reader.name("id")))
         for field in PhotoField.described { try reader.read(field, &photo, hosts) }
+        if photo.latitude == nil || photo.longitude == nil {
+            (photo.latitude, photo.longitude) = (nil, nil)
+        }
         let isLiked = try reader.flag("liked")
         photo.isLiked = isLiked ?? false
         var images: [ImageSize: String] = [:]
