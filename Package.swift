@@ -187,7 +187,8 @@ let package = Package(
         // MARK: OAuth
 
         .target(name: "OAuth", dependencies: ["CGLib", "CLinux", "ProviderKit", "System"]),
-        .testTarget(name: "OAuthTests", dependencies: ["OAuth", "ProviderKit", "TestSupport"]),
+        .testTarget(
+            name: "OAuthTests", dependencies: ["OAuth", "ProviderKit", "System", "TestSupport"]),
 
         // MARK: Plugins
 

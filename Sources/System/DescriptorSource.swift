@@ -1,13 +1,12 @@
-internal import Dispatch
 internal import Glibc
 
-/// A source of events of a descriptor: the ``MainLoop``, or the main queue in a program without one.
+/// A source of events of a descriptor: the ``MainLoop``, or the ``DescriptorThread`` in a program without one.
 ///
 /// The source owns the descriptor. Its owner cancels it before it drops the last reference.
 @MainActor
 package final class DescriptorSource {
     package enum Event {
-        /// Bytes can be read, or the end was reached. libdispatch does not report the end of a pipe in all cases.
+        /// Bytes can be read, or the end was reached.
         case reading
         /// Bytes can be written, or there is no reader any more.
         case writing
@@ -21,8 +20,8 @@ package final class DescriptorSource {
     private(set) var handler: (@MainActor () -> Void)?
     private(set) var isRunning = false
     package private(set) var isCancelled = false
-    /// nil in a program with a ``MainLoop``.
-    private let dispatched: (any DispatchSourceProtocol)?
+    /// The number for the ``DescriptorThread``; nil in a program with a ``MainLoop``.
+    private var threadID: UInt64?
 
     /// Creates a suspended source.
     ///
@@ -34,49 +33,33 @@ package final class DescriptorSource {
         self.descriptor = descriptor
         self.event = event
         self.handler = handler
-        guard !MainLoop.isUsed else {
-            dispatched = nil
+        if MainLoop.isUsed {
             MainLoop.add(self)
-            return
+        } else {
+            threadID = DescriptorThread.add(self)
         }
-        let source: any DispatchSourceProtocol =
-            switch event {
-            case .reading:
-                DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-            case .writing:
-                DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: .main)
-            }
-        dispatched = source
-        source.setEventHandler { [weak self] in self?.handler?() }
-        source.setCancelHandler { close(descriptor) }
     }
 
     /// Begins to report events.
     package func resume() {
         guard !isRunning, !isCancelled else { return }
         isRunning = true
-        if let dispatched { dispatched.resume() } else { MainLoop.sourceChanged() }
+        if let threadID { DescriptorThread.arm(threadID) } else { MainLoop.sourceChanged() }
     }
 
     /// Stops reporting events, also those of the current round.
     package func suspend() {
         guard isRunning else { return }
         isRunning = false
-        if let dispatched { dispatched.suspend() } else { MainLoop.sourceChanged() }
+        if threadID == nil { MainLoop.sourceChanged() }
     }
 
-    /// Stops reporting events for ever, releases the handler and closes the descriptor. libdispatch closes it later.
+    /// Stops reporting events for ever, releases the handler and closes the descriptor.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true
-        if let dispatched {
-            dispatched.cancel()
-            // A suspended source would not close its descriptor, and must not be released.
-            if !isRunning { dispatched.resume() }
-        } else {
-            MainLoop.remove(self)
-            close(descriptor)
-        }
+        if let threadID { DescriptorThread.remove(threadID) } else { MainLoop.remove(self) }
+        close(descriptor)
         isRunning = false
         handler = nil
     }

@@ -10,12 +10,10 @@ enum ProcessExit {
     @MainActor static func watch(
         _ id: Int32, _ handler: @escaping @MainActor (SpawnedProcess.Exit) -> Void
     ) {
-        // Without the event loop, a thread waits: libdispatch may use a source after its end if the descriptor of a
-        // process that was reaped reports a hang-up.
-        let descriptor = MainLoop.isUsed ? shim_pidfd_open(id) : -1
+        let descriptor = shim_pidfd_open(id)
         guard descriptor >= 0 else {
-            // Also on Linux before 5.3, or without descriptors left. A queue of its own, because libdispatch's pool
-            // would wake the process every second from then on.
+            // Linux before 5.3, or no descriptors left. A queue of its own, because libdispatch's pool would wake the
+            // process every second from then on.
             DispatchQueue(label: "process-exit").async {
                 let exit = block(id)
                 DispatchQueue.main.async { handler(exit) }

@@ -1,5 +1,5 @@
-import Dispatch
 import Glibc
+import System
 import TestSupport
 
 /// A client that connects to a port of 127.0.0.1 and sends any bytes.
@@ -17,7 +17,7 @@ final class RawClient {
 
     let received = Observed(Received())
     private let descriptor: Int32
-    private let source: any DispatchSourceRead
+    private var source: DescriptorSource?
 
     /// Connects. The queue of the listener must have room.
     init(port: UInt16) throws {
@@ -32,15 +32,17 @@ final class RawClient {
             }
         }
         self.descriptor = descriptor
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
-        source.setCancelHandler { Glibc.close(descriptor) }
-        source.setEventHandler { [weak self] in self?.receive() }
-        source.activate()
-        guard isConnected else { throw NotConnected(code: errno) }
+        guard isConnected else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw NotConnected(code: code)
+        }
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+        source = DescriptorSource(descriptor, .reading) { [weak self] in self?.receive() }
+        source?.resume()
     }
 
-    isolated deinit { source.cancel() }
+    isolated deinit { source?.cancel() }
 
     /// Sends as many bytes as the connection accepts.
     func send(_ text: String) {
@@ -51,7 +53,7 @@ final class RawClient {
     }
 
     /// Closes the connection.
-    func close() { source.cancel() }
+    func close() { source?.cancel() }
 
     /// Returns all bytes that arrived until the other side closed the connection.
     func answer() async throws -> String {
@@ -64,7 +66,7 @@ final class RawClient {
         if count > 0 {
             received.update { $0.text += String(decoding: buffer[..<count], as: UTF8.self) }
         } else {
-            source.cancel()
+            source?.cancel()
             received.update { $0.isComplete = true }
         }
     }

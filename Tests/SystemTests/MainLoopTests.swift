@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Tests of the event loop in a process of its own, and of the same types on libdispatch's main queue.
+/// Tests of the event loop in a process of its own, and of the same types in programs without it.
 @Suite(.timeLimit(.minutes(1)))
 struct MainLoopTests {
     enum Driver: String, CaseIterable {
@@ -43,8 +43,11 @@ struct MainLoopTests {
         #expect(try await lines(driver, "cancel") == ["first", "end"])
     }
 
-    @Test func `a new descriptor does not inherit the readiness of a cancelled one`() async throws {
-        #expect(try await lines(.loop, "reuse") == ["first", "same number", "end"])
+    @Test(arguments: Driver.allCases)
+    func `a new descriptor does not inherit the readiness of a cancelled one`(
+        _ driver: Driver
+    ) async throws {
+        #expect(try await lines(driver, "reuse") == ["first", "same number", "end"])
     }
 
     @Test(arguments: Driver.allCases)
@@ -52,14 +55,14 @@ struct MainLoopTests {
         #expect(try await lines(driver, "cancel-self") == ["once", "end"])
     }
 
-    // libdispatch does not report this for pipes.
-    @Test func `the end of a file is reported`() async throws {
-        #expect(try await lines(.loop, "end-of-file") == ["read 1", "read 0", "end"])
+    @Test(arguments: Driver.allCases)
+    func `the end of a file is reported`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "end-of-file") == ["read 1", "read 0", "end"])
     }
 
-    // libdispatch does not report this for pipes.
-    @Test func `a full pipe that loses its reader is reported`() async throws {
-        #expect(try await lines(.loop, "lost-reader") == ["EPIPE"])
+    @Test(arguments: Driver.allCases)
+    func `a full pipe that loses its reader is reported`(_ driver: Driver) async throws {
+        #expect(try await lines(driver, "lost-reader") == ["EPIPE"])
     }
 
     @Test(arguments: Driver.allCases)

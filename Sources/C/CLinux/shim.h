@@ -8,6 +8,7 @@
 #include <linux/stat.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
