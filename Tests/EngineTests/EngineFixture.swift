@@ -32,6 +32,9 @@ final class EngineFixture: EngineObserver {
         engine.addObserver(self)
     }
 
+    // Waiting tasks of an engine retain its databases.
+    isolated deinit { engine.stop() }
+
     /// Stops the engine, and makes another one with the same store and the same users.
     func restarted() throws -> EngineFixture {
         engine.stop()
