@@ -14,7 +14,7 @@ struct DeadConnectionTests {
         case http2
     }
 
-    private static let fast = makeLimits { $0.silence = .milliseconds(500) }
+    private static let fast = makeLimits { $0.silence = .milliseconds(1500) }
     /// Limits with which the silence of a test ends only after a reported change of the network.
     private static let patient = makeLimits {
         $0.silence = .seconds(50)

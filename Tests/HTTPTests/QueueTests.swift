@@ -42,11 +42,11 @@ struct QueueTests {
     @Test func `the connect timeout excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
-                steps: [.pause(.milliseconds(400))] + LoopbackResponse(text: "ok").steps))
-        // Twenty at six at a time take four times as long as one.
-        let client = makeClient(makeLimits { $0.connecting = .milliseconds(600) })
-        let downloads = start(20, client, HTTPRequest(.get, server.origin))
-        let requests = (0..<20).map { _ in
+                steps: [.pause(.milliseconds(200))] + LoopbackResponse(text: "ok").steps))
+        // At most eight run at a time, so the last one waits for 3 seconds.
+        let client = makeClient(makeLimits { $0.connecting = .seconds(2) })
+        let downloads = start(60, client, HTTPRequest(.get, server.origin))
+        let requests = (0..<60).map { _ in
             Task { await client.failure(of: HTTPRequest(.get, server.origin)) }
         }
         for task in downloads + requests { #expect(await task.value == nil) }
@@ -56,10 +56,11 @@ struct QueueTests {
     @Test func `the time limit of a download excludes the time in the queue`() async throws {
         let server = try LoopbackServer(
             LoopbackResponse(
-                steps: [.pause(.milliseconds(600))] + LoopbackResponse(text: "ok").steps))
+                steps: [.pause(.milliseconds(100))] + LoopbackResponse(text: "ok").steps))
         let client = makeClient(makeLimits { $0.transfersPerHost = 1 })
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
-        for task in start(3, client, request) { #expect(await task.value == nil) }
+        // The last one of 30 waits for 3 seconds.
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
+        for task in start(30, client, request) { #expect(await task.value == nil) }
     }
 
     @Test func `slow downloads do not delay a request to the same server`() async throws {

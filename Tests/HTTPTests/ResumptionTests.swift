@@ -91,7 +91,7 @@ struct ResumptionTests {
     @Test func `a download from a silent server is resumed`() async throws {
         defer { close(file) }
         let server = try server(breaking: 1, end: .silence)
-        let client = makeClient(makeLimits { $0.silence = .seconds(1) })
+        let client = makeClient(makeLimits { $0.silence = .seconds(2) })
         _ = try await download(server, client)
         #expect(isComplete)
     }
@@ -103,9 +103,9 @@ struct ResumptionTests {
         let server = try server(breaking: .max, end: .silence) { number, response in
             if number > 0 { response = .silence }
         }
-        let client = makeClient(makeLimits { $0.silence = .milliseconds(400) })
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(1) }
-        await #expect(throws: HTTPError.failed("silence for 1.0 seconds")) {
+        let client = makeClient(makeLimits { $0.silence = .milliseconds(800) })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
+        await #expect(throws: HTTPError.failed("silence for 2.0 seconds")) {
             try await client.download(request, into: file) { _ in }
         }
         // The pause before the third attempt exceeds the remaining time.
@@ -149,13 +149,15 @@ struct ResumptionTests {
     }
 
     @Test func `a download that waits for a retry can be cancelled`() async throws {
-        let server = try server(breaking: 1)
+        let server = try server(breaking: 1) { number, response in
+            if number > 0 { response = LoopbackResponse(steps: [.close]) }
+        }
         let client = makeClient()
         let running = Task { try await download(server, client) }
-        _ = try await server.requests.elements(1)
-        server.stop()
+        // After the second attempt, there is a pause.
+        _ = try await server.requests.elements(2)
         running.cancel()
-        await #expect(throws: (any Error).self) { try await running.value }
+        await #expect(throws: CancellationError.self) { try await running.value }
         close(file)
     }
 
