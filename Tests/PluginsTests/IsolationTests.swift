@@ -17,14 +17,14 @@ struct IsolationTests {
     @Test(arguments: sandboxes)
     func `memory that was made read-only counts as memory of the plugin`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectLimitedMemory(in: sandbox)
+            await recordErrors { try await expectLimitedMemory(in: sandbox) }
         }
     }
 
     @Test(arguments: sandboxes)
     func `a plugin cannot write to files of proc`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectReadOnlyProc(in: sandbox)
+            await recordErrors { try await expectReadOnlyProc(in: sandbox) }
         }
     }
 
@@ -33,7 +33,7 @@ struct IsolationTests {
     @Test(arguments: sandboxes)
     func `a plugin has no more threads than its limit`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectLimitedThreads(in: sandbox)
+            await recordErrors { try await expectLimitedThreads(in: sandbox) }
         }
     }
 
@@ -42,14 +42,14 @@ struct IsolationTests {
         _ sandbox: String
     ) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectLimitedThreadTree(in: sandbox)
+            await recordErrors { try await expectLimitedThreadTree(in: sandbox) }
         }
     }
 
     @Test(arguments: sandboxes)
     func `a plugin can start threads in the place of threads that ended`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectReusableThreads(in: sandbox)
+            await recordErrors { try await expectReusableThreads(in: sandbox) }
         }
     }
 
@@ -58,14 +58,16 @@ struct IsolationTests {
         _ sandbox: String
     ) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectRoomInUnit(in: sandbox)
+            await recordErrors { try await expectRoomInUnit(in: sandbox) }
         }
     }
 
     // MARK: Availability of the sandbox
 
     @Test func `bubblewrap stays in use while there are no tasks left`() async {
-        await #expect(processExitsWith: .success) { try await expectSandboxWithoutTasks() }
+        await #expect(processExitsWith: .success) {
+            await recordErrors { try await expectSandboxWithoutTasks() }
+        }
     }
 
     @Test(arguments: ["Resource temporarily unavailable", "Cannot allocate memory"])
@@ -73,16 +75,20 @@ struct IsolationTests {
         _ error: String
     ) async {
         await #expect(processExitsWith: .success) { [error] in
-            try await expectRetries(error)
+            await recordErrors { try await expectRetries(error) }
         }
     }
 
     @Test func `bubblewrap that never worked is replaced`() async {
-        await #expect(processExitsWith: .success) { try await expectReplacement() }
+        await #expect(processExitsWith: .success) {
+            await recordErrors { try await expectReplacement() }
+        }
     }
 
     @Test func `bubblewrap that worked once is never replaced`() async {
-        await #expect(processExitsWith: .success) { try await expectNoReplacement() }
+        await #expect(processExitsWith: .success) {
+            await recordErrors { try await expectNoReplacement() }
+        }
     }
 
     // MARK: Other processes of the user
@@ -90,14 +96,14 @@ struct IsolationTests {
     @Test(arguments: sandboxes)
     func `a plugin cannot send datagrams to sockets by their paths`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectNoDatagrams(in: sandbox)
+            await recordErrors { try await expectNoDatagrams(in: sandbox) }
         }
     }
 
     @Test(arguments: sandboxes)
     func `a plugin cannot list the shared memory of the user`(_ sandbox: String) async {
         await #expect(processExitsWith: .success) { [sandbox] in
-            try await expectHiddenSharedMemory(in: sandbox)
+            await recordErrors { try await expectHiddenSharedMemory(in: sandbox) }
         }
     }
 
@@ -111,6 +117,12 @@ struct IsolationTests {
 }
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
+
+/// Reports errors with their text. An error that leaves the body of an exit test only ends the process.
+@MainActor
+func recordErrors(_ body: @MainActor () async throws -> Void) async {
+    do { try await body() } catch { Issue.record(error) }
+}
 
 /// The unit file of the daemon.
 enum Unit {
@@ -211,13 +223,18 @@ private func expectLimitedThreadTree(in sandbox: String) async throws {
     let programs = try OrdinaryPrograms()
     let plugin = try programs.plugin(
         """
-        started = []
-        def grow():
+        started, finished = [], []
+        def start():
             started.append(1)
-            while attempt(lambda: threading.Thread(target=grow, daemon=True).start()) == "done: None": pass
+            isStarted = attempt(lambda: threading.Thread(target=grow, daemon=True).start()) == "done: None"
+            if not isStarted: started.pop()
+            return isStarted
+        def grow():
+            while start(): pass
+            finished.append(1)
             done.wait()
-        threading.Thread(target=grow, daemon=True).start()
-        time.sleep(1)
+        start()
+        while len(finished) < len(started): time.sleep(0.01)
         show(len(started)); done.set()
         """, opening: Threads.opening, in: sandbox)
     let count = try #require(Int(try await plugin.shown() ?? ""))
