@@ -14,6 +14,8 @@ final class MetadataReader: Sendable {
         var onChange: (@Sendable ([Photo]) -> Void)?
         var isReadingRequested = false
         var isReadingRest = false
+        /// The task that reads the remaining rows. It retains the reader and its database.
+        var rest: Task<Void, Never>?
         /// True if there may be new rows since the last query for the remaining ones.
         var hasNewRows = false
         /// True if reading has ended for good: there is no image helper, or the folder is closed.
@@ -100,7 +102,11 @@ final class MetadataReader: Sendable {
             defer { state.isReadingRest = true }
             return !state.isReadingRest
         }
-        if mustStart { Task { @MainActor in await readRest() } }
+        guard mustStart else { return }
+        let task = Task { @MainActor in await readRest() }
+        state.withLock { state in
+            if state.isStopped { task.cancel() } else { state.rest = task }
+        }
     }
 
     /// Retries photos that could not be read.
@@ -114,12 +120,14 @@ final class MetadataReader: Sendable {
 
     /// Ends reading for good.
     func stop() {
-        let rows = state.withLock { state in
+        let (rows, rest) = state.withLock { state in
             state.isStopped = true
             state.requested = []
             state.onChange = nil
-            return Array(state.waiters.keys)
+            defer { state.rest = nil }
+            return (Array(state.waiters.keys), state.rest)
         }
+        rest?.cancel()
         resumeWaiters(rows)
     }
 
