@@ -14,11 +14,13 @@ internal import System
 @MainActor private var channel: Channel?
 
 @MainActor private func orderTimers() {
-    for milliseconds in [30, 10, 50, 20, 40] {
+    let start = SuspendingClock.now
+    // The distances exceed the time for which a busy machine stops this function.
+    for milliseconds in [600, 200, 1000, 400, 800] {
         timers.append(
-            MainLoopTimer(after: .milliseconds(milliseconds)) {
+            MainLoopTimer(after: start + .milliseconds(milliseconds) - .now) {
                 print(milliseconds)
-                if milliseconds == 50 { finish("end") }
+                if milliseconds == 1000 { finish("end") }
             })
     }
     for number in 1...3 { timers.append(MainLoopTimer(after: .zero) { print("zero \(number)") }) }
