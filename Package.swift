@@ -182,7 +182,8 @@ let package = Package(
 
         .target(name: "ImageMetadata", dependencies: ["ProviderKit"]),
         .testTarget(
-            name: "ImageMetadataTests", dependencies: ["ImageMetadata", "ProviderKit"]),
+            name: "ImageMetadataTests",
+            dependencies: ["ImageMetadata", "ProviderKit", "TestSupport"]),
 
         // MARK: OAuth
 
