@@ -72,10 +72,7 @@ final class FeedFixture {
 
     /// Waits for a condition that changes on the main actor.
     func until(_ condition: () throws -> Bool) async throws {
-        while try !condition() {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await poll(until: condition)
     }
 
     /// Waits until the daemon's match rules watch the given number of clients.
