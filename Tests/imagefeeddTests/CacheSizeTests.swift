@@ -91,7 +91,11 @@ struct CacheSizeTests {
                 try database.query(
                     """
                     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-                    INSERT INTO photo SELECT ?1, 'photo-' || i, 1700000000 + i, NULL, 5472, 3648,
+                    INSERT INTO photo (account, id, created, updated, width, height, color,
+                        blur_hash, title, description, author, author_username, author_url, url,
+                        likes, is_liked, is_sensitive, media_type, thumb, small, regular, "full",
+                        note, like_confirmed)
+                    SELECT ?1, 'photo-' || i, 1700000000 + i, NULL, 5472, 3648,
                         '#a0b1c2', 'LOEn^cr?o}xt~VR*xuof-;R*t7of', 'Photo ' || i,
                         'a mountain with a lake below it, and some trees', 'Ada Lovelace', 'ada',
                         'https://unsplash.com/@ada?utm_source=image_feed&utm_medium=referral',
@@ -101,7 +105,7 @@ struct CacheSizeTests {
                         'https://images.unsplash.com/photo-' || i || '?ixid=M3w0&w=400',
                         'https://images.unsplash.com/photo-' || i || '?ixid=M3w0&w=1080',
                         'https://images.unsplash.com/photo-' || i || '?ixid=M3w0',
-                        'https://api.unsplash.com/photos/photo-' || i || '/download?ixid=M3w0', 0, NULL, NULL
+                        'https://api.unsplash.com/photos/photo-' || i || '/download?ixid=M3w0', 0
                     FROM n WHERE ?2 > 0
                     """, [account, .integer(count)])
                 try database.query(
