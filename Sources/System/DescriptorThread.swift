@@ -48,6 +48,20 @@ enum DescriptorThread {
         epoll_ctl(epoll, EPOLL_CTL_DEL, source.descriptor, nil)
     }
 
+    /// Calls the handlers of the ready sources, whose events may still be on their way to the main queue.
+    ///
+    /// The corresponding C function is `poll`.
+    static func reportReady() {
+        let ids = armed.sorted()
+        var states = ids.map { id in
+            pollfd(
+                fd: sources[id]?.descriptor ?? -1, events: sources[id]?.event.polled ?? 0,
+                revents: 0)
+        }
+        guard poll(&states, nfds_t(states.count), 0) > 0 else { return }
+        for (id, state) in zip(ids, states) where state.revents != 0 { report(id) }
+    }
+
     private static func report(_ id: UInt64) {
         // A source that was suspended meanwhile is armed when it resumes.
         guard armed.remove(id) != nil, let source = sources[id], source.isRunning else { return }

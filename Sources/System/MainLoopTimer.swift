@@ -116,6 +116,8 @@ enum MainLoopTimers {
         let source = DispatchSource.makeTimerSource(queue: .main)
         source.setEventHandler {
             dispatched?.deadline = nil
+            // As in the event loop, so that bytes that arrived in time prevent a time limit.
+            DescriptorThread.reportReady()
             fire()
             schedule()
         }

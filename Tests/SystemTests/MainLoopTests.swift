@@ -114,6 +114,12 @@ struct MainLoopTests {
     }
 
     @Test(arguments: Driver.allCases)
+    func `bytes that arrived are reported before a timer that is due`(_ driver: Driver) async throws
+    {
+        #expect(try await lines(driver, "timer-late") == ["bytes", "timer"])
+    }
+
+    @Test(arguments: Driver.allCases)
     func `a cancelled timer and a dropped timer do not fire`(_ driver: Driver) async throws {
         #expect(try await lines(driver, "timer-cancel") == ["first false", "last"])
     }

@@ -7,7 +7,7 @@ internal import System
 @MainActor let timerScenarios: [String: @MainActor () -> Void] = [
     "timer-order": orderTimers, "timer-cancel": cancelTimers, "timer-restart": restartTimer,
     "timer-deadline": measureTimer, "timer-zero": repeatZeroDelay, "timer-idle": idleAfterTimers,
-    "timer-busy": keepLoopBusy, "clock": sleep, "process": watchProcess,
+    "timer-busy": keepLoopBusy, "timer-late": delayTimer, "clock": sleep, "process": watchProcess,
 ]
 
 @MainActor private var timers: [MainLoopTimer] = []
@@ -94,6 +94,16 @@ internal import System
     channel = Channel { _ in channel?.send() }
     channel?.send()
     timers = [MainLoopTimer(after: .milliseconds(10)) { finish("fired") }]
+}
+
+/// The main queue is busy while a timer becomes due and then a descriptor becomes ready.
+@MainActor private func delayTimer() {
+    channel = Channel { _ in print("bytes") }
+    timers = [MainLoopTimer(after: .milliseconds(20)) { finish("timer") }]
+    DispatchQueue.main.async {
+        poll(nil, 0, 200)
+        channel?.send()
+    }
 }
 
 @MainActor private func sleep() {
