@@ -8,6 +8,8 @@ nonisolated enum AddressScope: Hashable {
     case anywhere
     case publicOnly
     case publicOrLoopback
+    /// An origin that the user named as a server: any address, also over `http`.
+    case named
 
     init(_ source: HTTPRequest.AddressSource, allowsLoopback: Bool) {
         self =
@@ -21,15 +23,15 @@ nonisolated enum AddressScope: Hashable {
     ///
     /// - Parameters:
     ///   - address: The address.
-    ///   - scheme: The scheme of the request. `http` is permitted on loopback only.
+    ///   - scheme: The scheme of the request. `http` is permitted on loopback, and to an origin that the user named.
     ///   - isResolved: True if the address is that of a name, not a part of the request. A tunnel may then stand
     ///     for the name with an address of its own.
     /// - Returns: True if the connection is permitted.
     func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
-        if scheme == .http && !address.isLoopback { return false }
+        if scheme == .http && !address.isLoopback && self != .named { return false }
         let isPublic = address.isPublic || isResolved && address.isPlaceholder
         return switch self {
-        case .anywhere: true
+        case .anywhere, .named: true
         case .publicOnly: isPublic
         case .publicOrLoopback: isPublic || address.isLoopback
         }

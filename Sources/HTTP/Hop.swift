@@ -104,7 +104,7 @@ struct Hop {
     ///
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``.
     func checkProxied(_ reach: AddressScope) throws(HTTPError) {
-        guard reach != .anywhere, address.isLocalName else { return }
+        guard reach != .anywhere, reach != .named, address.isLocalName else { return }
         throw .forbiddenAddress("\(address.origin.host) is a name of the local network")
     }
 

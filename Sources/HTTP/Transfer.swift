@@ -169,7 +169,10 @@ final class Transfer {
     }
 
     func reach(of hop: Hop) -> AddressScope {
-        AddressScope(hop.source, allowsLoopback: request.allowsLoopback)
+        if hop.source == .configuration, request.allowedHosts?.isNamed(hop.address.text) == true {
+            return .named
+        }
+        return AddressScope(hop.source, allowsLoopback: request.allowsLoopback)
     }
 
     /// Returns the target of a redirect; nil if the response is not a redirect.

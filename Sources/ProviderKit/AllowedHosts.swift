@@ -2,7 +2,7 @@
 package struct AllowedHosts: Hashable, Sendable {
     /// The patterns of hosts that are requested over `https` only. Their addresses must be public.
     package let patterns: [Pattern]
-    /// The origins (`https://host[:port]`) that the user named. They may be in any network.
+    /// The origins (`https://host[:port]` or `http://host[:port]`) that the user named. They may be in any network.
     package let origins: Set<String>
 
     /// Creates a set of allowed hosts.
@@ -26,6 +26,11 @@ package struct AllowedHosts: Hashable, Sendable {
     /// which must not lead into the user's network.
     package func source(of address: WebAddress) -> HTTPRequest.AddressSource {
         origins.contains(address.origin) ? .configuration : .service
+    }
+
+    /// Returns true if the user named the origin of an address.
+    package func isNamed(_ text: String) -> Bool {
+        WebAddress(text).map { origins.contains($0.origin) } ?? false
     }
 
     /// A pattern of hosts: `example.org`, `*.example.org` for a domain and its subdomains, `example.org:8443`, or `*`

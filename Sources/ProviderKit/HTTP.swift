@@ -67,7 +67,7 @@ public struct HTTPRequest: Sendable {
 
     /// The method.
     public var method: Method
-    /// The absolute address: `https`, or `http` on loopback only.
+    /// The absolute address: `https`, or `http` on loopback and at a server that the user named with `http`.
     public var url: String
     /// The header fields. The HTTP client sets the fields that frame a message, the user agent and the token.
     public var headers = HTTPHeaders()

@@ -258,3 +258,67 @@ struct PlaceholderAddressTests {
         #expect(await client.failure(of: .service("https://photos.test/")) != .forbiddenAddress)
     }
 }
+
+/// Requests to an origin that the user named as a server.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct NamedOriginTests {
+    private func request(_ url: String, naming origin: String) -> HTTPRequest {
+        var request = HTTPRequest(.get, url)
+        request.allowedHosts = AllowedHosts(patterns: [], origins: [origin])
+        return request
+    }
+
+    @Test func `plain HTTP and private addresses are permitted only for the named origin`() throws {
+        for text in ["192.168.1.2", "10.0.0.1", "fd00::1", "100.64.0.1", "127.0.0.1"] {
+            let address = try #require(IPAddress(text))
+            #expect(AddressScope.named.permits(address, .http, isResolved: false))
+            #expect(AddressScope.named.permits(address, .https, isResolved: false))
+            #expect(!AddressScope.publicOnly.permits(address, .https, isResolved: false))
+            #expect(
+                AddressScope.anywhere.permits(address, .http, isResolved: true)
+                    == address.isLoopback)
+        }
+    }
+
+    @Test func `a name may lead to a private address over plain HTTP`() async throws {
+        // The address of a documentation network is not on loopback, and nothing answers there.
+        let client = makeClient(
+            makeLimits {
+                $0.names = ["nas.test:80:192.0.2.1", "other.test:80:192.0.2.1"]
+                $0.connecting = .milliseconds(200)
+            })
+        let named = request("http://nas.test/", naming: "http://nas.test")
+        #expect(await client.failure(of: named) == .unreachable)
+        #expect(
+            await client.failure(of: request("http://192.0.2.1/", naming: "http://192.0.2.1"))
+                == .unreachable)
+        for url in ["http://other.test/", "http://nas.test:81/", "https://nas.test/"] {
+            #expect(
+                await client.failure(of: request(url, naming: "http://nas.test"))
+                    == .forbiddenAddress)
+        }
+        // The source of the address matters, not only the origin.
+        var service = HTTPRequest.service("http://nas.test/")
+        service.allowedHosts = AllowedHosts(patterns: [], origins: ["http://nas.test"])
+        #expect(await client.failure(of: service) == .forbiddenAddress)
+    }
+
+    @Test(arguments: [301, 302, 307, 308])
+    func `a redirect to another origin is refused`(status: Int) async throws {
+        let other = try LoopbackServer(LoopbackResponse(text: "other"))
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/away": LoopbackResponse(status, headers: [("Location", other.origin)])
+            case "/here": LoopbackResponse(status, headers: [("Location", "/end")])
+            default: LoopbackResponse(text: "end")
+            }
+        }
+        let client = makeClient()
+        let away = request("\(server.origin)/away", naming: server.origin)
+        #expect(await client.failure(of: away) == .forbiddenAddress)
+        #expect(other.requests.value.isEmpty)
+        let here = request("\(server.origin)/here", naming: server.origin)
+        #expect(try await client.send(here).body == Array("end".utf8))
+    }
+}
