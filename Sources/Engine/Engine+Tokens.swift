@@ -75,7 +75,7 @@ extension Engine {
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - provider: The provider that issued it. Does nothing for a provider whose users log in with a key.
+    ///   - provider: The provider that issued it. Does nothing for a key, which the user created.
     ///   - server: The server; empty for a service that is not federated.
     ///   - user: The user of the token; nil if unknown.
     ///   - endpoint: The token endpoint, if it is known already.
@@ -83,15 +83,38 @@ extension Engine {
         _ token: OAuthToken, of provider: any Provider, at server: String,
         user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
     ) {
-        guard token.client != nil || Self.isRemote(provider) else { return }
         let settings = ports.settings.settings(of: provider.info.id)
-        revocations.revoke(token) { [weak self] in
-            if let endpoint { return endpoint }
-            guard let self else { throw CancellationError() }
-            return try await tokenEndpoint(for: token, at: server, provider, settings)
-        } unless: { [weak self] in
+        let send: () async throws -> Void
+        if token.isIssued {
+            guard case .key(let keyProvider) = provider.loginMethod,
+                let provider = keyProvider.tokenLogin
+            else { return }
+            send = { [weak self] in try await self?.revoke(token, provider, at: server, settings) }
+        } else if token.client != nil || Self.isRemote(provider) {
+            send = { [weak self] in
+                if let endpoint { return try await endpoint.revoke(token) }
+                guard let self else { throw CancellationError() }
+                try await tokenEndpoint(for: token, at: server, provider, settings).revoke(token)
+            }
+        } else {
+            return
+        }
+        revocations.revoke(token, by: send) { [weak self] in
             await self?.isInUse(token, of: provider, user) ?? true
         }
+    }
+
+    /// Revokes a token that a service issued for a password.
+    private func revoke(
+        _ token: OAuthToken, _ provider: any TokenLogin, at server: String,
+        _ settings: ProviderSettings
+    ) async throws {
+        let client = AuthorizedClient(
+            ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
+            try provider.access(settings, server: server))
+        try await provider.revokeToken(
+            AccountIdentity(username: "", server: server),
+            SessionPorts(http: client, settings: settings, logger: ports.logger))
     }
 
     /// Revokes a token of an account in the background, unless an account has it.

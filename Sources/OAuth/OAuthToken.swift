@@ -13,6 +13,8 @@ nonisolated package struct OAuthToken: Sendable {
     package let expires: Timestamp?
     /// The client that the token was issued to; nil for a token that was stored without one, and for a key.
     package var client: TokenClient?
+    /// True if the service issued the token for a user name and a password, false for an OAuth token and for a key.
+    package var isIssued = false
 
     /// The time before the expiry at which a token is refreshed, in seconds.
     private static let lead: Int64 = 600
@@ -65,6 +67,13 @@ nonisolated package struct OAuthToken: Sendable {
         OAuthToken(accessToken: key, refreshToken: nil, scopes: [], obtained: now, expires: nil)
     }
 
+    /// Returns a token that the service issued for a user name and a password. It is valid until the service refuses it.
+    package static func issued(_ token: Secret, now: Timestamp) -> OAuthToken {
+        var token = key(token, now: now)
+        token.isIssued = true
+        return token
+    }
+
     /// Returns true if the token is due for ``TokenEndpoint/refresh(_:)``: ten minutes before its expiry, or after half
     /// of a lifetime below twenty minutes.
     ///
@@ -98,6 +107,8 @@ extension OAuthToken {
         var secret: String?
         var tokenURL: String?
         var revocationURL: String?
+        // True if ``OAuthToken/isIssued``, otherwise missing. Earlier versions ignore it.
+        var issued: Bool?
     }
 
     /// The token in its stored form.
@@ -107,7 +118,7 @@ extension OAuthToken {
             scopes: scopes, obtained: obtained.secondsSince1970,
             expires: expires?.secondsSince1970, client: client?.client.id,
             secret: client?.client.secret?.withText { $0 }, tokenURL: client?.tokenURL,
-            revocationURL: client?.revocationURL)
+            revocationURL: client?.revocationURL, issued: isIssued ? true : nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings and whole numbers can always be encoded.
@@ -132,6 +143,7 @@ extension OAuthToken {
             scopes: stored.scopes, obtained: Timestamp(secondsSince1970: stored.obtained),
             expires: stored.expires.map { Timestamp(secondsSince1970: $0) },
             client: stored.tokenClient)
+        isIssued = stored.issued == true
     }
 }
 

@@ -6,6 +6,13 @@ public struct KeyDescription: Hashable, Sendable {
     public var keyOrigins: [String]
     /// True if the user must name a server.
     public var needsServer: Bool
+    /// The header field of a token that the service issued for a user name and a password, up to the token:
+    /// `Authorization: Bearer `. nil if the service issues none. See ``TokenLogin``.
+    public var tokenField: String?
+    /// The origins (`https://host[:port]` or `http://host[:port]`) that the user named. Requests to them may use `http`
+    /// and lead into the user's network. Requests and redirects to any other origin are refused. Empty for a plugin,
+    /// whose manifest defines its hosts.
+    package var namedOrigins: Set<String> = []
 
     /// Creates a description.
     public init(keyField: String?, keyOrigins: [String], needsServer: Bool = false) {
@@ -22,7 +29,7 @@ public protocol KeyLogin: Provider {
     /// - Parameters:
     ///   - settings: The settings of the provider.
     ///   - server: The server in lower case, as the user entered it: a host, optionally with a port, or an address that
-    ///     begins with `https://`. Empty if ``KeyDescription/needsServer`` is false.
+    ///     begins with `https://`. For a built-in provider, any text. Empty if ``KeyDescription/needsServer`` is false.
     /// - Returns: The description.
     /// - Throws: ``ProviderError/invalidArgument(_:)`` for an invalid server.
     func access(
@@ -37,4 +44,46 @@ public protocol KeyLogin: Provider {
     /// - Returns: The identity.
     /// - Throws: ``ProviderError/unauthorized`` if the service refuses the key; the errors of ``HTTPClient``.
     func identify(_ account: AccountIdentity, _ ports: SessionPorts) async throws -> AccountIdentity
+
+    /// The provider as ``TokenLogin``; nil if it has no login with a password.
+    var tokenLogin: (any TokenLogin)? { get }
+}
+
+// The defaults. The compiler chooses one where a type conforms to `KeyLogin`.
+
+extension KeyLogin {
+    /// Nil.
+    public var tokenLogin: (any TokenLogin)? { nil }
+}
+
+extension TokenLogin {
+    /// The provider.
+    public var tokenLogin: (any TokenLogin)? { self }
+}
+
+/// A provider whose users log in with a key, or with a user name and a password, for which the service issues a token.
+///
+/// Only the token is stored. The login uses the password if the caller names a user. Plugins cannot use this protocol,
+/// because they never receive a secret.
+public protocol TokenLogin: KeyLogin {
+    /// Requests a token. The password is not stored.
+    ///
+    /// - Parameters:
+    ///   - account: The user name and the server.
+    ///   - password: The password.
+    ///   - ports: The settings, an HTTP client without credentials and the logger.
+    /// - Returns: The token, which is sent in ``KeyDescription/tokenField``.
+    /// - Throws: ``ProviderError/wrongPassword(_:)`` if the service refuses the user name or the password; the errors
+    ///   of ``HTTPClient``.
+    func requestToken(
+        _ account: AccountIdentity, password: Secret, _ ports: SessionPorts
+    ) async throws -> Secret
+
+    /// Revokes a token that ``requestToken(_:password:_:)`` returned. The HTTP client adds it.
+    ///
+    /// - Parameters:
+    ///   - account: The server; the user name may be empty.
+    ///   - ports: The settings, the HTTP client and the logger.
+    /// - Throws: ``ProviderError``, ``HTTPError``. Temporary errors are retried.
+    func revokeToken(_ account: AccountIdentity, _ ports: SessionPorts) async throws
 }

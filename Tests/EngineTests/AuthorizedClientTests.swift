@@ -92,3 +92,47 @@ struct AuthorizedClientTests {
         #expect(tokens.events.value.isEmpty)
     }
 }
+
+/// Requests of an account at a server that the user named.
+@MainActor
+@Suite(.timeLimit(.minutes(1)))
+struct NamedOriginClientTests {
+    private static let origin = "http://192.168.1.2:2283"
+
+    private let http = ScriptedHTTP()
+
+    private func client(isIssued: Bool = false) -> AuthorizedClient {
+        var description = KeyDescription(
+            keyField: "x-api-key: ", keyOrigins: [Self.origin], needsServer: true)
+        description.tokenField = "Authorization: Bearer "
+        description.namedOrigins = [Self.origin]
+        http.answer.update { $0 = { HTTPResponse(status: 200, url: $0.url) } }
+        return AuthorizedClient(
+            http, FixedToken(token: Secret("secret"), isIssuedToken: isIssued), description)
+    }
+
+    @Test func `requests to the named origin may use plain HTTP, and no other origin is permitted`()
+        async throws
+    {
+        let client = client()
+        #expect(!client.allowsLoopback)
+        for url in ["\(Self.origin)/api", "http://192.168.1.3/", "https://example.org/"] {
+            var request = HTTPRequest(.get, url)
+            request.addressSource = .service
+            _ = try await client.send(request)
+            let sent = try #require(http.requests.value.last)
+            let isNamed = url.hasPrefix(Self.origin)
+            #expect(sent.allowedHosts?.permits(url) == isNamed)
+            #expect(sent.addressSource == (isNamed ? .configuration : .service))
+            #expect((sent.token != nil) == isNamed)
+            #expect(sent.allowsLoopback == false)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a key and an issued token have different header fields`(isIssued: Bool) async throws {
+        _ = try await client(isIssued: isIssued).send(HTTPRequest(.get, "\(Self.origin)/api"))
+        let field = isIssued ? "Authorization: Bearer " : "x-api-key: "
+        #expect(http.requests.value.last?.tokenField == field)
+    }
+}

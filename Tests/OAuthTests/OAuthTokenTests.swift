@@ -80,4 +80,16 @@ struct OAuthTokenTests {
             #expect(!text.contains("\"at\"") && !text.contains("rt"))
         }
     }
+
+    @Test func `the stored form distinguishes an issued token from a key`() throws {
+        let now = Timestamp(secondsSince1970: 1_700_000_000)
+        for token in [OAuthToken.key(Secret("abc"), now: now), .issued(Secret("abc"), now: now)] {
+            let read = try #require(OAuthToken(encoded: token.encoded))
+            #expect(read.isIssued == token.isIssued)
+            #expect(read.accessToken.matches(token.accessToken))
+        }
+        // Tokens that earlier versions stored.
+        let key = OAuthToken.key(Secret("abc"), now: now).encoded
+        #expect(!key.withBytes { String(decoding: $0, as: UTF8.self) }.contains("issued"))
+    }
 }

@@ -19,7 +19,7 @@ struct LoginCommand: AsyncParsableCommand {
     var username: String?
     @Flag(help: "Create the local user.")
     var register = false
-    @Option(help: "The server of a federated service, such as photos.example.org.")
+    @Option(help: "The server of a service with many servers, such as photos.example.org.")
     var server: String?
     @Option(help: "Read the password from this file; - reads standard input.")
     var passwordFile: PathBytes?
@@ -103,13 +103,15 @@ struct LoginCommand: AsyncParsableCommand {
             let password = try await SecretFile.promptForNew("password")
             options[.password] = password.map { .fileDescriptor($0) }
         } else if hasPasswords, !hasNames {
-            options[.password] = .fileDescriptor(try await promptForKey(provider))
+            options[.password] = .fileDescriptor(
+                try await promptForKey(provider, hasUsername: username != nil))
         }
         return options
     }
 
+    /// Prompts for the key of a service, or for the password if a user is named: some services accept both.
     @MainActor private func promptForKey(
-        _ provider: ProviderRecord
+        _ provider: ProviderRecord, hasUsername: Bool
     ) async throws(CommandFailure) -> FileDescriptor {
         guard Console.canPrompt else {
             throw CommandFailure(
@@ -117,7 +119,8 @@ struct LoginCommand: AsyncParsableCommand {
                 "\(provider.name) requires a key. Pass it with --password-file FILE, or with - for standard input."
             )
         }
-        guard let key = try await SecretFile.prompt(for: "key of \(provider.name)") else {
+        let name = hasUsername ? "password or key" : "key"
+        guard let key = try await SecretFile.prompt(for: "\(name) of \(provider.name)") else {
             throw CommandFailure(.failed, "No key was entered.")
         }
         return key

@@ -1,7 +1,7 @@
 internal import OAuth
 internal import ProviderKit
 
-/// Logins with a key that the service gave to the user, or without any secret.
+/// Logins with a key that the service gave to the user, with a user name and a password, or without any secret.
 extension LoginList {
     func start(_ provider: any KeyLogin, _ options: LoginOptions) throws -> Login {
         let info = provider.info
@@ -28,6 +28,10 @@ extension LoginList {
             username: options.username ?? options.account?.identity.username ?? "",
             server: server)
         let login = add(provider, for: options.account, server: server, client: options.client)
+        if let provider = provider.tokenLogin, options.username?.isEmpty == false {
+            begin(login, provider, named, description, options)
+            return login
+        }
         login.begin { [self] in
             let key = try await options.password?()
             guard key?.isCode ?? true else {
@@ -53,5 +57,55 @@ extension LoginList {
             ) { !login.hasEnded }
         }
         return login
+    }
+
+    /// Starts a login with a user name and a password. Only the token that the service issues is stored.
+    private func begin(
+        _ login: Login, _ provider: any TokenLogin, _ named: AccountIdentity,
+        _ description: KeyDescription, _ options: LoginOptions
+    ) {
+        let settings = ports.settings.settings(of: provider.info.id)
+        login.begin { [self] in
+            guard let password = try await options.password?(), !password.isEmpty else {
+                throw EngineError.invalidArgument("The password is empty.")
+            }
+            try await unlockSecrets([])
+            try login.proceed()
+            let token = OAuthToken.issued(
+                try await issueToken(to: named, provider, password, description, settings),
+                now: ports.now())
+            do {
+                try login.proceed()
+                let client = AuthorizedClient(
+                    ports.http, FixedToken(token: token.accessToken, isIssuedToken: true),
+                    description)
+                let identity = try await provider.identify(
+                    named, SessionPorts(http: client, settings: settings, logger: ports.logger))
+                try login.check(identity)
+                try await unlockToken(of: identity, provider)
+                return try await engine.completeLogin(
+                    identity, provider, as: login.expectedAccount, with: token
+                ) { !login.hasEnded }
+            } catch {
+                engine.revoke(token, of: provider, at: named.server)
+                throw error
+            }
+        }
+    }
+
+    /// Requests a token for a user. The request carries no credentials of another account.
+    private func issueToken(
+        to named: AccountIdentity, _ provider: any TokenLogin, _ password: Secret,
+        _ description: KeyDescription, _ settings: ProviderSettings
+    ) async throws -> Secret {
+        var anonymous = description
+        anonymous.keyField = nil
+        let client = AuthorizedClient(ports.http, FixedToken(token: Secret("")), anonymous)
+        let ports = SessionPorts(http: client, settings: settings, logger: ports.logger)
+        let token = try await provider.requestToken(named, password: password, ports)
+        guard token.isCode else {
+            throw ProviderError.failed("\(provider.info.name) sent an invalid token.")
+        }
+        return token
     }
 }

@@ -12,6 +12,10 @@ nonisolated struct AuthorizedClient: HTTPClient {
     let allowsLoopback: Bool
     /// The header field that contains the token.
     private let tokenField: String
+    /// The header field of a token that the service issued for a password; nil if it issues none.
+    private let issuedField: String?
+    /// The origins that the user named: see ``KeyDescription/namedOrigins``.
+    private let namedOrigins: Set<String>
 
     /// - Parameters:
     ///   - base: Sends the requests.
@@ -25,6 +29,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
         allowsLoopback = origins.contains { $0.isLoopback }
         refusals = description?.tokenRefusals ?? []
         tokenField = HTTPRequest.bearerField
+        issuedField = nil
+        namedOrigins = []
     }
 
     /// - Parameters:
@@ -37,9 +43,11 @@ nonisolated struct AuthorizedClient: HTTPClient {
         let field = description.keyField
         let origins = field == nil ? [] : description.keyOrigins.compactMap(WebAddress.init)
         self.origins = Set(origins.map(\.origin))
-        allowsLoopback = origins.contains { $0.isLoopback }
+        namedOrigins = description.namedOrigins
+        allowsLoopback = namedOrigins.isEmpty && origins.contains { $0.isLoopback }
         refusals = [TokenRefusal(status: 401)]
         tokenField = field ?? HTTPRequest.bearerField
+        issuedField = description.tokenField
     }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -72,9 +80,15 @@ nonisolated struct AuthorizedClient: HTTPClient {
     ) async throws -> HTTPResponse {
         var request = request
         request.allowsLoopback = allowsLoopback
-        guard let address = WebAddress(request.url), origins.contains(address.origin) else {
-            return try await send(request)
+        let address = WebAddress(request.url)
+        if !namedOrigins.isEmpty {
+            request.allowedHosts = AllowedHosts(patterns: [], origins: namedOrigins)
+            // The service only repeats an origin that the user named.
+            if let address, namedOrigins.contains(address.origin) {
+                request.addressSource = .configuration
+            }
         }
+        guard let address, origins.contains(address.origin) else { return try await send(request) }
         // The time that a token takes is part of the time limit of the request.
         let start = ContinuousClock.now
         let limit = request.timeLimit
@@ -82,17 +96,24 @@ nonisolated struct AuthorizedClient: HTTPClient {
             request.timeLimit = max(.seconds(1), limit - (ContinuousClock.now - start))
         }
         let token = try await tokens.accessToken()
-        request.tokenField = tokenField
+        request.tokenField = await field(of: token)
         request.token = token
         shorten(&request)
         let response = try await send(request)
         guard isRefusal(response, request) else { return response }
         let renewed = try await tokens.renew(insteadOf: token)
+        request.tokenField = await field(of: renewed)
         request.token = renewed
         shorten(&request)
         let second = try await send(request)
         if isRefusal(second, request) { await tokens.refused(renewed) }
         return second
+    }
+
+    /// Returns the header field of a token.
+    private func field(of token: Secret) async -> String {
+        guard let issuedField else { return tokenField }
+        return await tokens.isIssued(token) ? issuedField : tokenField
     }
 
     /// Returns true if a response comes from another origin than that of the request, which alone receives the token.
@@ -131,15 +152,26 @@ nonisolated protocol AccessTokens: Sendable {
 
     /// Records that the service refused a token that it has just issued.
     @MainActor func refused(_ token: Secret)
+
+    /// Returns true if the service issued the token for a user name and a password.
+    @MainActor func isIssued(_ token: Secret) -> Bool
 }
 
-/// The token of a login in progress.
+nonisolated extension AccessTokens {
+    /// Returns false.
+    @MainActor func isIssued(_ token: Secret) -> Bool { false }
+}
+
+/// The token of a login in progress, or of a revocation.
 nonisolated struct FixedToken: AccessTokens {
     let token: Secret
+    /// True if the service issued the token for a user name and a password.
+    var isIssuedToken = false
 
     func accessToken() async throws -> Secret { token }
     func renew(insteadOf refused: Secret) async throws -> Secret {
         throw ProviderError.unauthorized
     }
     func refused(_ token: Secret) {}
+    func isIssued(_ token: Secret) -> Bool { isIssuedToken }
 }

@@ -214,6 +214,11 @@ final class Credentials: AccessTokens {
             reason: "The service no longer accepts the token; log in again.")
     }
 
+    func isIssued(_ token: Secret) -> Bool {
+        guard let known = self.token else { return false }
+        return known.isIssued && known.accessToken.matches(token)
+    }
+
     // MARK: Renewal
 
     private func renewed(_ token: OAuthToken) async throws -> OAuthToken {

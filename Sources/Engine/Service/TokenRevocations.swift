@@ -16,7 +16,7 @@ final class TokenRevocations {
 
     private final class Revocation {
         let token: OAuthToken
-        let makeEndpoint: () async throws -> TokenEndpoint
+        let send: () async throws -> Void
         let isInUse: () async -> Bool
         var failures = 0
         /// The attempt in progress.
@@ -25,11 +25,11 @@ final class TokenRevocations {
         var delay: Task<Void, Never>?
 
         init(
-            _ token: OAuthToken, _ makeEndpoint: @escaping () async throws -> TokenEndpoint,
+            _ token: OAuthToken, _ send: @escaping () async throws -> Void,
             _ isInUse: @escaping () async -> Bool
         ) {
             self.token = token
-            self.makeEndpoint = makeEndpoint
+            self.send = send
             self.isInUse = isInUse
         }
     }
@@ -47,14 +47,14 @@ final class TokenRevocations {
     ///
     /// - Parameters:
     ///   - token: The token.
-    ///   - endpoint: Makes the token endpoint, before each attempt.
+    ///   - send: Sends the revocation, once for each attempt.
     ///   - isInUse: Returns true if an account has the token. Called before each attempt: some services issue the
     ///     same token to each login.
     func revoke(
-        _ token: OAuthToken, at endpoint: @escaping () async throws -> TokenEndpoint,
+        _ token: OAuthToken, by send: @escaping () async throws -> Void,
         unless isInUse: @escaping () async -> Bool
     ) {
-        let revocation = Revocation(token, endpoint, isInUse)
+        let revocation = Revocation(token, send, isInUse)
         pending.append(revocation)
         if pending.count > Self.maximumCount, let oldest = pending.first { remove(oldest) }
         start(revocation)
@@ -113,7 +113,7 @@ final class TokenRevocations {
     private func attempt(_ revocation: Revocation) async -> Bool {
         guard await !revocation.isInUse(), !Task.isCancelled else { return true }
         do {
-            try await revocation.makeEndpoint().revoke(revocation.token)
+            try await revocation.send()
             return true
         } catch {
             logger.notice("A token cannot be revoked", metadata: ["error": "\(error)"])
@@ -124,7 +124,8 @@ final class TokenRevocations {
     private static func isTemporary(_ error: any Error) -> Bool {
         switch error {
         case HTTPError.unreachable, HTTPError.failed, OAuthError.rateLimited,
-            OAuthError.serviceFailed, is SecretStoreError:
+            OAuthError.serviceFailed, ProviderError.rateLimited, ProviderError.failed,
+            is SecretStoreError:
             true
         default: false
         }
