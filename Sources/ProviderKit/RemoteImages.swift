@@ -11,6 +11,13 @@ public protocol RemoteImages: RemoteFeed {
     /// - Throws: ``ProviderError``, ``HTTPError``.
     func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String?
 
+    /// Returns the address of the file that a download writes; nil for the image of the size ``ImageSize/full``. Sends
+    /// no request. A plugin cannot implement this method.
+    ///
+    /// - Parameter photo: The photo. Its properties may be from the cache.
+    /// - Returns: The address.
+    func downloadAddress(_ photo: RemotePhoto) -> String?
+
     /// The client that fetches images. It adds the credentials of the account to requests of its origins. Return
     /// ``SessionPorts/http``.
     var imageClient: any HTTPClient { get }
@@ -21,4 +28,7 @@ extension RemoteImages {
     public func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
         nil
     }
+
+    /// Returns nil.
+    public func downloadAddress(_ photo: RemotePhoto) -> String? { nil }
 }

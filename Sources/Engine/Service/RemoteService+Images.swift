@@ -17,7 +17,7 @@ extension RemoteService {
         let feed = try photos()
         return try await withCallTimeout { [self] in
             let cached = try await feed.photo(photo)
-            let key = try await located(cached, .full)
+            let key = try await locatedOriginal(cached)
             // The image cache checks an image before a client gets it.
             return Original(
                 open: { [self] in try await open(key, progress: $0) },
@@ -55,6 +55,14 @@ extension RemoteService {
             let url = try await ask({ try await session.imageAddress(cached.remote, size) })
         else { return try key(cached, size) }
         return ImageStore.Key(account: account, photo: cached.photo.id, size: size, url: url)
+    }
+
+    /// Returns the address of the file that a download writes.
+    private func locatedOriginal(_ cached: CachedPhoto) async throws -> ImageStore.Key {
+        guard let session = session.remoteImages,
+            let url = session.downloadAddress(cached.remote)
+        else { return try await located(cached, .full) }
+        return ImageStore.Key(account: account, photo: cached.photo.id, size: .full, url: url)
     }
 
     /// The HTTP client that fetches images; nil if they are public.
