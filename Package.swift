@@ -67,7 +67,7 @@ let package = Package(
             dependencies: [
                 "BusAPI", "ControlCommands", "DBus", "LoopbackHTTP", "TestSupport",
                 "imagefeed-plugin-launcher", "imagefeed-provider-test", "imagefeedctl",
-                "immich-example",
+                "photo_server-example",
             ]),
 
         // MARK: DBus
@@ -99,6 +99,9 @@ let package = Package(
             name: "ServiceSimulator", dependencies: ["LoopbackHTTP"],
             path: "Sources/Development/ServiceSimulator"),
         .target(
+            name: "ImmichSimulator", dependencies: ["ServiceSimulator"],
+            path: "Sources/Development/ImmichSimulator"),
+        .target(
             name: "MastodonSimulator", dependencies: ["ServiceSimulator"],
             path: "Sources/Development/MastodonSimulator"),
         .testTarget(
@@ -119,6 +122,9 @@ let package = Package(
             name: "event-loop-scenarios", dependencies: ["LoopbackHTTP", "System"],
             path: "Sources/Development/event-loop-scenarios"),
         // The built-in providers as plugins, for tests.
+        .executableTarget(
+            name: "immich-plugin", dependencies: ["ImmichProvider", "PluginRuntime"],
+            path: "Sources/Development/immich-plugin"),
         .executableTarget(
             name: "mastodon-plugin", dependencies: ["MastodonProvider", "PluginRuntime"],
             path: "Sources/Development/mastodon-plugin"),
@@ -197,8 +203,8 @@ let package = Package(
             name: "imagefeed-plugin-launcher", path: "Sources/Plugins/imagefeed-plugin-launcher"),
         // The example, for tests; it is also a package of its own.
         .executableTarget(
-            name: "immich-example", dependencies: ["PluginRuntime", "ProviderKit"],
-            path: "dist/examples/immich/Sources/immich"),
+            name: "photo_server-example", dependencies: ["PluginRuntime", "ProviderKit"],
+            path: "dist/examples/photo_server/Sources/photo_server"),
         .executableTarget(
             name: "imagefeed-provider-test",
             dependencies: [
@@ -229,7 +235,7 @@ let package = Package(
                 "HTTP", "LoopbackHTTP", "PluginProtocol", "Plugins", "ProviderKit",
                 "ServiceSimulator", "TestSupport", "UnsplashProvider", "UnsplashSimulator",
                 "imagefeed-plugin-launcher",
-                "immich-example", "unsplash-plugin",
+                "photo_server-example", "unsplash-plugin",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -241,6 +247,21 @@ let package = Package(
         .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
 
         // MARK: Providers
+
+        .target(
+            name: "ImmichProvider",
+            dependencies: [
+                "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Providers/Immich"),
+        .testTarget(
+            name: "ImmichProviderTests",
+            dependencies: [
+                "HTTP", "ImmichProvider", "ImmichSimulator", "LoopbackHTTP", "ProviderKit",
+                "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Examples"]),
 
         .target(
             name: "LocalProvider",
@@ -323,17 +344,18 @@ let package = Package(
             name: "imagefeedd",
             dependencies: [
                 "BusAPI", "BusService", "CLinux", "System", "Configuration", "DBus", "Engine",
-                "HTTP", "ImageClient", "LocalProvider", "MastodonProvider", "Desktop", "Plugins",
+                "HTTP", "ImageClient", "ImmichProvider", "LocalProvider", "MastodonProvider",
+                "Desktop", "Plugins",
                 "ProviderKit", "Sandbox", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "imagefeeddTests",
             dependencies: [
-                "BusAPI", "DBus", "Engine", "LoopbackHTTP", "MastodonSimulator", "ProviderKit",
-                "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator", "imagefeedctl",
-                "imagefeed-plugin-launcher", "imagefeedd", "immich-example", "mastodon-plugin",
-                "unsplash-plugin",
+                "BusAPI", "DBus", "Engine", "ImmichSimulator", "LoopbackHTTP", "MastodonSimulator",
+                "ProviderKit", "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator",
+                "imagefeedctl", "imagefeed-plugin-launcher", "imagefeedd", "immich-plugin",
+                "mastodon-plugin", "unsplash-plugin",
             ],
             exclude: ["OlderVersions"]),
     ],
@@ -361,7 +383,8 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             name: "Fuzzer",
             dependencies: [
                 "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMetadata",
-                "ImageProtocol", "MastodonProvider", "OAuth", "PluginProtocol", "Plugins",
+                "ImageProtocol", "ImmichProvider", "MastodonProvider", "OAuth", "PluginProtocol",
+                "Plugins",
                 "ProviderKit", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
             ],

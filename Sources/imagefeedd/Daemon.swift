@@ -8,6 +8,7 @@ internal import Engine
 internal import Glibc
 internal import HTTP
 internal import ImageClient
+internal import ImmichProvider
 internal import LocalProvider
 internal import Logging
 internal import MastodonProvider
@@ -86,7 +87,12 @@ final class Daemon {
                 logger: logger),
             files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
         // The one list of providers.
-        let known: [any Provider] = [local, MastodonProvider(), UnsplashProvider()]
+        let known: [any Provider] = [
+            local,
+            ImmichProvider(),
+            MastodonProvider(),
+            UnsplashProvider(),
+        ]
         providers = known.filter { provider in
             configuration.bool("Provider \(provider.info.id)", "Enabled") ?? true
         }

@@ -62,15 +62,15 @@ struct ProviderTestTests {
             default: LoopbackResponse(404, json: "{}")
             }
         }
-        try folder.writeExample("immich", script: nil)
+        try folder.writeExample("photo_server", script: nil)
         let arguments = ["--server", folder.server.origin, "--password-file", "-"]
-        let (exit, report) = try await folder.test("immich", arguments, input: "KEY\n")
+        let (exit, report) = try await folder.test("photo_server", arguments, input: "KEY\n")
         #expect(exit == .code(0))
         #expect(report.checks("failed").map(\.findings) == [])
         #expect(report.checks("skipped").map(\.name) == ["setLiked"])
         // No request changes anything at the service.
         #expect(!folder.server.requests.value.contains { ["PUT", "DELETE"].contains($0.method) })
-        let (denied, other) = try await folder.test("immich", arguments, input: "WRONG\n")
+        let (denied, other) = try await folder.test("photo_server", arguments, input: "WRONG\n")
         #expect(denied == .code(77))
         #expect(other.checks("failed").map(\.findings) == [])
     }

@@ -25,9 +25,9 @@ struct ExampleTests {
         }
         let file = URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "dist/examples/immich/immich.provider")
+            .appending(path: "dist/examples/photo_server/photo_server.provider")
         plugin = try BuiltPlugin(
-            "immich-example", String(decoding: Data(contentsOf: file), as: UTF8.self))
+            "photo_server-example", String(decoding: Data(contentsOf: file), as: UTF8.self))
     }
 
     nonisolated private static func answer(_ request: LoopbackRequest) -> LoopbackResponse {

@@ -3,7 +3,7 @@ import Testing
 
 /// Tests that only the files of a provider name its service.
 struct NamesTests {
-    @Test(arguments: [("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
+    @Test(arguments: [("immich", "Immich"), ("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
     func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String
     ) throws {

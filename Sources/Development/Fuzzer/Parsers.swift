@@ -1,4 +1,5 @@
 internal import CDBus
+internal import ImmichProvider
 internal import MastodonProvider
 internal import ProviderKit
 internal import UnsplashProvider
@@ -22,6 +23,7 @@ let parsers: [String: Parser] = [
     "html": readHTML,
     "image-header": readImageHeader,
     "image-message": readImageMessage,
+    "immich": { callProvider(ImmichProvider(), immichSources, $0, server: "photos.example") },
     "link-header": readLinkHeader,
     "manifest": readManifest,
     "mastodon": { callProvider(MastodonProvider(), ["home", "tag:a"], $0) },
@@ -32,6 +34,10 @@ let parsers: [String: Parser] = [
     "text": readText,
     "token": readToken,
     "unsplash": { callProvider(UnsplashProvider(), ["editorial", "search:a"], $0) },
+]
+
+private let immichSources = [
+    "all", "likes", "memories", "search:a", "album:00000000-0000-4000-8000-000000000001",
 ]
 
 @MainActor private func readConfiguration(_ bytes: [UInt8]) {

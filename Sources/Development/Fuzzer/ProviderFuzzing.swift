@@ -9,11 +9,14 @@ internal import ProviderKit
 ///   - provider: The provider.
 ///   - sources: IDs of sources that it accepts.
 ///   - bytes: The response.
-@MainActor func callProvider(_ provider: any Provider, _ sources: [String], _ bytes: [UInt8]) {
+///   - server: The server of the account; empty for a provider without servers.
+@MainActor func callProvider(
+    _ provider: any Provider, _ sources: [String], _ bytes: [UInt8], server: String = ""
+) {
     let ports = SessionPorts(
         http: RepeatedResponse(bytes), settings: ProviderSettings(),
         logger: Logger(label: "fuzzer") { _ in SwiftLogNoOpLogHandler() })
-    let session = provider.makeSession(AccountIdentity(username: "ada"), ports)
+    let session = provider.makeSession(AccountIdentity(username: "ada", server: server), ports)
     guard let likes = session.remoteLikes, let profile = session.profileSession else { return }
     let done = DispatchSemaphore(value: 0)
     Task.detached {
@@ -22,7 +25,10 @@ internal import ProviderKit
         if let photo = try? await likes.fetchPhoto(PhotoID("photo")) {
             _ = try? await likes.countDownload(photo)
         }
-        _ = try? await likes.setLiked(PhotoID("photo"), true)
+        for photo in ["photo", "00000000-0000-4000-8000-000000000001"] {
+            _ = try? await likes.fetchPhoto(PhotoID(photo))
+            _ = try? await likes.setLiked(PhotoID(photo), true)
+        }
         _ = try? await profile.profile()
         session.close()
         done.signal()

@@ -6,6 +6,7 @@ import Testing
 /// Every test runs with all providers that have the tested feature. The lists below state the reasons for exceptions.
 enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case local
+    case immich
     case unsplash
     case mastodon
     case pixelfed
@@ -19,12 +20,12 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case iceshrimp
     case sharkey
     // The same providers as plugins. The local provider cannot be a plugin, because plugins have no access to files.
+    case immichPlugin = "immich, a plugin"
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
     case pixelfedPlugin = "pixelfed, a plugin"
-    // The installed examples.
+    // The installed example.
     case rss
-    case immich
 
     var testDescription: String { rawValue }
 
@@ -59,7 +60,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     static let withSecret = remote.filter { $0 != .rss }
 
     /// The providers with a login by a key, without a browser.
-    static let withKey: [TestedProvider] = [.immich]
+    static let withKey: [TestedProvider] = [.immich, .immichPlugin]
 
     /// The providers with a browser login.
     static let withBrowser = withSecret.filter { !withKey.contains($0) }
@@ -67,6 +68,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     @MainActor func world() async throws -> any ProviderWorld {
         switch self {
         case .local: try await LocalWorld()
+        case .immich: try await ImmichWorld()
         case .unsplash: try await UnsplashWorld()
         case .mastodon: try await MastodonWorld(.mastodon)
         case .pixelfed: try await MastodonWorld(.pixelfed)
@@ -78,11 +80,11 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .takahe: try await MastodonWorld(.takahe)
         case .iceshrimp: try await MastodonWorld(.iceshrimp)
         case .sharkey: try await MastodonWorld(.sharkey)
+        case .immichPlugin: try await ImmichWorld(place: .plugin)
         case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
         case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)
         case .pixelfedPlugin: try await MastodonWorld(.pixelfed, place: .plugin)
         case .rss: try await FeedWorld()
-        case .immich: try await ImmichWorld()
         }
     }
 

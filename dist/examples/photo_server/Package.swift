@@ -2,13 +2,13 @@
 import PackageDescription
 
 let package = Package(
-    name: "immich",
+    name: "photo_server",
     dependencies: [
         // A checkout of Image Feed; the path is relative to this file.
         .package(name: "imagefeed", path: "../../..")
     ],
     targets: [
         .executableTarget(
-            name: "immich", dependencies: [.product(name: "ProviderKit", package: "imagefeed")])
+            name: "photo_server", dependencies: [.product(name: "ProviderKit", package: "imagefeed")])
     ]
 )

@@ -3,7 +3,8 @@ import ProviderKit
 /// The provider: its description, the login with an API key, and the sessions of its accounts.
 struct Immich: KeyLogin {
     let info = ProviderInfo(
-        id: "immich", name: "Immich", iconName: "image-x-generic", authentication: .password,
+        id: "photo_server", name: "Photo server", iconName: "image-x-generic",
+        authentication: .password,
         capabilities: [.feed, .like, .profile, .albums], defaultSource: SourceID("all"))
 
     func access(_ settings: ProviderSettings, server: String) -> KeyDescription {

@@ -1,0 +1,229 @@
+internal import FoundationEssentials
+internal import ServiceSimulator
+
+/// The API of a server.
+///
+/// Source: the OpenAPI descriptions of the versions in ``Version``; `auth.service.ts` and `access.ts` of Immich for the
+/// errors.
+extension ServerState {
+    mutating func apiReply(_ request: RecordedRequest) -> Reply {
+        let path = request.segments
+        guard path.first == "api" else { return Reply(200, html: "<p>Immich</p>") }
+        let route = path.dropFirst().map { Self.isID($0) ? "*" : $0 }.joined(separator: "/")
+        let id = path.first(where: Self.isID) ?? ""
+        switch "\(request.method) \(route)" {
+        case "GET server/version": return Reply(200, json: versionDocument)
+        case "POST auth/login": return logIn(request)
+        default: break
+        }
+        guard let name = username(request), let user = users[name] else {
+            return Self.error(
+                401, request["x-api-key"] == nil ? "Invalid user token" : "Invalid API key")
+        }
+        if let missing = missingPermission(request, route) {
+            return Self.error(403, "Missing required permission: \(missing)")
+        }
+        let writer = AssetWriter(self, viewer: name)
+        switch "\(request.method) \(route)" {
+        case "POST auth/logout":
+            if let token = token(request) { sessions[token] = nil }
+            return Reply(200, json: ["successful": true, "redirectUri": "/auth/login"])
+        case "GET users/me": return Reply(200, json: writer.user(user))
+        case "GET users/*/profile-image": return Self.image(200, 200)
+        case "GET albums":
+            let isShared = request.query["shared"] == "true"
+            let found = albums.filter { version == .v3 || $0.isShared == isShared }
+            return Reply(200, json: .array(found.map { writer.album($0, withAssets: false) }))
+        case "GET albums/*":
+            guard let album = albums.first(where: { $0.id == id }) else {
+                return Self.error(400, "Not found or no album.read access")
+            }
+            return Reply(200, json: writer.album(album, withAssets: version != .v3))
+        case "GET people": return Reply(200, json: writer.people)
+        case "GET memories": return memoriesReply(request, writer)
+        case "POST search/metadata": return search(request, name, writer)
+        case "POST search/smart":
+            guard searchesByContent else { return Self.error(400, "Smart search is not enabled") }
+            return search(request, name, writer)
+        case "PUT assets": return change(request, name)
+        case "GET assets/*":
+            guard let asset = assets(of: name).first(where: { $0.id == id }) else {
+                return Self.error(400, "Not found or no asset.read access")
+            }
+            return Reply(200, json: writer.asset(asset))
+        case "GET assets/*/thumbnail", "GET assets/*/original":
+            return imageReply(request, id, name, isOriginal: route.hasSuffix("original"))
+        default: return Self.error(404, "Cannot \(request.method) \(request.path)")
+        }
+    }
+
+    private static func isID(_ text: String) -> Bool { text.utf8.count == 36 && text.contains("-") }
+
+    static func error(_ status: Int, _ message: String) -> Reply {
+        Reply(
+            status,
+            json: [
+                "message": .string(message), "statusCode": .integer(status),
+                "correlationId": "abcdefgh",
+            ])
+    }
+
+    private var versionDocument: JSON {
+        let numbers = version.numbers
+        return [
+            "major": .integer(numbers[0]), "minor": .integer(numbers[1]),
+            "patch": .integer(numbers[2]),
+        ]
+    }
+
+    // MARK: Users
+
+    private struct Login: Decodable {
+        let email: String
+        let password: String
+    }
+
+    private mutating func logIn(_ request: RecordedRequest) -> Reply {
+        guard let login = try? JSONDecoder().decode(Login.self, from: Data(request.body)) else {
+            return Self.error(400, "email must be an email")
+        }
+        guard
+            let user = users.values.first(where: {
+                $0.email == login.email && $0.password == login.password
+            })
+        else { return Self.error(401, "Incorrect email or password") }
+        return Reply(
+            201,
+            json: [
+                "accessToken": .string(makeSession(of: user.name)), "userId": .string(user.id),
+                "userEmail": .string(user.email), "name": .string(user.name), "isAdmin": false,
+                "profileImagePath": "", "shouldChangePassword": false, "isOnboarded": true,
+            ])
+    }
+
+    /// Returns the permission that the key of a request lacks. A session has all permissions.
+    private func missingPermission(_ request: RecordedRequest, _ route: String) -> String? {
+        guard let key = request["x-api-key"], let permissions = keys[key]?.permissions else {
+            return nil
+        }
+        let needed: [String: String] = [
+            "users/me": "user.read", "users/*/profile-image": "userProfileImage.read",
+            "albums": "album.read", "albums/*": "album.read", "people": "person.read",
+            "memories": "memory.read", "search/metadata": "asset.read",
+            "search/smart": "asset.read", "assets/*": "asset.read", "assets": "asset.update",
+            "assets/*/thumbnail": "asset.view", "assets/*/original": "asset.download",
+        ]
+        return needed[route].flatMap { permissions.contains($0) ? nil : $0 }
+    }
+
+    // MARK: Lists
+
+    private struct Search: Decodable {
+        let page: Int?
+        let size: Int?
+        let type: String?
+        let visibility: String?
+        let isFavorite: Bool?
+        let albumIds: [String]?
+        let personIds: [String]?
+        let query: String?
+    }
+
+    private func search(
+        _ request: RecordedRequest, _ user: String, _ writer: AssetWriter
+    ) -> Reply {
+        guard let search = try? JSONDecoder().decode(Search.self, from: Data(request.body)),
+            1...1000 ~= search.size ?? 250, (search.page ?? 1) >= 1
+        else { return Self.error(400, "size must not be greater than 1000") }
+        var found = assets(of: user)
+        if let type = search.type { found = found.filter { $0.kind == type } }
+        if search.visibility == "timeline" || version.major < 3 {
+            found = found.filter(\.isOnTimeline)
+        }
+        if let isFavorite = search.isFavorite {
+            let liked = favourites[user, default: []]
+            found = found.filter { liked.contains($0.id) == isFavorite }
+        }
+        // Version 1 ignores members that it does not have.
+        if let ids = search.albumIds, version.major > 1 {
+            guard let album = albums.first(where: { ids.contains($0.id) }) else {
+                return Self.error(400, "Not found or no album.read access")
+            }
+            found = found.filter { album.assets.contains($0.id) }
+        }
+        if let ids = search.personIds {
+            let people = people.filter { ids.contains($0.id) }
+            found = found.filter { asset in people.contains { $0.assets.contains(asset.id) } }
+        }
+        if let query = search.query { found = found.filter { $0.description.contains(query) } }
+        let page = search.page ?? 1
+        let size = min(search.size ?? 250, photosPerPage)
+        let rest = found.dropFirst((page - 1) * size)
+        let items = rest.prefix(size).map { writer.asset($0) }
+        return Reply(
+            200,
+            json: [
+                "albums": ["total": 0, "count": 0, "items": [], "facets": []],
+                "assets": [
+                    "total": .integer(items.count), "count": .integer(items.count),
+                    "items": .array(items), "facets": [],
+                    "nextPage": rest.count > size ? .string("\(page + 1)") : .null,
+                ],
+            ])
+    }
+
+    private func memoriesReply(_ request: RecordedRequest, _ writer: AssetWriter) -> Reply {
+        var found = memories
+        if version != .v1_117, let date = request.query["for"] {
+            // The day without the year.
+            found = found.filter { $0.day.dropFirst(4) == date.prefix(10).dropFirst(4) }
+        }
+        return Reply(200, json: .array(found.map { writer.memory($0.day, $0.assets) }))
+    }
+
+    // MARK: Assets
+
+    private struct Change: Decodable {
+        let ids: [String]
+        let isFavorite: Bool
+    }
+
+    private mutating func change(_ request: RecordedRequest, _ user: String) -> Reply {
+        let own = Set(assets.filter { $0.owner == nil || $0.owner == user }.map(\.id))
+        guard let change = try? JSONDecoder().decode(Change.self, from: Data(request.body)),
+            change.ids.allSatisfy(own.contains)
+        else { return Self.error(400, "Not found or no asset.update access") }
+        if change.isFavorite {
+            favourites[user, default: []].formUnion(change.ids)
+        } else {
+            favourites[user, default: []].subtract(change.ids)
+        }
+        return Reply(204)
+    }
+
+    private func imageReply(
+        _ request: RecordedRequest, _ id: String, _ user: String, isOriginal: Bool
+    ) -> Reply {
+        guard let asset = assets(of: user).first(where: { $0.id == id }) else {
+            return Self.error(400, "Not found or no asset.view access")
+        }
+        if isOriginal { return Self.image(asset.width, asset.height) }
+        switch request.query["size"] {
+        case "thumbnail": return Self.image(64, 48)
+        case "preview": return Self.image(320, 240)
+        case "fullsize" where version != .v1_117:
+            // The original, unless it has to be converted.
+            return asset.mediaType == "image/jpeg"
+                ? .redirect(to: "/api/assets/\(id)/original")
+                : Self.image(asset.width, asset.height)
+        default:
+            return Self.error(400, "size must be one of the following values: preview, thumbnail")
+        }
+    }
+
+    private static func image(_ width: Int, _ height: Int) -> Reply {
+        Reply(
+            200, headers: [("Content-Type", "image/jpeg")],
+            body: JPEGImage(width: width, height: height, color: "#406080").file)
+    }
+}

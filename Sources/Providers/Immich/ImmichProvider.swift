@@ -1,0 +1,54 @@
+package import ProviderKit
+
+/// The provider of photos from Immich servers. Each account names its server.
+///
+/// Source: the OpenAPI descriptions of Immich 1.112 to 3.0.3.
+package struct ImmichProvider: TokenLogin {
+    package let info = ProviderInfo(
+        id: "immich", name: "Immich", iconName: "image-x-generic", authentication: .password,
+        capabilities: [.feed, .like, .profile, .albums, .search, .server],
+        defaultSource: ImmichSource.all.id)
+
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter now: Returns the current time.
+    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+
+    package func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        var description = KeyDescription(
+            keyField: "x-api-key: ", keyOrigins: [], needsServer: true)
+        description.tokenField = "Authorization: Bearer "
+        guard !server.isEmpty else { return description }
+        let origin = try ServerAddress(server).origin
+        description.keyOrigins = [origin]
+        description.namedOrigins = [origin]
+        return description
+    }
+
+    package func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        let client = try ImmichClient(account.server, ports, now: now)
+        let profile = try await client.currentUser()
+        return AccountIdentity(
+            username: profile.username, server: client.server.name, userID: profile.userID)
+    }
+
+    package func requestToken(
+        _ account: AccountIdentity, password: Secret, _ ports: SessionPorts
+    ) async throws -> Secret {
+        try await ImmichClient(account.server, ports, now: now)
+            .requestToken(account.username, password)
+    }
+
+    package func revokeToken(_ account: AccountIdentity, _ ports: SessionPorts) async throws {
+        let client = try ImmichClient(account.server, ports, now: now)
+        _ = try await client.send(APICall(.post, ["auth", "logout"], about: .user))
+    }
+
+    package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        ImmichSession(account, ports, now: now)
+    }
+}

@@ -1,0 +1,315 @@
+internal import Logging
+internal import ProviderKit
+internal import Quoting
+internal import Synchronization
+
+/// The session of a user at a server.
+///
+/// It stores only the major version of the server.
+final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
+    let events: AsyncStream<SessionEvent>
+    let likesSource = ImmichSource.likes.id
+    let cacheVariant: String
+    private let continuation: AsyncStream<SessionEvent>.Continuation
+    private let client: Result<ImmichClient, ProviderError>
+    private let http: any HTTPClient
+    private let now: @Sendable () -> Timestamp
+    private let majorVersion = Mutex<Int?>(nil)
+
+    /// The number of photos in a page.
+    private static let photosPerPage = 100
+    /// The maximum size of an album with its photos, in bytes.
+    private static let maximumAlbumBytes = 64 << 20
+    private static let maximumAlbums = 600
+    private static let maximumPeople = 300
+
+    init(
+        _ account: AccountIdentity, _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
+    ) {
+        (events, continuation) = AsyncStream.makeStream()
+        self.now = now
+        http = ports.http
+        do throws(ProviderError) {
+            let client = try ImmichClient(account.server, ports, now: now)
+            self.client = .success(client)
+            cacheVariant = client.settings.showsLocation ? "location" : ""
+            continuation.yield(.status(.ready))
+        } catch {
+            client = .failure(error)
+            cacheVariant = ""
+            let remedy: Remedy = if case .notConfigured = error { .configure } else { .login }
+            continuation.yield(.status(.failed(reason: "\(error)", remedy: remedy)))
+        }
+    }
+
+    func close() { continuation.finish() }
+
+    // MARK: Sources
+
+    func accepts(_ source: SourceID) -> Bool { ImmichSource(source) != nil }
+
+    /// Fetches the sources. Without the permission to read albums or people, these are left out.
+    func sources() async throws -> [Source] {
+        let client = try client.get()
+        var sources = [
+            Source(id: ImmichSource.all.id, title: "All photos", kind: .feed),
+            Source(id: likesSource, title: "Favourites", kind: .likes),
+            Source(id: ImmichSource.memories.id, title: "Memories", kind: .feed),
+        ]
+        sources += try await permitted { try await albums(client) }
+        sources += try await permitted { try await people(client) }
+        return sources
+    }
+
+    /// Returns the sources of a list; none if the account may not read it.
+    private func permitted(_ fetch: () async throws -> [Source]) async throws -> [Source] {
+        do {
+            return try await fetch()
+        } catch ProviderError.denied(let reason) {
+            try client.get().logger.notice(
+                "Sources are left out", metadata: ["reason": "\(reason)"])
+            return []
+        }
+    }
+
+    /// Fetches the albums of the user and those that others share with the user. From version 3 on, both lists are
+    /// equal.
+    private func albums(_ client: ImmichClient) async throws -> [Source] {
+        var known: Set<AssetID> = []
+        var sources: [Source] = []
+        for query in [[], [(name: "shared", value: "true")]] {
+            let albums: LenientList<AlbumRecord> = try await client.fetch(
+                APICall(.get, ["albums"], query, about: .albums, permission: "album.read"))
+            for album in albums.elements {
+                guard let id = album.id, known.insert(id).inserted else { continue }
+                sources.append(
+                    Source(
+                        id: ImmichSource.album(id).id,
+                        title: ServiceText.line(album.name) ?? "Untitled album", kind: .album,
+                        count: ServiceNumber.count(album.count),
+                        cover: album.cover.map { PhotoID($0.text) }))
+            }
+        }
+        return Array(sources.prefix(Self.maximumAlbums))
+    }
+
+    /// Fetches the people that the user has named.
+    private func people(_ client: ImmichClient) async throws -> [Source] {
+        let record: PeopleRecord = try await client.fetch(
+            APICall(
+                .get, ["people"], [("withHidden", "false"), ("size", "500")], about: .people,
+                permission: "person.read"))
+        let sources = record.people.elements.compactMap { person -> Source? in
+            guard let id = person.id, person.isHidden != true,
+                let name = ServiceText.line(person.name)
+            else { return nil }
+            return Source(id: ImmichSource.person(id).id, title: name, kind: .topic)
+        }
+        return Array(sources.prefix(Self.maximumPeople))
+    }
+
+    // MARK: Photos
+
+    /// Fetches a page of photos. The page token is the number of the page.
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
+        let client = try client.get()
+        guard let kind = ImmichSource(source) else {
+            throw ProviderError.notFound(
+                "There is no source \(source.text.quoted) at \(client.server.host).")
+        }
+        let page = try pageToken.map(Self.pageNumber) ?? 1
+        var search = SearchRequest(page: page, size: Self.photosPerPage)
+        switch kind {
+        case .all: search.visibility = "timeline"
+        case .likes: search.isFavorite = true
+        case .person(let id):
+            search.visibility = "timeline"
+            search.personIds = [id.text]
+        case .album(let id):
+            if let found = try await albumPage(id, page, client) { return found }
+            search.albumIds = [id.text]
+        case .search(let words):
+            search.visibility = "timeline"
+            search.order = nil
+            search.query = words
+            return try await find(search, "smart", source, client)
+        case .memories: return try await memories(client)
+        }
+        return try await find(search, "metadata", source, client)
+    }
+
+    private static func pageNumber(_ token: String) throws(ProviderError) -> Int {
+        guard let page = Int(token), 1...1_000_000 ~= page else { throw .staleCursor }
+        return page
+    }
+
+    private func find(
+        _ search: SearchRequest, _ endpoint: String, _ source: SourceID, _ client: ImmichClient
+    ) async throws -> RemotePage {
+        let call = try APICall(
+            .post, ["search", endpoint], about: .source(source), permission: "asset.read"
+        ).with(search)
+        let record: SearchRecord = try await client.fetch(call)
+        guard !record.assets.isUnreadable else {
+            throw Refusal.invalidResponse("a list without photos", client.server.host)
+        }
+        // A server that repeats a page has no more photos.
+        let next = record.nextPage.flatMap { $0 > search.page ? $0 : nil }
+        return RemotePage(
+            client.mapping.photos(record.assets.elements), next: next.map { "\($0)" })
+    }
+
+    /// Fetches a page of an album from a server of version 1, which ignores the filter for albums in a search.
+    ///
+    /// - Returns: The page; nil if the server supports the filter.
+    private func albumPage(
+        _ id: AssetID, _ page: Int, _ client: ImmichClient
+    ) async throws -> RemotePage? {
+        guard try await version(client) < 2 else { return nil }
+        let source = ImmichSource.album(id).id
+        var call = APICall(
+            .get, ["albums", id.text], about: .source(source), permission: "album.read")
+        call.maximumBytes = Self.maximumAlbumBytes
+        let album: AlbumRecord = try await client.fetch(call)
+        guard let assets = album.assets else {
+            // The server was updated since the last request.
+            majorVersion.withLock { $0 = nil }
+            guard try await version(client) >= 2 else {
+                throw Refusal.invalidResponse("an album without photos", client.server.host)
+            }
+            return nil
+        }
+        guard !assets.isUnreadable else {
+            throw Refusal.invalidResponse("an album without photos", client.server.host)
+        }
+        let photos = client.mapping.photos(Self.newestFirst(assets.elements))
+        let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
+        return RemotePage(
+            Array(rest.prefix(Self.photosPerPage)),
+            next: rest.count > Self.photosPerPage ? "\(page + 1)" : nil)
+    }
+
+    /// Returns the major version of the server, which is fetched once. It changes with an update of the server.
+    private func version(_ client: ImmichClient) async throws -> Int {
+        if let known = majorVersion.withLock({ $0 }) { return known }
+        let version = try await client.version().major
+        majorVersion.withLock { $0 = version }
+        return version
+    }
+
+    /// Fetches the memories of today, the most recent year first.
+    private func memories(_ client: ImmichClient) async throws -> RemotePage {
+        let today = LocalDay(now())
+        let memories: LenientList<MemoryRecord> = try await client.fetch(
+            APICall(
+                .get, ["memories"], [("for", today.noon), ("type", "on_this_day")],
+                about: .source(ImmichSource.memories.id), permission: "memory.read"))
+        guard !memories.isUnreadable else {
+            throw Refusal.invalidResponse("memories without photos", client.server.host)
+        }
+        // Versions before 1.126 ignore the date.
+        let found = memories.elements.filter {
+            $0.kind == "on_this_day" && $0.day.map(today.isAnniversary) == true
+        }
+        var known: Set<AssetID> = []
+        let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {
+            $0.created != nil && known.insert($0.id).inserted
+        }
+        return RemotePage(Array(client.mapping.photos(assets).prefix(500)))
+    }
+
+    private static func newestFirst(_ assets: [AssetRecord]) -> [AssetRecord] {
+        assets.sorted { left, right in
+            guard let first = left.created, let second = right.created, first != second else {
+                return (left.created != nil) != (right.created != nil)
+                    ? left.created != nil : left.id.text > right.id.text
+            }
+            return first > second
+        }
+    }
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        let client = try client.get()
+        let asset = try await fetchAsset(id, client)
+        guard asset.isPhoto, asset.isTrashed != true else { throw Self.missing(id, client) }
+        return client.mapping.photo(asset)
+    }
+
+    private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {
+        guard let asset = AssetID(id.text) else { throw Self.missing(id, client) }
+        let record: AssetRecord = try await client.fetch(
+            APICall(.get, ["assets", asset.text], about: .photo(id), permission: "asset.read"))
+        guard record.id == asset else {
+            throw Refusal.invalidResponse("another photo", client.server.host)
+        }
+        return record
+    }
+
+    private static func missing(_ id: PhotoID, _ client: ImmichClient) -> ProviderError {
+        .notFound("There is no photo \(id.text.quoted) at \(client.server.host).")
+    }
+
+    // MARK: Images
+
+    /// The images require the credentials of the account.
+    var imageClient: any HTTPClient {
+        switch client {
+        case .success(let client): ImageClient(client: client)
+        case .failure: http
+        }
+    }
+
+    func downloadAddress(_ photo: RemotePhoto) -> String? {
+        guard case .success(let client) = client else { return nil }
+        return client.mapping.original(photo)
+    }
+
+    // MARK: Likes
+
+    private struct Change: Encodable {
+        let ids: [String]
+        let isFavorite: Bool
+    }
+
+    /// Sets the favourite state. The service does not count favourites.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        let client = try client.get()
+        guard let id = AssetID(photo.text) else { throw Self.missing(photo, client) }
+        let call = try APICall(.put, ["assets"], about: .like(photo), permission: "asset.update")
+            .with(Change(ids: [id.text], isFavorite: isLiked))
+        do {
+            _ = try await client.send(call)
+        } catch ProviderError.notFound {
+            // The response is the same for a missing photo and for one of another user.
+            _ = try await fetchAsset(photo, client)
+            throw ProviderError.refused(
+                "\(client.server.host) does not let this account like photos of other users.")
+        }
+        return nil
+    }
+
+    // MARK: Users
+
+    func profile() async throws -> Profile { try await client.get().currentUser() }
+}
+
+/// The body of a search. Members that are nil are left out.
+private struct SearchRequest: Encodable {
+    let page: Int
+    let size: Int
+    let type = "IMAGE"
+    let withExif = true
+    var order: String? = "desc"
+    /// Version 3 also returns archived photos by default; version 1 ignores the member.
+    var visibility: String?
+    var isFavorite: Bool?
+    var albumIds: [String]?
+    var personIds: [String]?
+    /// The words of a search by content.
+    var query: String?
+
+    init(page: Int, size: Int) {
+        self.page = page
+        self.size = size
+    }
+}

@@ -1,0 +1,73 @@
+internal import ProviderKit
+
+/// The sources of a server.
+enum ImmichSource: Hashable, Sendable {
+    /// All photos of the timeline.
+    case all
+    /// The favourites of the user.
+    case likes
+    /// The photos taken on today's date in earlier years.
+    case memories
+    /// An album, by its ID.
+    case album(AssetID)
+    /// A person, by its ID.
+    case person(AssetID)
+    /// The result of a search by content.
+    case search(String)
+
+    /// The maximum length of a search, in bytes.
+    private static let maximumLength = 256
+
+    /// Creates a source from its ID; nil for an ID of no source.
+    init?(_ id: SourceID) {
+        switch id.text {
+        case "all": self = .all
+        case "likes": self = .likes
+        case "memories": self = .memories
+        default:
+            let parts = id.text.split(
+                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            let name = String(parts[1])
+            switch parts[0] {
+            case "album":
+                guard let id = AssetID(name) else { return nil }
+                self = .album(id)
+            case "person":
+                guard let id = AssetID(name) else { return nil }
+                self = .person(id)
+            case "search":
+                guard name.utf8.count <= Self.maximumLength, ServiceText.line(name) == name else {
+                    return nil
+                }
+                self = .search(name)
+            default: return nil
+            }
+        }
+    }
+
+    var id: SourceID {
+        switch self {
+        case .all: SourceID("all")
+        case .likes: SourceID("likes")
+        case .memories: SourceID("memories")
+        case .album(let id): SourceID("album:\(id.text)")
+        case .person(let id): SourceID("person:\(id.text)")
+        case .search(let words): SourceID("search:\(words)")
+        }
+    }
+}
+
+/// An ID of the API: a UUID in lower case.
+struct AssetID: Hashable, Sendable {
+    let text: String
+
+    /// Parses an ID; nil if the text is not a UUID.
+    init?(_ text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.map(\.count) == [8, 4, 4, 4, 12],
+            parts.joined().allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
+        else { return nil }
+        self.text = text
+    }
+}

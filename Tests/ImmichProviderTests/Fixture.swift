@@ -1,0 +1,94 @@
+import HTTP
+import ImmichSimulator
+import Logging
+import ProviderKit
+import TestSupport
+
+@testable import ImmichProvider
+
+/// A session of the user `ada` at a simulated server.
+@MainActor
+final class SimulatedSession {
+    let server: SimulatedImmich
+    let key: String
+    let session: ImmichSession
+
+    /// - Parameters:
+    ///   - version: The version of the server.
+    ///   - photoCount: The number of photos.
+    ///   - permissions: The permissions of the API key; nil for all.
+    ///   - settings: The settings of the provider.
+    ///   - now: Returns the current time.
+    init(
+        _ version: Version = .v3, photoCount: Int = 45, permissions: Set<String>? = nil,
+        settings: ProviderSettings = ProviderSettings(),
+        now: @escaping @Sendable () -> Timestamp = { .now }
+    ) throws {
+        server = try SimulatedImmich.start(version, photoCount: photoCount)
+        server.addUser("ada")
+        server.addUser("bob")
+        key = server.makeKey(of: "ada", permissions: permissions)
+        let client = KeyClient(base: CurlClient(userAgent: "Test") {}, key: Secret(key))
+        session = ImmichSession(
+            AccountIdentity(username: "ada@photos.test", server: server.url),
+            SessionPorts(http: client, settings: settings, logger: Logger(label: "test")),
+            now: now)
+    }
+
+    /// Returns the IDs of the photos of a source, page by page.
+    func walk(_ source: String) async throws -> [String] {
+        var found: [String] = []
+        var token: String?
+        repeat {
+            let page = try await session.fetchPage(SourceID(source), from: token)
+            found += page.photos.map(\.photo.id.text)
+            token = page.next
+        } while token != nil
+        return found
+    }
+}
+
+/// A client that sends each request with an API key.
+struct KeyClient: HTTPClient {
+    let base: any HTTPClient
+    let key: Secret
+
+    private func authorized(_ request: HTTPRequest) -> HTTPRequest {
+        var request = request
+        request.token = key
+        request.tokenField = "x-api-key: "
+        return request
+    }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await base.send(authorized(request))
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await base.download(authorized(request), into: file, progress: progress)
+    }
+}
+
+/// A session at a server whose responses a test defines.
+struct ScriptedSession {
+    static let now = Timestamp(secondsSince1970: 1_785_592_440)
+    static let photo = "00000000-0000-4000-8000-000000000001"
+
+    let http = ScriptedHTTP()
+    let session: ImmichSession
+
+    init(
+        server: String = "photos.example", _ respond: @escaping ScriptedHTTP.Answer
+    ) {
+        http.answer.update { $0 = respond }
+        session = ImmichSession(
+            AccountIdentity(username: "ada@photos.example", server: server),
+            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test")),
+            now: { Self.now })
+    }
+
+    init(responding response: HTTPResponse) { self.init { _ in response } }
+}

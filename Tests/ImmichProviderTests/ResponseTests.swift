@@ -1,0 +1,199 @@
+import Foundation
+import LoopbackHTTP
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ImmichProvider
+
+/// Tests of invalid and hostile responses.
+@Suite(.timeLimit(.minutes(1)))
+struct ResponseTests {
+    private static let id = ScriptedSession.photo
+
+    private func photo(_ more: String) async throws -> RemotePhoto {
+        let session = ScriptedSession(responding: .json(#"{"id":"\#(Self.id)",\#(more)}"#)).session
+        return try await session.fetchPhoto(PhotoID(Self.id))
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", "null", "[1,null,{}]", #"{"assets":null}"#, #"{"assets":{"items":{}}}"#,
+        #"{"assets":{"items":[{"id":1},{"id":"../../etc"},{}]}}"#, "{\"assets\":{\"items\":[",
+        "<html></html>",
+    ])
+    func `an invalid page fails`(body: String) async {
+        let session = ScriptedSession(responding: .json(body)).session
+        for source in ["all", "likes", "search:a", "person:\(Self.id)"] {
+            let error = await #expect(throws: ProviderError.self) {
+                try await session.fetchPage(SourceID(source), from: nil)
+            }
+            guard case .failed = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "1", #""1""#, "0", "-5", #""x""#, "null", "1e300", "[]", #""99999999999999999999""#,
+    ])
+    func `a page does not refer to itself or to an invalid page`(next: String) async throws {
+        let body = #"{"assets":{"items":[{"id":"\#(Self.id)"}],"nextPage":\#(next)}}"#
+        let session = ScriptedSession(responding: .json(body)).session
+        let page = try await session.fetchPage(SourceID("all"), from: nil)
+        #expect(page.photos.count == 1)
+        #expect(page.next == nil)
+        for token in ["", "x", "0", "-1", "1.5", "99999999999999999999"] {
+            await #expect(throws: ProviderError.staleCursor) {
+                try await session.fetchPage(SourceID("all"), from: token)
+            }
+        }
+    }
+
+    @Test func `invalid fields are ignored`() async throws {
+        let photo = try await photo(
+            #"""
+            "type":"IMAGE","originalFileName":{"a":1},"width":-3,"height":99999999999,"thumbhash":"&&&",
+            "fileCreatedAt":"yesterday","isFavorite":"maybe","exifInfo":{"exifImageWidth":"x","orientation":"9"},
+            "originalMimeType":"text/html\r\nX: y"
+            """#)
+        #expect(
+            photo.photo
+                == {
+                    var plain = Photo(id: PhotoID(Self.id))
+                    plain.url = "https://photos.example/photos/\(Self.id)"
+                    return plain
+                }())
+        #expect(!photo.hasLikeState)
+        #expect(photo.note == "")
+        for address in photo.images.values {
+            #expect(
+                address.hasPrefix("https://photos.example/api/assets/\(Self.id)/thumbnail?size="))
+            #expect(WebAddress(address) != nil, "\(address)")
+        }
+    }
+
+    @Test func `a video, a deleted photo and another photo are not found`() async throws {
+        for more in [#""type":"VIDEO""#, #""isTrashed":true"#] {
+            let error = await #expect(throws: ProviderError.self) { try await photo(more) }
+            guard case .notFound = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        let other = ScriptedSession(
+            responding: .json(#"{"id":"00000000-0000-4000-8000-000000000002"}"#))
+        let error = await #expect(throws: ProviderError.self) {
+            try await other.session.fetchPhoto(PhotoID(Self.id))
+        }
+        guard case .failed = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `IDs that are not UUIDs cause no request`() async {
+        let fixture = ScriptedSession(responding: .json("{}"))
+        for id in ["", "..", "a/b", "no-such-photo", "00000000-0000-4000-8000-00000000000g"] {
+            await #expect(throws: ProviderError.self) {
+                try await fixture.session.fetchPhoto(PhotoID(id))
+            }
+            await #expect(throws: ProviderError.self) {
+                try await fixture.session.setLiked(PhotoID(id), true)
+            }
+            for source in ["album:\(id)", "person:\(id)"] {
+                #expect(!fixture.session.accepts(SourceID(source)))
+            }
+        }
+        for source in ["", "nonsense", "search:", "search:a\nb", "album", "ALL"] {
+            #expect(!fixture.session.accepts(SourceID(source)))
+        }
+        #expect(fixture.http.requests.value.isEmpty)
+    }
+
+    @Test(arguments: [
+        (401, "{}", ProviderError.unauthorized),
+        (429, "{}", .rateLimited(until: nil)),
+        (
+            403, #"{"message":"Missing required permission: asset.read"}"#,
+            .denied(
+                "The API key for photos.example lacks the permission asset.read; edit the key in the account settings of the server."
+            )
+        ),
+        (
+            403, #"{"message":"Missing required permission: <b>\u0007"}"#,
+            .denied(
+                "The API key for photos.example lacks the permission asset.read; edit the key in the account settings of the server."
+            )
+        ),
+        (
+            403, #"{"message":"Forbidden"}"#,
+            .denied(
+                "photos.example does not allow the request, which needs the permission asset.read.")
+        ),
+        (503, "<html>", .failed("photos.example failed with status 503; try again later.")),
+        (
+            400, #"{"message":["page must be a number"]}"#,
+            .failed(
+                "photos.example rejected the request (page must be a number); check the address of the server."
+            )
+        ),
+    ])
+    func `a status is translated`(status: Int, body: String, expected: ProviderError) async {
+        let session = ScriptedSession(responding: .json(body, status: status)).session
+        await #expect(throws: expected) { try await session.fetchPage(SourceID("all"), from: nil) }
+    }
+
+    @Test func `a ThumbHash has an average colour`() throws {
+        // The examples of the reference implementation.
+        #expect(ThumbHash(base64: "1QcSHQRnh493V4dIh4eXh1h4kJUI")?.averageColor == "#565258")
+        for text in ["", "1QcS", "1QcSHQ", "not base64", String(repeating: "A", count: 4000)] {
+            #expect(ThumbHash(base64: text) == nil)
+        }
+        #expect(ThumbHash(base64: "AAAAAAAA")?.averageColor != nil)
+        #expect(ThumbHash(base64: "////////")?.averageColor != nil)
+    }
+
+    @Test(arguments: ["search", "album", "lists", "user"])
+    func `mutated responses cause only errors of the service`(name: String) async throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "Examples/\(name).json")
+        let example = Array(try Data(contentsOf: file))
+        var random = SeededRandom(seed: 21)
+        for _ in 0..<300 {
+            var body = example
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                let index = Int.random(in: body.indices, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: body[index] = UInt8.random(in: 0...255, using: &random)
+                case 1: body.removeSubrange(index..<min(index + 9, body.count - 1))
+                default: body.insert(contentsOf: body[..<min(index, 60)], at: index)
+                }
+            }
+            try await callAll(HTTPResponse(status: 200, body: body, url: ""))
+        }
+    }
+
+    /// Calls all functions of a session at a server that sends the same response to every request.
+    private func callAll(_ response: HTTPResponse) async throws {
+        let session = ScriptedSession(responding: response).session
+        func attempt(_ call: () async throws -> Void) async throws {
+            do {
+                try await call()
+            } catch is ProviderError {}
+        }
+        for source in ["all", "likes", "memories", "album:\(Self.id)", "search:a"] {
+            try await attempt {
+                let page = try await session.fetchPage(SourceID(source), from: nil)
+                for photo in page.photos {
+                    for address in photo.images.values { #expect(WebAddress(address) != nil) }
+                    _ = session.downloadAddress(photo)
+                }
+            }
+        }
+        try await attempt { _ = try await session.sources() }
+        try await attempt { _ = try await session.fetchPhoto(PhotoID(Self.id)) }
+        try await attempt { _ = try await session.setLiked(PhotoID(Self.id), true) }
+        try await attempt { _ = try await session.profile() }
+    }
+}

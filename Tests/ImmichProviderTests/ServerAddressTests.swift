@@ -1,0 +1,73 @@
+import Logging
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ImmichProvider
+
+/// Tests of the addresses that users enter.
+struct ServerAddressTests {
+    @Test(arguments: [
+        ("photos.example.org", "https://photos.example.org", "photos.example.org"),
+        ("https://photos.example.org/", "https://photos.example.org", "photos.example.org"),
+        (
+            "https://photos.example.org/photos?a=b#c", "https://photos.example.org",
+            "photos.example.org"
+        ),
+        ("https://photos.example.org:443/api", "https://photos.example.org", "photos.example.org"),
+        ("photos.example.org:8443", "https://photos.example.org:8443", "photos.example.org:8443"),
+        ("nas.lan", "https://nas.lan", "nas.lan"), ("nas", "https://nas", "nas"),
+        ("192.168.1.2:2283", "https://192.168.1.2:2283", "192.168.1.2:2283"),
+        ("http://192.168.1.2:2283/api/", "http://192.168.1.2:2283", "http://192.168.1.2:2283"),
+        ("http://nas.local", "http://nas.local", "http://nas.local"),
+        ("http://[fd00::1]:2283", "http://[fd00::1]:2283", "http://[fd00::1]:2283"),
+    ])
+    func `an address has an origin and a name`(text: String, origin: String, name: String) throws {
+        let address = try ServerAddress(text)
+        #expect(address.origin == origin)
+        #expect(address.name == name)
+        // The name is the server of stored accounts.
+        #expect(try ServerAddress(name) == address)
+        let access = try ImmichProvider().access(ProviderSettings(), server: text)
+        #expect(access.keyOrigins == [origin])
+        #expect(access.namedOrigins == [origin])
+    }
+
+    @Test(arguments: [
+        " ", "ftp://photos.example.org", "https://", "https://ada:secret@photos.example.org",
+        "photos example", "file:///etc/passwd", "http://photos.example.org:0",
+    ])
+    func `an invalid address is rejected without its password`(text: String) throws {
+        let error = #expect(throws: ProviderError.self) { try ServerAddress(text) }
+        guard case .invalidArgument(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(!message.contains("secret"))
+    }
+
+    @Test func `two spellings of an address identify the same account`() async throws {
+        let provider = ImmichProvider()
+        let http = ScriptedHTTP()
+        http.answer.update { answer in
+            answer = { _ in
+                .json(
+                    #"{"id":"00000000-0000-4000-8000-000000000009","email":"ada@photos.example","name":"Ada"}"#
+                )
+            }
+        }
+        let ports = SessionPorts(
+            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        for text in ["photos.example", "https://photos.example/photos", "photos.example:443"] {
+            let found = try await provider.identify(
+                AccountIdentity(username: "", server: text), ports)
+            #expect(
+                found
+                    == AccountIdentity(
+                        username: "ada@photos.example", server: "photos.example",
+                        userID: "00000000-0000-4000-8000-000000000009"))
+        }
+        #expect(
+            Set(http.requests.value.map(\.url)) == ["https://photos.example/api/users/me"])
+    }
+}

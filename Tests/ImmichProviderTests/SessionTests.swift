@@ -1,0 +1,253 @@
+import Foundation
+import ImmichSimulator
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import ImmichProvider
+
+/// Tests of the session at simulated servers of each version.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SessionTests {
+    @Test(arguments: Version.allCases)
+    func `every source has its photos at each version`(version: Version) async throws {
+        let fixture = try SimulatedSession(version)
+        let server = fixture.server
+        let photos = server.photos
+        server.publish { $0.kind = "VIDEO" }
+        server.publish { $0.owner = "bob" }
+        let archived = server.publish { $0.isOnTimeline = false }
+        let found = server.publish { $0.description = "a red bicycle" }
+        let album = server.addAlbum("Alps", Array(photos[3..<40]))
+        let shared = server.addAlbum("From Bob", [photos[1]]) { $0.isShared = true }
+        let person = server.addPerson("Lin", [photos[5], photos[2]])
+        server.addPerson("", [photos[6]])
+        _ = try await fixture.session.setLiked(PhotoID(photos[7]), true)
+
+        #expect(try await fixture.walk("all") == [found.id] + photos)
+        #expect(try await fixture.walk("likes") == [photos[7]])
+        #expect(try await fixture.walk("album:\(album.id)") == Array(photos[3..<40]))
+        #expect(try await fixture.walk("album:\(shared.id)") == [photos[1]])
+        #expect(try await fixture.walk("person:\(person.id)") == [photos[2], photos[5]])
+        #expect(try await fixture.walk("search:red bicycle") == [found.id])
+        #expect(!photos.contains(archived.id))
+
+        let sources = try await fixture.session.sources()
+        #expect(
+            sources.map(\.id.text) == [
+                "all", "likes", "memories", "album:\(album.id)", "album:\(shared.id)",
+                "person:\(person.id)",
+            ])
+        #expect(sources.map(\.title).suffix(3) == ["Alps", "From Bob", "Lin"])
+        #expect(sources[3].count == 37)
+        #expect(sources[3].cover == PhotoID(photos[3]))
+        for source in sources { #expect(fixture.session.accepts(source.id)) }
+    }
+
+    @Test(arguments: Version.allCases)
+    func `memories are the photos of today in earlier years`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, now: { .now })
+        let server = fixture.server
+        let today = LocalDay(.now).noon.prefix(10).dropFirst(4)
+        let year = try #require(Int(LocalDay(.now).noon.prefix(4)))
+        let (old, recent) = (server.photos[9], server.photos[8])
+        server.addMemory("\(year - 5)\(today)", [old])
+        server.addMemory("\(year - 1)\(today)", [recent])
+        server.addMemory("\(year - 1)-02-30", [server.photos[4]])
+        #expect(try await fixture.walk("memories") == [recent, old])
+    }
+
+    @Test func `an update of the server between two calls does not change the photos`() async throws
+    {
+        let fixture = try SimulatedSession(.v1_117)
+        let server = fixture.server
+        let album = server.addAlbum("Alps", server.photos)
+        let source = SourceID("album:\(album.id)")
+        var versions: [Version] = [.v1_133, .v2, .v3]
+        let expected = server.photos
+        var found: [[String]] = []
+        while true {
+            let first = try await fixture.session.fetchPage(source, from: nil)
+            found.append(try await fixture.walk(source.text))
+            #expect(try await fixture.walk("all") == expected)
+            let photo = try await fixture.session.fetchPhoto(PhotoID(expected[0]))
+            #expect(photo.photo.width == 640)
+            #expect(!first.photos.isEmpty)
+            guard let next = versions.first else { break }
+            versions.removeFirst()
+            server.version = next
+        }
+        #expect(found == [expected, expected, expected, expected])
+
+        // A server that skips version 2.
+        let other = try SimulatedSession(.v1_133)
+        let skipped = other.server.addAlbum("Alps", other.server.photos)
+        #expect(try await other.walk("album:\(skipped.id)") == other.server.photos)
+        other.server.version = .v3
+        #expect(try await other.walk("album:\(skipped.id)") == other.server.photos)
+    }
+
+    @Test(arguments: Version.allCases)
+    func `a photo has its properties at each version`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 0)
+        let asset = fixture.server.publish { asset in
+            asset.created = Moment(1_790_000_000)
+            asset.orientation = 6
+            asset.fileName = "Fog in the Alps.v2.JPG"
+            asset.description = "A valley\nin fog"
+        }
+        let photo = try await fixture.session.fetchPhoto(PhotoID(asset.id))
+        #expect(photo.photo.created == Timestamp(secondsSince1970: 1_790_000_000))
+        #expect(photo.photo.width == 480)
+        #expect(photo.photo.height == 640)
+        #expect(photo.photo.title == "Fog in the Alps.v2")
+        #expect(photo.photo.description == "A valley\nin fog")
+        #expect(photo.photo.color == ThumbHash(base64: try #require(asset.thumbHash))?.averageColor)
+        #expect(photo.photo.mediaType == "image/jpeg")
+        #expect(photo.photo.isLiked == false && photo.hasLikeState)
+        #expect(photo.photo.url == "\(fixture.server.url)/photos/\(asset.id)")
+        #expect(photo.photo.camera == "FUJIFILM X-T5")
+        let page = try await fixture.session.fetchPage(SourceID("all"), from: nil)
+        #expect(page.photos == [photo])
+    }
+
+    @Test(arguments: [nil, "false", "true"])
+    func `photos have a place only if the user allows it`(setting: String?) async throws {
+        var settings = ProviderSettings()
+        settings["ShowLocation"] = setting
+        let fixture = try SimulatedSession(photoCount: 0, settings: settings)
+        let asset = fixture.server.publish { asset in
+            asset.latitude = 46.5
+            asset.longitude = 7.9
+        }
+        let photo = try await fixture.session.fetchPhoto(PhotoID(asset.id)).photo
+        #expect(photo.latitude == (setting == "true" ? 46.5 : nil))
+        #expect(photo.longitude == (setting == "true" ? 7.9 : nil))
+        #expect(fixture.session.cacheVariant == (setting == "true" ? "location" : ""))
+    }
+
+    @Test(arguments: Version.allCases)
+    func `images of each size and the original can be fetched`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 2)
+        let server = fixture.server
+        let heic = server.publish {
+            $0.mediaType = "image/heic"
+            $0.fileName = "IMG.HEIC"
+        }
+        let raw = server.publish {
+            $0.mediaType = "image/x-canon-cr3"
+            $0.fileName = "IMG.CR3"
+        }
+        for id in server.photos {
+            let photo = try await fixture.session.fetchPhoto(PhotoID(id))
+            for size in [ImageSize.thumb, .regular, .full] {
+                try await fixture.expectImage(try #require(photo.images[size]))
+            }
+            let original = fixture.session.downloadAddress(photo)
+            #expect((original == nil) == (id == raw.id))
+            if let original {
+                #expect(original.hasSuffix("/api/assets/\(id)/original"))
+                try await fixture.expectImage(original)
+            }
+            #expect((photo.photo.mediaType == nil) == [heic.id, raw.id].contains(id))
+        }
+        let avatar = try await fixture.session.profile().avatarURL
+        try await fixture.expectImage(avatar)
+    }
+
+    @Test func `likes of photos of other users and of missing photos are refused`() async throws {
+        let fixture = try SimulatedSession()
+        let photo = fixture.server.photos[0]
+        _ = try await fixture.session.setLiked(PhotoID(photo), true)
+        #expect(fixture.server.likes(of: "ada") == [photo])
+        #expect(try await fixture.session.fetchPhoto(PhotoID(photo)).photo.isLiked)
+        _ = try await fixture.session.setLiked(PhotoID(photo), false)
+        #expect(fixture.server.likes(of: "ada") == [])
+        let foreign = fixture.server.publish { $0.owner = "bob" }
+        for id in [foreign.id, "no-such-photo"] {
+            let error = await #expect(throws: ProviderError.self) {
+                try await fixture.session.setLiked(PhotoID(id), true)
+            }
+            guard case .notFound = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        fixture.server.fail("PUT /api/assets", .textStatus(400, ""))
+        let refusal = await #expect(throws: ProviderError.self) {
+            try await fixture.session.setLiked(PhotoID(photo), true)
+        }
+        guard case .refused = refusal else {
+            Issue.record("\(String(describing: refusal))")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        ("all", "asset.read"), ("likes", "asset.read"), ("memories", "memory.read"),
+        ("search:a", "asset.read"), ("photo", "asset.read"), ("like", "asset.update"),
+        ("profile", "user.read"), ("thumb", "asset.view"), ("download", "asset.download"),
+        ("full", "asset.download"),
+    ])
+    func `an error names the missing permission`(call: String, permission: String) async throws {
+        let all: Set = [
+            "asset.read", "asset.view", "asset.download", "asset.update", "album.read",
+            "person.read", "memory.read", "user.read", "userProfileImage.read",
+        ]
+        let fixture = try SimulatedSession(permissions: all)
+        let id = PhotoID(fixture.server.photos[0])
+        let photo = try await fixture.session.fetchPhoto(id)
+        fixture.server.setPermissions(all.subtracting([permission]), of: fixture.key)
+        let error = await #expect(throws: ProviderError.self) {
+            switch call {
+            case "photo": _ = try await fixture.session.fetchPhoto(id)
+            case "like": _ = try await fixture.session.setLiked(id, true)
+            case "profile": _ = try await fixture.session.profile()
+            case "thumb": try await fixture.expectImage(photo.images[.thumb] ?? "")
+            case "full": try await fixture.expectImage(photo.images[.full] ?? "")
+            case "download":
+                try await fixture.expectImage(fixture.session.downloadAddress(photo) ?? "")
+            default: _ = try await fixture.session.fetchPage(SourceID(call), from: nil)
+            }
+        }
+        guard case .denied(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains("lacks the permission \(permission);"))
+    }
+
+    @Test func `sources without permission are left out`() async throws {
+        let fixture = try SimulatedSession(permissions: ["asset.read"])
+        fixture.server.addAlbum("Alps", [])
+        #expect(
+            try await fixture.session.sources().map(\.id.text) == ["all", "likes", "memories"])
+    }
+
+    @Test func `a server without search by content reports that`() async throws {
+        let fixture = try SimulatedSession()
+        fixture.server.searchesByContent = false
+        let error = await #expect(throws: ProviderError.self) {
+            try await fixture.session.fetchPage(SourceID("search:fog"), from: nil)
+        }
+        guard case .notSupported = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
+
+extension SimulatedSession {
+    /// Fetches an image with the client of the session.
+    fileprivate func expectImage(_ address: String) async throws {
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("", to: "image")
+        let file = open(path, O_WRONLY)
+        defer { close(file) }
+        let response = try await session.imageClient.download(
+            HTTPRequest(.get, address), into: file
+        ) { _ in }
+        #expect(response.status == 200, "\(address)")
+        #expect(try Array(Data(contentsOf: URL(filePath: path)).prefix(2)) == [0xff, 0xd8])
+    }
+}

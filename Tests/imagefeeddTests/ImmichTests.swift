@@ -1,0 +1,211 @@
+import BusAPI
+import DBus
+import Foundation
+import ImmichSimulator
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Tests of the daemon with simulated Immich servers.
+@Suite(.privateBus, .privateKeyring, .timeLimit(.minutes(1))) @MainActor
+struct ImmichTests {
+    @Test func `two servers and two users at one server are separate accounts`() async throws {
+        let world = try await ImmichWorld()
+        let other = try SimulatedImmich.start(.v2, seed: 2)
+        other.addUser("ada")
+        let ada = try await world.logIn("ada")
+        let bob = try await world.logIn("bob")
+        let remote = try await world.logIn(other.makeKey(of: "ada"), at: other)
+        #expect(
+            try await world.accounts() == [
+                world.accountID("ada"), world.accountID("bob"), world.accountID("ada", at: other),
+            ])
+        let own = world.server.publish { $0.owner = "ada" }.id
+        #expect(try await world.walk(ada) == [own] + world.server.photos)
+        #expect(try await world.walk(bob) == world.server.photos)
+        #expect(try await world.walk(remote) == other.photos)
+        #expect(try await remote.like(other.photos[0]) == "done")
+        #expect(try await ada.like(own) == "done")
+        #expect(other.likes(of: "ada") == [other.photos[0]])
+        #expect(world.server.likes(of: "ada") == [own])
+        #expect(world.server.likes(of: "bob") == [])
+        // No server receives the key of another one.
+        let keys = Set(world.server.requests().compactMap { $0["x-api-key"] })
+        #expect(keys.count == 2)
+        #expect(keys.isDisjoint(with: other.requests().compactMap { $0["x-api-key"] }))
+        try await ada.logout()
+        #expect(try await world.property(bob, "State") == .string("ready"))
+        #expect(try await world.property(remote, "State") == .string("ready"))
+        // Another key of the same user renews the account.
+        #expect(try await world.logIn("ada").path == ada.path)
+        #expect(try await world.accounts().count == 3)
+        try await world.daemon.stop()
+    }
+
+    @Test func `a server that is updated to version 3 between two calls continues to work`()
+        async throws
+    {
+        let world = try await ImmichWorld(.v2)
+        let server = world.server
+        let album = server.addAlbum("Alps", Array(server.photos.prefix(30)))
+        let ada = try await world.logIn("ada")
+        let (first, next) = try await ada.page("album:\(album.id)", cursor: "", count: 10)
+        let all = try await ada.page("", cursor: "", count: 10)
+        server.version = .v3
+        let (second, _) = try await ada.page("album:\(album.id)", cursor: next, count: 20)
+        #expect((first + second).compactMap { $0["id"]?.string } == album.assets)
+        #expect(try await ada.refresh("album:\(album.id)") == 0)
+        #expect(try await ada.refresh("") == 0)
+        #expect(try await world.walk(ada) == server.photos)
+        let photo = try #require(all.photos.first?["id"]?.string)
+        #expect(try await ada.like(photo) == "done")
+        for size in ["thumb", "small", "regular", "full"] {
+            #expect(try await !ada.imagePath(photo, size: size).isEmpty)
+        }
+        #expect(try await ada.sources().compactMap { $0["title"]?.string }.contains("Alps"))
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test func `a login with a password stores only the token and a logout revokes it`()
+        async throws
+    {
+        let recording = try await BusRecording()
+        let world = try await ImmichWorld()
+        let server = world.server
+        let password = "password of ada"
+        let wrong = try await world.startLogin(
+            "wrong password", as: "ada@photos.test", at: server.url)
+        await expectError(ServiceError.wrongPassword.name) { _ = try await wrong.wait() }
+        #expect(try await world.accounts().isEmpty)
+
+        let ada = try await world.logIn(password, as: "ada@photos.test", at: server)
+        #expect(ada.path == ServiceName.accounts.appending(world.accountID("ada")))
+        #expect(try await world.ids(ada).count == 30)
+        let token = try #require(server.sessions.first)
+        let search = try #require(server.requests("POST /api/search/metadata").first)
+        #expect(search["Authorization"] == "Bearer \(token)")
+        #expect(search["x-api-key"] == nil)
+        let stored = try PrivateKeyring.current.connect()
+        let items = try await stored.search(["account": world.accountID("ada")]).0
+        #expect(items.count == 1)
+
+        // The token remains valid after a restart.
+        try await world.daemon.stop()
+        try await world.start()
+        try await world.wait(ada, "ready")
+        #expect(try await ada.refresh("") == 0)
+        #expect(server.sessions == [token])
+
+        // A key replaces the token, which is then revoked.
+        let key = server.makeKey(of: "ada")
+        #expect(try await world.logIn(key, at: server).path == ada.path)
+        try await server.waitForReplies("POST /api/auth/logout")
+        #expect(server.sessions.isEmpty)
+        _ = try await ada.refresh("")
+        #expect(server.requests("POST /api/search/metadata").last?["x-api-key"] == key)
+
+        try await world.logIn(password, as: "ada@photos.test", at: server)
+        let second = try #require(server.sessions.first)
+        try await ada.logout()
+        try await server.waitForReplies("POST /api/auth/logout", count: 2)
+        #expect(server.sessions.isEmpty)
+        try await world.expectNoTrace(of: "ada", [password, token, second])
+        let (bus, log) = (
+            try await recording.text(), world.daemon.process.standardError.value.text
+        )
+        for secret in [password, token, second, key] {
+            #expect(!bus.contains(secret) && !log.contains(secret))
+        }
+        try await world.daemon.stop()
+    }
+
+    @Test func `a login of another user with a password fails and revokes its token`() async throws
+    {
+        let world = try await ImmichWorld()
+        let ada = try await world.logIn("ada")
+        let server = world.server
+        let login = world.client.service.login(
+            try await world.client.service.manager.login(
+                world.provider,
+                [
+                    .account: .objectPath(ada.path), .username: .string("bob@photos.test"),
+                    .password: .fileDescriptor(
+                        try #require(
+                            FileDescriptor.pipe(holding: Array("password of bob".utf8), 15))),
+                ]))
+        await expectError(ServiceError.loginFailed.name) { _ = try await login.wait() }
+        try await server.waitForReplies("POST /api/auth/logout")
+        #expect(server.sessions.isEmpty)
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test func `an error names the missing permission`() async throws {
+        let world = try await ImmichWorld()
+        let server = world.server
+        let weak = try await world.startLogin(
+            server.makeKey(of: "ada", permissions: ["asset.read"]), at: server.url)
+        let refusal = await errorReply { _ = try await weak.wait() }
+        #expect(refusal?.message.contains("permission user.read") == true)
+
+        let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
+        let ada = try await world.logIn(key, at: server)
+        let ids = try await world.ids(ada)
+        let image = await errorReply { _ = try await ada.imagePath(ids[0], size: "thumb") }
+        #expect(image?.message.contains("permission asset.view") == true)
+        let memories = await errorReply {
+            _ = try await ada.page("memories", cursor: "", count: 1)
+        }
+        #expect(memories?.message.contains("permission memory.read") == true)
+        #expect(
+            try await ada.sources().compactMap { $0["id"]?.string } == ["all", "likes", "memories"])
+        #expect(try await world.property(ada, "State") == .string("ready"))
+        try await world.daemon.stop()
+    }
+
+    @Test func `a redirect to another origin is refused`() async throws {
+        let world = try await ImmichWorld()
+        let server = world.server
+        let ada = try await world.logIn("ada")
+        let ids = try await world.ids(ada)
+        for status in [302, 307] {
+            for pattern in [
+                "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
+            ] as [RequestPattern] {
+                server.fail(
+                    pattern, .redirect(status, to: "\(server.unrelatedURL)/api/other"), times: nil)
+            }
+            await expectError(ServiceError.serviceFailed.name) { _ = try await ada.refresh("") }
+            await expectError(ServiceError.serviceFailed.name) {
+                _ = try await ada.imagePath(ids[1], size: "regular")
+            }
+            for pattern in [
+                "POST /api/search/metadata", "GET /api/assets/*/thumbnail", "GET /api/users/me",
+            ] as [RequestPattern] {
+                server.recover(pattern)
+            }
+        }
+        #expect(server.requests(on: .unrelated).isEmpty)
+        _ = try await ada.refresh("")
+        try await world.daemon.stop()
+    }
+
+    @Test func `a download writes the original and an image has a format that can be shown`()
+        async throws
+    {
+        let world = try await ImmichWorld()
+        let photo = world.server.publish { $0.mediaType = "image/heic" }.id
+        let ada = try await world.logIn("ada")
+        _ = try await world.ids(ada)
+        _ = try await ada.imagePath(photo, size: "full")
+        #expect(world.server.requests("GET /api/assets/*/original").isEmpty)
+        let transfer = world.client.service.transfer(
+            try await ada.download(photo, to: try Destination.file("photo")))
+        try await transfer.wait()
+        let downloads = world.server.requests("GET /api/assets/*/original")
+        #expect(downloads.map(\.path) == ["/api/assets/\(photo)/original"])
+        #expect(try Destination.content().starts(with: world.imageBeginning))
+        try await world.daemon.stop()
+    }
+}
