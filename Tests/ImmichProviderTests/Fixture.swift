@@ -19,6 +19,7 @@ final class SimulatedSession {
     ///   - permissions: The permissions of the API key; nil for all.
     ///   - settings: The settings of the provider.
     ///   - now: Returns the current time.
+    /// - Throws: The error of a server that cannot be started.
     init(
         _ version: Version = .v3, photoCount: Int = 45, permissions: Set<String>? = nil,
         settings: ProviderSettings = ProviderSettings(),

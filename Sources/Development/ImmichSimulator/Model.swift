@@ -21,7 +21,7 @@ package struct SimulatedAsset: Sendable {
     package let id: String
     /// The time at which the photo was taken.
     package var created: Moment
-    /// The user who sees the asset; nil for all users.
+    /// The only user with access to the asset; nil for all users.
     package var owner: String?
     /// `IMAGE` or `VIDEO`.
     package var kind = "IMAGE"
