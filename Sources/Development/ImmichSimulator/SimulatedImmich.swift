@@ -115,7 +115,9 @@ package final class SimulatedImmich: SimulatedService {
         _ change: (inout SimulatedAsset) -> Void = { _ in }
     ) -> SimulatedAsset {
         simulator.withState { state in
-            var asset = state.makeAsset(created: state.now)
+            // Several photos in one second keep their order.
+            let newest = state.assets.first.map { $0.created + 1 } ?? state.now
+            var asset = state.makeAsset(created: max(newest, state.now))
             change(&asset)
             state.assets.append(asset)
             state.sortAssets()

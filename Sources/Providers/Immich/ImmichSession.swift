@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The session of a user at a server.
 ///
-/// It stores only the major version of the server.
+/// It stores only the major version of the server, and the sources for a minute.
 final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = ImmichSource.likes.id
@@ -15,6 +15,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let http: any HTTPClient
     private let now: @Sendable () -> Timestamp
     private let majorVersion = Mutex<Int?>(nil)
+    private let knownSources = Mutex<FetchedSources?>(nil)
+
+    private struct FetchedSources {
+        let sources: [Source]
+        let fetched: Timestamp
+    }
+
+    /// The time for which the sources are not fetched again: that takes three requests.
+    private static let sourcesRetention = Duration.seconds(60)
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
@@ -51,6 +60,12 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches the sources. Without the permission to read albums or people, these are left out.
     func sources() async throws -> [Source] {
         let client = try client.get()
+        let start = now()
+        if let known = knownSources.withLock({ $0 }), known.fetched <= start,
+            start < known.fetched + Self.sourcesRetention
+        {
+            return known.sources
+        }
         var sources = [
             Source(id: ImmichSource.all.id, title: "All photos", kind: .feed),
             Source(id: likesSource, title: "Favourites", kind: .likes),
@@ -58,6 +73,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         ]
         sources += try await permitted { try await albums(client) }
         sources += try await permitted { try await people(client) }
+        knownSources.withLock { $0 = FetchedSources(sources: sources, fetched: start) }
         return sources
     }
 
