@@ -254,6 +254,13 @@ package final class Account {
         return (page.photos, next ?? "")
     }
 
+    /// Reads the photos of a source after a position, for the combined feed.
+    func positionedPage(
+        _ source: SourceID, after position: String?, count: Int
+    ) async throws -> PositionedPage {
+        try await photos().positionedPage(source, after: position, count: count)
+    }
+
     /// Returns a photo.
     package func photo(_ photo: String) async throws -> Photo {
         try await photos().photo(PhotoID(photo))

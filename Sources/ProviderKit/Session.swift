@@ -76,6 +76,21 @@ public protocol FeedSession: Session {
     ///   malformed cursor, ``ProviderError/staleCursor``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
 
+    /// Returns a page with the cursor of every position in it, for the combined feed of all accounts.
+    ///
+    /// The cursor before the first photo excludes photos that arrive above it later. The default reads one photo, because
+    /// ``page(_:after:count:)`` states only the cursor of the next page.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - cursor: A cursor of an earlier page of the source; nil for the beginning.
+    ///   - count: The maximum number of photos, 1 to 100.
+    /// - Returns: At most `count` photos; no photos only at the end.
+    /// - Throws: The errors of ``page(_:after:count:)``.
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage
+
     /// Returns one photo.
     ///
     /// - Parameter id: The ID of the photo.
@@ -95,6 +110,18 @@ public protocol FeedSession: Session {
     /// - Returns: The number of new photos.
     /// - Throws: ``ProviderError``.
     func refresh(_ source: SourceID) async throws -> Int
+}
+
+extension FeedSession {
+    /// Reads one photo.
+    public func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        let page = try await page(source, after: cursor, count: 1)
+        return PositionedPage(
+            photos: page.photos, cursors: page.photos.isEmpty ? [cursor] : [cursor, page.next],
+            hasMore: page.next != nil)
+    }
 }
 
 /// A session that stores the images of its photos itself.

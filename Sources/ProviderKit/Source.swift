@@ -45,6 +45,29 @@ public struct Source: Hashable, Sendable {
     }
 }
 
+/// A page of a ``FeedSession`` that states the cursor of every position in it.
+public struct PositionedPage: Hashable, Sendable {
+    /// The photos, in the order of the source.
+    public let photos: [Photo]
+    /// The cursor before the first photo, followed by the cursor after each photo; nil for the beginning of the source.
+    public let cursors: [String?]
+    /// True if more photos may follow.
+    public let hasMore: Bool
+
+    /// Creates a page.
+    ///
+    /// - Parameters:
+    ///   - photos: The photos.
+    ///   - cursors: One cursor more than photos.
+    ///   - hasMore: True if more photos may follow.
+    public init(photos: [Photo], cursors: [String?], hasMore: Bool) {
+        precondition(cursors.count == photos.count + 1, "a page needs a cursor for each position")
+        self.photos = photos
+        self.cursors = cursors
+        self.hasMore = hasMore
+    }
+}
+
 /// A page of a ``FeedSession``: consecutive photos of a source.
 public struct Page: Hashable, Sendable {
     /// The photos, in the order of the source.

@@ -87,6 +87,49 @@ final class CachedFeed {
 
     /// Returns a page; see ``FeedSession/page(_:after:count:)``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        let found = try await findPage(source, after: cursor, count: count)
+        let next = found.hasMore ? found.keys.last : nil
+        return Page(photos: found.photos, next: next.map(found.cursor))
+    }
+
+    /// Returns a page with its cursors; see ``FeedSession/positionedPage(_:after:count:)``.
+    ///
+    /// It ends above a gap, so that cached photos never wait for the service.
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        let found = try await findPage(source, after: cursor, count: count, fillsGaps: false)
+        return PositionedPage(
+            photos: found.photos,
+            cursors: [cursor ?? found.cursor(OrderKey.base)] + found.keys.map(found.cursor),
+            hasMore: found.hasMore)
+    }
+
+    private struct FoundPage {
+        let photos: [Photo]
+        /// The order keys of the photos.
+        let keys: [String]
+        let hasMore: Bool
+        let epoch: Int64
+        let generation: Int64
+
+        /// Returns the cursor of the position below an order key.
+        func cursor(_ key: String) -> String {
+            FeedPosition(epoch: epoch, generation: generation, key: key).text
+        }
+    }
+
+    /// Finds a page.
+    ///
+    /// - Parameters:
+    ///   - source: The source.
+    ///   - cursor: The cursor of the previous page; nil for the top.
+    ///   - count: The number of photos at most.
+    ///   - fillsGaps: True if a gap below the first photo is fetched; false if the page ends there.
+    /// - Returns: The photos.
+    private func findPage(
+        _ source: SourceID, after cursor: String?, count: Int, fillsGaps: Bool = true
+    ) async throws -> FoundPage {
         try check(source)
         let place = try cursor.map { try FeedPosition(parsing: $0) }
         var requests = 0
@@ -112,22 +155,18 @@ final class CachedFeed {
                 if place == nil { recordRead(source, refreshed: state.fetched) }
                 if let part = slice.outdated { refresh(part, of: source, state) }
             }
-            func page(hasMore: Bool) -> Page {
-                let next = hasMore ? slice.last : nil
-                return Page(
-                    photos: slice.photos.map(\.photo),
-                    next: next.map { key in
-                        FeedPosition(
-                            epoch: state.epoch, generation: place?.generation ?? state.generation,
-                            key: key
-                        ).text
-                    })
+            func page(hasMore: Bool) -> FoundPage {
+                FoundPage(
+                    photos: slice.photos.map(\.photo), keys: slice.keys, hasMore: hasMore,
+                    epoch: state.epoch, generation: place?.generation ?? state.generation)
             }
             switch slice.following {
             case .end: return page(hasMore: false)
             case .photos: return page(hasMore: true)
             case .gap(let gap):
-                guard slice.photos.count < count else { return page(hasMore: true) }
+                guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
+                    return page(hasMore: true)
+                }
                 guard requests < Self.fillLimit else {
                     guard slice.photos.isEmpty else { return page(hasMore: true) }
                     throw ProviderError.failed(

@@ -11,8 +11,10 @@ nonisolated extension FeedTables {
     /// Some neighbouring photos of a source.
     struct Slice: Sendable {
         var photos: [CachedPhoto] = []
-        /// The order key of the last one.
-        var last: String?
+        /// The order keys of the photos.
+        var keys: [String] = []
+        /// The order key of the last photo.
+        var last: String? { keys.last }
         /// The kind of position after the last photo.
         var following = Following.end
         /// The part that should be fetched again first, among those from the position to ``following``. The top is not
@@ -98,7 +100,7 @@ nonisolated extension FeedTables {
                 return
             }
             slice.photos.append(Self.photo(row))
-            slice.last = row.text(Self.photoColumnCount)
+            slice.keys.append(row.text(Self.photoColumnCount))
         }
         if isMore {
             slice.following = .photos

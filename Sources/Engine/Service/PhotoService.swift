@@ -9,6 +9,10 @@ protocol PhotoService: AnyObject {
 
     /// Returns a page; see ``FeedSession/page(_:after:count:)``.
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
+    /// Returns a page with its cursors; see ``FeedSession/positionedPage(_:after:count:)``.
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage
     func photo(_ id: PhotoID) async throws -> Photo
     func sources() async throws -> [Source]
     func hasSource(_ id: SourceID) async throws -> Bool
@@ -52,6 +56,12 @@ final class DirectService: PhotoService {
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         try await feed().page(source, after: cursor, count: count)
+    }
+
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        try await feed().positionedPage(source, after: cursor, count: count)
     }
 
     func photo(_ id: PhotoID) async throws -> Photo { try await feed().photo(id) }

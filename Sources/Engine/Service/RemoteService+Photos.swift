@@ -14,6 +14,20 @@ extension RemoteService {
         }
     }
 
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        let feed = try photos()
+        return try await withCallTimeout { [self] in
+            try? await likes?.load()
+            let page = try await readConsistently {
+                try await feed.positionedPage(source, after: cursor, count: count)
+            }
+            return PositionedPage(
+                photos: page.photos.map(decorate), cursors: page.cursors, hasMore: page.hasMore)
+        }
+    }
+
     func photo(_ id: PhotoID) async throws -> Photo {
         let feed = try photos()
         return try await withCallTimeout { [self] in

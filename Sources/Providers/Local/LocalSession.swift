@@ -32,6 +32,23 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     // MARK: Feed
 
     func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
+        let found = try await findPage(source, after: cursor, count: count)
+        return Page(photos: found.photos, next: found.next.map(Self.text))
+    }
+
+    func positionedPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> PositionedPage {
+        let found = try await findPage(source, after: cursor, count: count)
+        return PositionedPage(
+            photos: found.photos,
+            cursors: [cursor ?? Self.text(found.start)] + found.positions.map(Self.text),
+            hasMore: found.next != nil)
+    }
+
+    private func findPage(
+        _ source: SourceID, after cursor: String?, count: Int
+    ) async throws -> FoundPage {
         let position = try cursor.map { try Self.parse($0) }
         await loadLikes()
         do {
@@ -42,11 +59,11 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                 let page = try index.page(selection, after: position, count: count)
                 let photos = page.entries.map { Photo($0) }
                 return FoundPage(
-                    page: Page(
-                        photos: folder.likes.mark(photos, for: user),
-                        next: page.next.map(Self.text)),
+                    photos: folder.likes.mark(photos, for: user), next: page.next,
                     notExamined: page.entries.filter { $0.facts == nil }.map(\.id),
-                    end: page.entries.last.map {
+                    start: PictureIndex.IndexPosition(
+                        position: .max, id: .max, lastFormerPosition: page.lastFormerPosition),
+                    positions: page.entries.map {
                         PictureIndex.IndexPosition(
                             position: $0.position, id: $0.id,
                             lastFormerPosition: page.lastFormerPosition)
@@ -54,23 +71,27 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                     isEmptySelection: selection.isEmpty)
             }
             // During the first scan, a page without a next page may not be the last one.
-            let found = try await folder.read(
-                atLeast: count, until: { $0.page.next != nil || $0.isEmptySelection },
-                orAtLimit: { !$0.page.photos.isEmpty }, isBrief: true, read)
+            var found = try await folder.read(
+                atLeast: count, until: { $0.next != nil || $0.isEmptySelection },
+                orAtLimit: { !$0.photos.isEmpty }, isBrief: true, read)
             folder.readMetadata(of: found.notExamined)
-            guard found.page.next == nil, !folder.canServeAll else { return found.page }
-            // More photos may follow, so the walk continues after the last photo.
-            return Page(photos: found.page.photos, next: found.end.map(Self.text))
+            // During the first scan more photos may follow, so the walk continues after the last photo.
+            if found.next == nil, !folder.canServeAll { found.next = found.positions.last }
+            return found
         } catch is PictureIndex.StaleCursor {
             throw ProviderError.staleCursor
         }
     }
 
     private struct FoundPage: Sendable {
-        let page: Page
+        let photos: [Photo]
+        /// The position of the next page; nil at the end of the source.
+        var next: PictureIndex.IndexPosition?
         let notExamined: [Int64]
-        /// The position after the last photo.
-        let end: PictureIndex.IndexPosition?
+        /// The position above all photos.
+        let start: PictureIndex.IndexPosition
+        /// The position after each photo.
+        let positions: [PictureIndex.IndexPosition]
         /// True if the selection is empty, so that a scan cannot add photos to it.
         let isEmptySelection: Bool
     }
