@@ -12,6 +12,8 @@ nonisolated package struct AccountRecord: Sendable, Equatable {
     package var isLoggedIn: Bool
     /// The default source; nil if the user has not chosen one.
     package var defaultSource: SourceID?
+    /// A random number of the last login. A position of the combined feed contains it, so that it ends with a logout.
+    package var loginNumber = UInt32.random(in: 1 ... .max)
 
     /// Applies the identity that the service reported.
     ///
@@ -36,6 +38,8 @@ nonisolated package struct AccountStore: Sendable {
         package var defaultSources: [String: SourceID] = [:]
         /// The recipients of tokens, as stored with the last login.
         package var tokenRecipients: [AccountID: Set<String>] = [:]
+        /// The default source of the combined account; nil if the user has not chosen one.
+        package var combinedSource: SourceID?
         /// The new path of a damaged database file; nil if the file was intact.
         package var damagedFile: String?
         /// The reason why nothing can be stored; nil if the store can be written.
@@ -61,6 +65,10 @@ nonisolated package struct AccountStore: Sendable {
         LikeStore.secondMigration,
         LikeStore.thirdMigration,
         userIDMigration,
+        """
+        ALTER TABLE account ADD COLUMN login INTEGER NOT NULL DEFAULT 0;
+        UPDATE account SET login = 1 + abs(random() % 4294967295);
+        """,
     ]
 
     /// The column for the user ID. User names are no longer unique: another user may take the former name of a
@@ -134,18 +142,19 @@ nonisolated package struct AccountStore: Sendable {
                     """
                     INSERT INTO account
                         (id, provider, username, server, label, is_logged_in, default_source,
-                        user_id)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                        user_id, login)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT (id) DO UPDATE SET username = excluded.username,
                         label = excluded.label, is_logged_in = excluded.is_logged_in,
-                        default_source = excluded.default_source, user_id = excluded.user_id
+                        default_source = excluded.default_source, user_id = excluded.user_id,
+                        login = excluded.login
                     """,
                     [
                         .text(record.id.text), .text(record.provider),
                         .text(record.identity.username), .text(record.identity.server),
                         .text(record.label), .bool(record.isLoggedIn),
                         record.defaultSource.map { .text($0.text) } ?? .null,
-                        .text(record.identity.userID),
+                        .text(record.identity.userID), .integer(Int64(record.loginNumber)),
                     ])
                 try Self.write(defaultAccount, to: database)
             }
@@ -185,6 +194,20 @@ nonisolated package struct AccountStore: Sendable {
         return settings
     }
 
+    private static func setting(
+        _ key: String, in database: Database
+    ) throws(StorageError) -> String? {
+        try database.first("SELECT value FROM setting WHERE key = ?", [.text(key)]) { $0.text(0) }
+    }
+
+    /// Stores the default source of the combined account.
+    func saveCombinedSource(_ source: SourceID) async throws {
+        try await database.run { database in
+            try Self.write(source.text, forKey: Self.combinedSourceKey, to: database)
+        }
+    }
+
+    private static let combinedSourceKey = "combined_source"
     private static let defaultAccountKey = "default_account"
     private static let defaultSourcePrefix = "default_source:"
 
@@ -233,7 +256,7 @@ nonisolated package struct AccountStore: Sendable {
         var contents = Contents()
         try database.query(
             """
-            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id
+            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login
             FROM account ORDER BY position
             """
         ) { row throws(StorageError) in
@@ -243,11 +266,11 @@ nonisolated package struct AccountStore: Sendable {
                     identity: AccountIdentity(
                         username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
                     label: row.text(4), isLoggedIn: row.integer(5) != 0,
-                    defaultSource: row.isNull(6) ? nil : SourceID(row.text(6))))
+                    defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
+                    loginNumber: UInt32(truncatingIfNeeded: row.integer(8))))
         }
-        let id = try database.first(
-            "SELECT value FROM setting WHERE key = ?", [.text(defaultAccountKey)]
-        ) { $0.text(0) }
+        let id = try setting(defaultAccountKey, in: database)
+        contents.combinedSource = try setting(combinedSourceKey, in: database).map { SourceID($0) }
         try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
             row throws(StorageError) in
             contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(

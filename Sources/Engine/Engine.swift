@@ -37,6 +37,10 @@ package final class Engine {
     private var knownSettings: [String: ProviderSettings] = [:]
     /// The default sources of providers whose photos are cached, also of those that are no longer installed.
     var defaultSources: [String: SourceID]
+    /// The feed of all accounts that are logged in.
+    package private(set) lazy var combined = CombinedFeed(self, defaultSource: combinedSource)
+    /// The stored default source of ``combined``.
+    private let combinedSource: SourceID?
     /// The new path of the account database, if the file was damaged.
     private let damagedFile: String?
 
@@ -53,6 +57,7 @@ package final class Engine {
         self.store = store
         self.ports = ports
         damagedFile = contents.damagedFile
+        combinedSource = contents.combinedSource
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
         stores = RemoteStores(ports, store)
@@ -415,6 +420,9 @@ package final class Engine {
         var record = account.record
         change(&record)
         guard record != account.record else { return }
+        if record.isLoggedIn, !account.isLoggedIn {
+            record.loginNumber = .random(in: 1 ... .max)
+        }
         let newDefault =
             switch (account.isLoggedIn, record.isLoggedIn) {
             case (false, true): defaultAccount ?? account

@@ -13,7 +13,7 @@ package protocol EngineObserver: AnyObject {
 
 /// An event of the engine.
 package enum EngineEvent {
-    /// The default account or the availability of the network changed.
+    /// The default account, the availability of the network or ``CombinedFeed/incomplete`` changed.
     case changed
     /// An account was added. It is logged in. Later logins and logouts are the event
     /// ``AccountEvent/changed(_:)`` with ``AccountChange/session``.

@@ -1,0 +1,89 @@
+internal import ProviderKit
+internal import Quoting
+
+/// The photos and likes of the combined account. Each call is a call of the account that has the photo.
+extension CombinedFeed {
+    /// Returns a photo.
+    package func photo(_ photo: String) async throws -> CombinedPhoto {
+        let (account, photo) = try find(photo)
+        return CombinedPhoto(account, try await account.photo(photo))
+    }
+
+    /// Returns the path of the image of a photo.
+    package func imagePath(_ photo: String, size: String) async throws -> String {
+        let (account, photo) = try find(photo)
+        return try await account.imagePath(photo, size: size)
+    }
+
+    /// Opens the image of a photo. The caller closes the descriptor.
+    package func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
+    {
+        let (account, photo) = try find(photo)
+        return try await account.openImage(photo, size: size, for: client)
+    }
+
+    /// Starts a download.
+    package func download(
+        _ photo: String, into destination: consuming TransferDestination, for client: String
+    ) async throws -> Transfer {
+        let (account, photo) = try find(photo)
+        return try await account.download(photo, into: destination, for: client)
+    }
+
+    /// Fetches the newest photos of all accounts of a source; empty for the default source.
+    ///
+    /// - Returns: The number of new photos.
+    /// - Throws: The first error if all accounts fail.
+    package func refresh(_ source: String) async throws -> Int {
+        let source = resolve(source)
+        try check(source)
+        let tasks = members(of: source).map { account, source in
+            Task.immediate { try await account.refreshFeed(source.text) }
+        }
+        var new = 0
+        var firstError: (any Error)?
+        var isRefreshed = tasks.isEmpty
+        for task in tasks {
+            do {
+                new += try await task.value
+                isRefreshed = true
+            } catch {
+                firstError = firstError ?? error
+            }
+        }
+        if !isRefreshed, let firstError { throw firstError }
+        return new
+    }
+
+    /// Likes or unlikes a photo.
+    package func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome {
+        let (account, photo) = try find(photo)
+        return try await account.setLiked(photo, isWanted)
+    }
+
+    /// Toggles the like of a photo.
+    package func toggleLike(
+        _ photo: String
+    ) async throws -> (isLiked: Bool, outcome: LikeOutcome) {
+        let (account, photo) = try find(photo)
+        return try await account.toggleLike(photo)
+    }
+
+    /// The photos of all accounts whose like or unlike is in progress or queued.
+    package var pendingLikes: [CombinedPhotoID] {
+        accounts.flatMap { account in
+            account.pendingLikes.map { CombinedPhotoID(account.id, $0) }
+        }
+    }
+
+    /// The number of photos that the users of all accounts like.
+    package var likeCount: Int { accounts.reduce(0) { $0 + $1.likeCount } }
+
+    /// Returns the account of a photo, and the ID of the photo in it.
+    private func find(_ photo: String) throws -> (account: Account, photo: String) {
+        guard let id = CombinedPhotoID(photo),
+            let account = accounts.first(where: { $0.id == id.account })
+        else { throw EngineError.notFound("There is no photo \(photo.quoted).") }
+        return (account, id.photo.text)
+    }
+}

@@ -1,0 +1,188 @@
+internal import ProviderKit
+
+/// The merge of the feeds of several accounts into one page.
+///
+/// This type only decides; its owner reads the accounts. The next photo is always the newest among the next photos of
+/// the accounts, and the order within an account does not change. These rules make it definite:
+///
+/// - Of photos with the same time, the one of the account after the previous photo's account is next.
+/// - A photo without a time has the time of its predecessor in its account. Without such a time, it counts as as new
+///   as the newest other photo, so that accounts without times alternate with the others.
+/// - An account whose next photo cannot be read now is left out of the rest of the page. It keeps its position.
+///
+/// The next photo is known only if the next photo of every account is known. An account that had few photos on the
+/// page is read in small steps, so that few photos are read that the page does not contain.
+nonisolated struct CombinedMerge {
+    /// An account, in the order in which ties are resolved.
+    struct Member: Hashable, Sendable {
+        /// The index in the list of members at the beginning.
+        let index: Int
+    }
+
+    /// A photo of the page.
+    struct Item {
+        /// The account of the photo.
+        let member: Member
+        let photo: Photo
+    }
+
+    /// A read that the merge needs.
+    struct Request: Equatable {
+        let member: Member
+        /// The position after which to read; nil for the beginning of the source.
+        let position: String?
+        let count: Int
+    }
+
+    /// The action that the owner takes next.
+    enum Action {
+        /// Read these photos, and report each result with ``supply(_:to:)``, ``block(_:_:)`` or ``end(_:)``.
+        case read([Request])
+        /// The page is complete.
+        case finished
+    }
+
+    /// The progress of an account.
+    private struct Feed {
+        let login: UInt32
+        let source: UInt32
+        /// The position of the next photo, as in ``CombinedCursor/Entry/position``.
+        var position: String?
+        /// The time of the last photo that had one.
+        var created: Int64?
+        /// The photos that were read and are not on the page, in reverse order, each with the cursor after it.
+        var next: [(photo: Photo, cursor: String?)] = []
+        /// True if photos may follow those in ``next``.
+        var hasMore = true
+        /// The error because of which the next photo cannot be read now.
+        var problem: (any Error)?
+        /// The number of photos on the page.
+        var used = 0
+
+        /// True if the source has no more photos.
+        var isAtEnd: Bool { next.isEmpty && !hasMore }
+        /// True if the next photo has to be read.
+        var needsRead: Bool { next.isEmpty && hasMore && problem == nil }
+        /// True if the account has not contributed to the walk, because it cannot be read.
+        var isLeftOut: Bool { problem != nil && position == nil && next.isEmpty }
+    }
+
+    /// The photos of the page so far.
+    private(set) var items: [Item] = []
+    private let count: Int
+    private var feeds: [Feed]
+    /// The member that wins ties.
+    private var turn = 0
+
+    /// - Parameters:
+    ///   - entries: The positions of the accounts, in the order in which ties are resolved.
+    ///   - count: The number of photos of the page.
+    init(_ entries: [CombinedCursor.Entry], count: Int) {
+        self.count = count
+        feeds = entries.map {
+            Feed(login: $0.login, source: $0.source, position: $0.position, created: $0.created)
+        }
+    }
+
+    /// Appends the photos that are known to be next.
+    mutating func advance() -> Action {
+        while items.count < count {
+            if feeds.contains(where: \.needsRead) { return .read(requests()) }
+            guard let index = nextFeed() else { break }
+            let (photo, cursor) = feeds[index].next.removeLast()
+            feeds[index].created = photo.created?.secondsSince1970 ?? feeds[index].created
+            feeds[index].position = cursor
+            feeds[index].used += 1
+            items.append(Item(member: Member(index: index), photo: photo))
+            turn = (index + 1) % feeds.count
+        }
+        return .finished
+    }
+
+    /// Returns the account with the next photo; nil if no photo is known.
+    private func nextFeed() -> Int? {
+        let order = feeds.indices.map { (turn + $0) % feeds.count }.filter {
+            !feeds[$0].next.isEmpty
+        }
+        let newest = order.compactMap(time(ofNextPhotoOf:)).max()
+        return order.first { time(ofNextPhotoOf: $0).map { $0 == newest } ?? true }
+    }
+
+    /// Returns the time that orders the next photo of an account; nil if there is none.
+    private func time(ofNextPhotoOf index: Int) -> Int64? {
+        feeds[index].next.last?.photo.created?.secondsSince1970 ?? feeds[index].created
+    }
+
+    /// Returns the reads of the accounts whose next photo is not known.
+    private func requests() -> [Request] {
+        feeds.indices.filter { feeds[$0].needsRead }.map { index in
+            Request(
+                member: Member(index: index),
+                position: feeds[index].position.flatMap { $0.isEmpty ? nil : $0 },
+                count: readCount(feeds[index]))
+        }
+    }
+
+    /// Returns the number of photos to read of an account: half of an equal share of the page, then 60 % of the share
+    /// that the account would get if the page went on as it began. Larger steps read more photos that the page does
+    /// not contain, smaller steps need more reads.
+    private func readCount(_ feed: Feed) -> Int {
+        let rest = count - items.count
+        guard feed.used > 0 else { return min(rest, max(1, count / (2 * feeds.count))) }
+        return min(rest, max(1, rest * feed.used * 3 / (items.count * 5)))
+    }
+
+    // MARK: Results of reads
+
+    /// Adds photos that were read.
+    mutating func supply(_ page: PositionedPage, to member: Member) {
+        guard !page.photos.isEmpty || !page.hasMore else {
+            return block(
+                member, ProviderError.failed("The service returned no photos; try again later."))
+        }
+        let index = member.index
+        if feeds[index].position == nil { feeds[index].position = page.cursors[0] ?? "" }
+        feeds[index].next = zip(page.photos, page.cursors.dropFirst()).reversed().map { ($0, $1) }
+        feeds[index].hasMore = page.hasMore
+    }
+
+    /// Leaves an account out of the rest of the page, because its next photo cannot be read now.
+    mutating func block(_ member: Member, _ error: any Error) {
+        feeds[member.index].problem = error
+    }
+
+    /// Removes an account from the walk, because it has no more photos.
+    mutating func end(_ member: Member) {
+        feeds[member.index].next = []
+        feeds[member.index].hasMore = false
+    }
+
+    // MARK: Result
+
+    /// The accounts that have not contributed to the walk, because they cannot be read.
+    var leftOut: [Member] {
+        feeds.indices.filter { feeds[$0].isLeftOut }.map { Member(index: $0) }
+    }
+
+    /// True if an account could not be read.
+    var hasProblems: Bool { feeds.contains { $0.problem != nil } }
+
+    /// The error of a page without photos on which the walk has not ended.
+    var problem: (any Error)? {
+        guard items.isEmpty else { return nil }
+        return feeds.first { $0.problem != nil && !$0.isLeftOut }?.problem
+    }
+
+    /// The position after the page; nil at the end of the walk.
+    ///
+    /// The walk does not wait for accounts that never contributed to it. As long as it goes on, they can join it.
+    var cursor: CombinedCursor? {
+        guard feeds.contains(where: { !$0.isAtEnd && !$0.isLeftOut }) else { return nil }
+        let order = feeds[turn...] + feeds[..<turn]
+        return CombinedCursor(
+            order.filter { !$0.isAtEnd }.map {
+                CombinedCursor.Entry(
+                    login: $0.login, source: $0.source, created: $0.created, position: $0.position)
+            })
+    }
+}

@@ -1,0 +1,46 @@
+package import ProviderKit
+
+/// The ID of a photo of the combined account: `ACCOUNT_ID/PHOTO_ID`.
+///
+/// An account ID contains no `/`, so the first one separates both parts. The photo ID may contain any text.
+nonisolated package struct CombinedPhotoID: ExactText {
+    package let account: AccountID
+    package let photo: PhotoID
+
+    package init(_ account: AccountID, _ photo: PhotoID) {
+        self.account = account
+        self.photo = photo
+    }
+
+    /// Parses an ID from a client; nil if it has no account ID.
+    package init?(_ text: String) {
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash != text.startIndex
+        else {
+            return nil
+        }
+        account = AccountID(stored: String(text[..<slash]))
+        photo = PhotoID(String(text[text.utf8.index(after: slash)...]))
+    }
+
+    package var text: String { "\(account)/\(photo)" }
+}
+
+/// A photo of the combined account.
+package struct CombinedPhoto {
+    /// The account that has the photo.
+    package let account: Account
+    /// The photo, whose ID is that of the combined account.
+    package let photo: Photo
+
+    package init(_ account: Account, _ photo: Photo) {
+        self.account = account
+        var photo = photo
+        photo.id = CombinedPhotoID(account.id, photo.id).asPhotoID
+        self.photo = photo
+    }
+}
+
+extension CombinedPhotoID {
+    /// The ID as the ID of a photo of the combined account.
+    nonisolated package var asPhotoID: PhotoID { PhotoID(text) }
+}
