@@ -15,6 +15,8 @@ package final class BusService: EngineObserver {
     private let manager = ExportedObject(ServiceName.root)
     private let watchers: WatchingClients
     private(set) var accounts: [AccountID: AccountObject] = [:]
+    /// The combined account; nil while no account is logged in.
+    private(set) var combined: CombinedObject?
     private var providers: [String: ExportedObject] = [:]
     private var logins: [Int: ExportedObject] = [:]
     private var transfers: [Int: ExportedObject] = [:]
@@ -46,6 +48,7 @@ package final class BusService: EngineObserver {
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }
+        updateCombined()
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 
@@ -71,11 +74,19 @@ package final class BusService: EngineObserver {
 
     package func handle(_ event: EngineEvent) {
         switch event {
-        case .changed: manager.announceChanges()
-        case .accountAdded(let account): accountAdded(account)
-        case .account(let account, let event): handle(event, of: account)
+        case .changed:
+            manager.announceChanges()
+            combined?.exported.announceChanges()
+        case .accountAdded(let account):
+            accountAdded(account)
+            updateCombined()
+        case .account(let account, let event):
+            handle(event, of: account)
+            if case .changed = event { updateCombined() }
+            combined?.handle(event, of: account)
         case .accountRemoved(let account):
             remove(accounts.removeValue(forKey: account.id)?.exported)
+            updateCombined()
         case .providerAdded(let provider): providerAdded(provider)
         case .providerRemoved(let id): remove(providers.removeValue(forKey: id))
         case .providerChanged(let provider): providers[provider.info.id]?.announceChanges()
@@ -129,6 +140,19 @@ package final class BusService: EngineObserver {
             self?.limitPreparedReplies(keeping: id)
         }
         accounts[account.id] = object
+        tree.export(object.exported)
+    }
+
+    /// Exports the combined account while an account is logged in, and announces changes of its accounts.
+    private func updateCombined() {
+        guard !engine.combined.accounts.isEmpty else {
+            remove(combined?.exported)
+            combined = nil
+            return
+        }
+        if let combined { return combined.updateMembers() }
+        let object = CombinedObject(engine.combined, watchers)
+        combined = object
         tree.export(object.exported)
     }
 

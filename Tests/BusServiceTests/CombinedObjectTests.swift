@@ -1,0 +1,232 @@
+import BusAPI
+import DBus
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import BusService
+@testable import Engine
+
+/// The combined account over the bus.
+@Suite(.privateBus, .timeLimit(.minutes(1))) @MainActor
+struct CombinedObjectTests {
+    private let service = CombinedService()
+
+    private func setPhotos(_ user: String, _ photos: (String, Int64)...) {
+        service.update(user) { $0.photos = photos.map { (id: $0.0, created: $0.1) } }
+    }
+
+    // MARK: Object
+
+    @Test func `the combined account exists while an account is logged in`() async throws {
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        let services = ServiceClient(client.connection)
+        let interfaces = try #require(try await services.objects()[ServiceName.combined])
+        #expect(
+            interfaces.keys.filter { $0.hasPrefix("org.imagefeed") }.sorted() == [
+                "org.imagefeed.ImageFeed1.Combined", "org.imagefeed.ImageFeed1.Feed",
+                "org.imagefeed.ImageFeed1.Like",
+            ])
+        #expect(try await client.property(.feed, "DefaultSource").string == "all")
+        #expect(try await client.property(.combined, "Version").uint32 == 1)
+        let announced = Observed<[String]>()
+        let subscription = try await client.connection.subscribe(
+            MatchRule(sender: ServiceName.bus, path: ServiceName.root)
+        ) { signal in
+            let member = signal.member?.text ?? ""
+            if member == "InterfacesRemoved" {
+                guard let (path, _): (ObjectPath, [String]) = try? signal.read() else { return }
+                announced.append("\(member) \(path)")
+            } else if member == "InterfacesAdded" {
+                guard let (path, _): (ObjectPath, [String: [String: Variant]]) = try? signal.read()
+                else { return }
+                announced.append("\(member) \(path)")
+            }
+        }
+        _ = try await client.connection.owner(of: ServiceName.bus)
+        try await fixture.engine.logOut(fixture.account("ada"))
+        #expect(try await services.objects()[ServiceName.combined] != nil)
+        try await fixture.engine.remove(fixture.account("bob"))
+        #expect(try await services.objects()[ServiceName.combined] == nil)
+        try await announced.wait {
+            $0.contains("InterfacesRemoved \(ServiceName.combined)") ? true : nil
+        }
+        _ = subscription
+    }
+
+    // MARK: Pages
+
+    @Test func `a walk merges the accounts and survives a restart of the daemon`() async throws {
+        setPhotos("ada", ("a1", 50), ("a2", 30))
+        setPhotos("bob", ("b1", 40), ("b2", 20))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        let (first, cursor) = try await client.page(count: 3)
+        #expect(first == ["service_ada/a1", "service_bob/b1", "service_ada/a2"])
+        fixture.engine.stop()
+        service.update("ada") { $0.photos.insert((id: "a0", created: 90), at: 0) }
+        let next = try await CombinedFixture(["ada", "bob"], service, after: fixture.directory)
+        #expect(try await client.page(cursor) == (ids: ["service_bob/b2"], next: ""))
+        let photo = try await client.combined.page("", cursor: "", count: 1).photos[0]
+        #expect(photo["id"]?.string == "service_ada/a1")
+        #expect(photo["account"]?.objectPath == (try next.account("ada")).path)
+        #expect(photo["created"]?.int64 == 50)
+        await #expect(throws: BusError.self) { _ = try await client.page("x") }
+        await #expect(throws: BusError.self) { _ = try await client.page(cursor, source: "likes") }
+        await #expect(throws: BusError.self) { _ = try await client.page(source: "new") }
+        await #expect(throws: BusError.self) { _ = try await client.page(count: 101) }
+    }
+
+    @Test func `a page comes within two seconds, and Incomplete lists the missing accounts`()
+        async throws
+    {
+        let users = ["fine", "held", "limited", "locked", "offline"]
+        for user in users { setPhotos(user, ("\(user)1", 10), ("\(user)2", 5)) }
+        service.update("held") { $0.isHeld = true }
+        service.update("offline") { $0.error = HTTPError.unreachable("It cannot be reached.") }
+        service.update("limited") { $0.error = ProviderError.rateLimited(until: nil) }
+        service.update("locked") { $0.error = SecretStoreError.locked("It is locked.") }
+        let fixture = try await CombinedFixture(users, service)
+        let client = try CombinedClient()
+        try await client.listen()
+        async let page = client.page(count: 1)
+        try await service.users.wait { $0.values.allSatisfy { $0.requests > 0 } ? true : nil }
+        _ = try await fixture.clock.sleepers.wait { deadlines in
+            deadlines.contains { $0.offset == .milliseconds(1_800) } ? true : nil
+        }
+        fixture.clock.advance(by: .seconds(2))
+        let (ids, cursor) = try await page
+        #expect(ids == ["service_fine/fine1"])
+        try await client.wait(for: "property Incomplete")
+        let missing = try ["held", "limited", "locked", "offline"].map {
+            try fixture.account($0).path
+        }
+        #expect(fixture.engine.combined.incomplete.map(\.path) == missing)
+        #expect(
+            try await client.property(.combined, "Incomplete")
+                == .array(missing.map { .objectPath($0) }, of: "o"))
+        // The next page does not wait for the account again as long as it does not respond.
+        async let second = client.page(cursor, count: 1)
+        _ = try await fixture.clock.sleepers.wait { deadlines in
+            deadlines.contains { $0.offset == .milliseconds(2_100) } ? true : nil
+        }
+        fixture.clock.advance(by: .milliseconds(100))
+        #expect(try await second == (ids: ["service_fine/fine2"], next: ""))
+        for user in users {
+            service.update(user) {
+                $0.isHeld = false
+                $0.error = nil
+            }
+        }
+        // The accounts contribute when they can. The response to the held request fills the cache.
+        try await client.wait(for: "updated all 2")
+        #expect(try await client.page(cursor).ids.contains("service_held/held1"))
+    }
+
+    @Test func `an account that fails contributes its cache`() async throws {
+        setPhotos("ada", ("a1", 50), ("a2", 30))
+        setPhotos("bob", ("b1", 40))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        let ids = ["service_ada/a1", "service_bob/b1", "service_ada/a2"]
+        #expect(try await client.page().ids == ids)
+        service.update("ada") { $0.error = HTTPError.unreachable("It cannot be reached.") }
+        service.update("bob") { $0.isHeld = true }
+        fixture.time.update { $0 = $0 + .seconds(600) }
+        #expect(try await client.page(count: 9).ids == ids)
+        #expect(try await client.property(.combined, "Incomplete") == .array([], of: "o"))
+    }
+
+    @Test func `equal first pages share one reply until an account changes`() async throws {
+        setPhotos("ada", ("a1", 50))
+        setPhotos("bob", ("b1", 40))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        try await client.listen()
+        for _ in 0..<3 { _ = try await client.page() }
+        let made = try fixture.object.madePageCount
+        for _ in 0..<5 { _ = try await client.page() }
+        #expect(try fixture.object.madePageCount == made)
+        service.update("bob") { $0.photos.insert((id: "b0", created: 60), at: 0) }
+        #expect(try await fixture.engine.combined.refresh("") == 1)
+        try await client.wait(for: "updated all 1")
+        #expect(
+            try await client.page().ids == ["service_bob/b0", "service_ada/a1", "service_bob/b1"])
+    }
+
+    @Test func `a first page watches the source of each account`() async throws {
+        setPhotos("ada", ("a1", 50))
+        setPhotos("bob", ("b1", 40))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        _ = try await client.page()
+        for user in ["ada", "bob"] {
+            #expect(try fixture.account(user).feedWatch.isWatched(SourceID("new")))
+            #expect(try !fixture.account(user).feedWatch.isWatched(SourceID("likes")))
+        }
+        _ = try await client.page(source: "likes")
+        #expect(try fixture.account("bob").feedWatch.isWatched(SourceID("likes")))
+    }
+
+    // MARK: Signals and likes
+
+    @Test func `likes and signals have the IDs of the combined account`() async throws {
+        setPhotos("ada", ("a1", 50))
+        setPhotos("bob", ("x/y", 40))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        try await client.listen()
+        _ = try await client.page()
+        #expect(try await client.combined.like("service_bob/x/y") == "done")
+        try await client.wait(for: "changed service_bob/x/y true")
+        try await client.wait(for: "like service_bob/x/y true 1")
+        #expect(try await client.combined.like("service_ada/a1") == "done")
+        try await fixture.until { fixture.engine.combined.likeCount == 2 }
+        #expect(try await client.property(.like, "Count").uint32 == 2)
+        #expect(
+            try await client.page(source: "likes").ids.sorted() == [
+                "service_ada/a1", "service_bob/x/y",
+            ])
+        service.update("ada") { $0.error = HTTPError.unreachable("It cannot be reached.") }
+        #expect(try await client.combined.unlike("service_ada/a1") == "queued")
+        #expect(try await client.property(.like, "Pending").strings == ["service_ada/a1"])
+        try await client.wait(for: "property Pending")
+        service.update("bob") { $0.likeError = ProviderError.refused("Not this one.") }
+        await #expect(throws: BusError.self) {
+            _ = try await client.combined.unlike("service_bob/x/y")
+        }
+        try await client.wait(
+            for: "failed service_bob/x/y false org.imagefeed.ImageFeed1.Error.ServiceFailed")
+        service.update("bob") { $0.photos = [] }
+        _ = try await fixture.account("bob").refreshFeed("")
+        try await client.wait(for: "removed [\"service_bob/x/y\"]")
+        #expect(try await client.combined.toggleLike("service_ada/a1").liked)
+        await #expect(throws: BusError.self) { _ = try await client.combined.like("a1") }
+    }
+
+    @Test func `a login, a logout and another default source are announced as updates`()
+        async throws
+    {
+        setPhotos("ada", ("a1", 50))
+        setPhotos("bob", ("b1", 40))
+        let fixture = try await CombinedFixture(["ada", "bob"], service)
+        let client = try CombinedClient()
+        #expect(try await client.page().ids.count == 2)
+        #expect(try await client.page().ids.count == 2)
+        try await client.listen()
+        try await fixture.engine.logOut(fixture.account("bob"))
+        try await client.wait(for: "updated all 0")
+        try await client.wait(for: "updated likes 0")
+        #expect(try await client.page().ids == ["service_ada/a1"])
+        client.signals.update { $0 = [] }
+        try await fixture.account("ada").setDefaultSource(SourceID("other"))
+        try await client.wait(for: "updated all 0")
+        try await client.combined.setDefaultSource("likes")
+        try await client.wait(for: "property DefaultSource")
+        #expect(try await client.page().ids == [])
+        await #expect(throws: BusError.self) {
+            try await client.combined.setDefaultSource("memories")
+        }
+    }
+}

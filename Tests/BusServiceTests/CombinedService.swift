@@ -1,0 +1,111 @@
+import ProviderKit
+import TestSupport
+
+/// A remote service in memory with several users, whose photos and failures a test sets.
+final class CombinedService: OAuthLogin {
+    struct User: Sendable {
+        /// The photos with their creation times, the newest first.
+        var photos: [(id: String, created: Int64)] = []
+        var liked: Set<String> = []
+        /// The error of every request.
+        var error: (any Error & Sendable)?
+        /// The error of requests to like or unlike.
+        var likeError: (any Error & Sendable)?
+        /// True while requests have no response.
+        var isHeld = false
+        /// The number of requests for pages.
+        var requests = 0
+    }
+
+    let users = Observed<[String: User]>([:])
+    let registrationHelp = "Register it."
+    let info = ProviderInfo(
+        id: "service", name: "Service", iconName: "image", authentication: .oauth2,
+        capabilities: [.feed, .like], defaultSource: SourceID("new"))
+
+    func update(_ user: String, _ change: (inout User) -> Void) {
+        users.update { change(&$0[user, default: User()]) }
+    }
+
+    func oauth(_ settings: ProviderSettings) throws(ProviderError) -> OAuthDescription {
+        var description = OAuthDescription(
+            authorizationURL: "https://service.test/authorize",
+            tokenURL: "https://service.test/token", scopes: ["public"],
+            tokenOrigins: ["https://api.service.test"])
+        description.countsPerApplication = false
+        return description
+    }
+
+    func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
+        AccountIdentity(username: "ada")
+    }
+
+    func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        CombinedServiceSession(account.username, users)
+    }
+}
+
+private final class CombinedServiceSession: RemoteLikes {
+    let events: AsyncStream<SessionEvent>
+    let likesSource = SourceID("likes")
+    private let continuation: AsyncStream<SessionEvent>.Continuation
+    private let user: String
+    private let users: Observed<[String: CombinedService.User]>
+
+    init(_ user: String, _ users: Observed<[String: CombinedService.User]>) {
+        self.user = user
+        self.users = users
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func close() { continuation.finish() }
+    func accepts(_ source: SourceID) -> Bool { ["new", "likes", "other"].contains(source.text) }
+    func sources() async throws -> [Source] { [] }
+
+    func fetchPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
+        users.update { $0[user]?.requests += 1 }
+        let state = try await receive()
+        let photos = state.photos.filter { source != likesSource || state.liked.contains($0.id) }
+        let start = min(token.flatMap { Int($0) } ?? 0, photos.count)
+        let end = min(start + 30, photos.count)
+        return RemotePage(
+            photos[start..<end].map { remote($0, state) }, next: end < photos.count ? "\(end)" : nil
+        )
+    }
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        let state = try await receive()
+        guard let photo = state.photos.first(where: { $0.id == id.text }) else {
+            throw ProviderError.notFound("No \(id).")
+        }
+        return remote(photo, state)
+    }
+
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        if let error = try await receive().likeError { throw error }
+        users.update { users in
+            if isLiked {
+                users[user]?.liked.insert(photo.text)
+            } else {
+                users[user]?.liked.remove(photo.text)
+            }
+        }
+        return isLiked ? 1 : 0
+    }
+
+    private func receive() async throws -> CombinedService.User {
+        let user = user
+        let state = try await users.wait { users in users[user].flatMap { $0.isHeld ? nil : $0 } }
+        if let error = state.error { throw error }
+        return state
+    }
+
+    private func remote(
+        _ photo: (id: String, created: Int64), _ state: CombinedService.User
+    ) -> RemotePhoto {
+        var made = Photo(id: PhotoID(photo.id))
+        made.created = Timestamp(secondsSince1970: photo.created)
+        made.isLiked = state.liked.contains(photo.id)
+        return RemotePhoto(made)
+    }
+}
