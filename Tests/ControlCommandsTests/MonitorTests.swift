@@ -40,6 +40,20 @@ struct MonitorTests {
         #expect(try await bus.connect().owner(of: ServiceName.bus) == nil)
     }
 
+    @Test func `monitor ends after the requested number of events`() async throws {
+        let monitor = try Control.start(["monitor", "--json", "--count", "3"])
+        #expect(try await events(1, of: monitor) == ["daemon-gone"])
+        try await FakeService.run { service in
+            _ = try await events(2, of: monitor)
+            for _ in 0..<3 { service.accountObject.emit(.feed, "Updated", "all", 2 as UInt32) }
+            let result = try await monitor.result()
+            #expect(result.exit == .code(0))
+            #expect(result.error == "")
+        }
+        #expect(
+            try await events(3, of: monitor) == ["daemon-gone", "daemon-back", "photos-updated"])
+    }
+
     @Test func `monitor does not start the daemon`() async throws {
         let bus = try PrivateBus.current
         let mark = bus.directory.appending("started")

@@ -8,10 +8,16 @@ struct MonitorCommand: AsyncParsableCommand {
             --json, each line is an object with the key “event”.
             """)
 
+    @Option(help: "End after this number of events.")
+    var count: Int?
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be 1 or more.") }
+    }
 
     @MainActor func run() async throws {
         let output = output
-        try await EventMonitor { event in try output.show(event) }.run()
+        try await EventMonitor(limit: count) { event in try output.show(event) }.run()
     }
 }

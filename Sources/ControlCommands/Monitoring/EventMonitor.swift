@@ -5,14 +5,21 @@ internal import DBus
 @MainActor
 final class EventMonitor {
     private let report: (MonitorEvent) throws -> Void
+    /// The number of events after which the monitor ends; nil for no limit.
+    private var remaining: Int?
     private var owner: BusName?
     private var end: CheckedContinuation<Void, any Error>?
     private var result: Result<Void, any Error>?
 
-    /// - Parameter report: Called for each event; an error ends ``run()``.
-    init(_ report: @escaping (MonitorEvent) throws -> Void) { self.report = report }
+    /// - Parameters:
+    ///   - limit: The number of events to report, at least 1; nil for no limit.
+    ///   - report: Called for each event; an error ends ``run()``.
+    init(limit: Int? = nil, _ report: @escaping (MonitorEvent) throws -> Void) {
+        remaining = limit
+        self.report = report
+    }
 
-    /// Reports events until the program is interrupted with Ctrl-C, which is not an error.
+    /// Reports events until the limit, or until the program is interrupted with Ctrl-C, which is not an error.
     ///
     /// It sends no message to the daemon, because the bus would start the daemon.
     ///
@@ -53,7 +60,12 @@ final class EventMonitor {
 
     private func emit(_ events: [MonitorEvent]) {
         do {
-            for event in events where result == nil { try report(event) }
+            for event in events where result == nil {
+                try report(event)
+                guard let count = remaining else { continue }
+                remaining = count - 1
+                if count == 1 { finish(.success(())) }
+            }
         } catch {
             finish(.failure(error))
         }
