@@ -1,4 +1,5 @@
 import DBus
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,23 @@ struct PasswordTests {
             terminal.type("\n")
             #expect(try await terminal.result().exit == .code(0))
             let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
+            #expect(service.logins.value.map(\.options) == [options])
+        }
+    }
+
+    @Test(arguments: [["--username", "ada"], []])
+    func `registration without a password does not prompt`(name: [String]) async throws {
+        try await FakeService.run { service in
+            let line = (["login", "local", "--register", "--no-password"] + name)
+                .joined(separator: " ")
+            let terminal = try Terminal("\"$CTL\" \(line)")
+            let result = try await terminal.result()
+            #expect(result.exit == .code(0))
+            #expect(result.screen == "local_ada\n")
+            let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
+            let options: [String: Variant] = [
+                "username": .string(name.last ?? user), "register": .bool(true),
+            ]
             #expect(service.logins.value.map(\.options) == [options])
         }
     }

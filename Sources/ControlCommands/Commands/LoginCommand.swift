@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import BusAPI
 internal import DBus
+internal import Glibc
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,6 +20,8 @@ struct LoginCommand: AsyncParsableCommand {
     var username: String?
     @Flag(help: "Create the local user.")
     var register = false
+    @Flag(help: "Create the local user without a password, and do not prompt.")
+    var noPassword = false
     @Option(help: "The server of a service with many servers, such as photos.example.org.")
     var server: String?
     @Option(help: "Read the password from this file; - reads standard input.")
@@ -28,6 +31,14 @@ struct LoginCommand: AsyncParsableCommand {
     @Flag(help: "Prompt for the code that the service shows, instead of waiting for the browser.")
     var manual = false
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard noPassword else { return }
+        if !register { throw ValidationError("--no-password requires --register.") }
+        if passwordFile != nil {
+            throw ValidationError("--no-password cannot be combined with --password-file.")
+        }
+    }
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
@@ -83,7 +94,10 @@ struct LoginCommand: AsyncParsableCommand {
         // A provider that cannot register users has passwords that identify the user, such as API keys.
         let hasNames = hasPasswords && provider.capabilities.contains("register")
         var username = username
-        if hasNames, account == nil, username == nil { username = try await promptForName() }
+        if hasNames, account == nil, username == nil {
+            username = noPassword ? Self.loginName : nil
+            if username == nil { username = try await promptForName() }
+        }
         if provider.capabilities.contains("server"), account == nil, server == nil {
             throw CommandFailure(
                 .usage,
@@ -99,6 +113,8 @@ struct LoginCommand: AsyncParsableCommand {
         if let passwordFile {
             options[.password] = .fileDescriptor(
                 try await SecretFile(passwordFile, "password").descriptor())
+        } else if noPassword {
+            // A login without a password.
         } else if register, hasPasswords, Console.canPrompt {
             let password = try await SecretFile.promptForNew("password")
             options[.password] = password.map { .fileDescriptor($0) }
@@ -107,6 +123,11 @@ struct LoginCommand: AsyncParsableCommand {
                 try await promptForKey(provider, hasUsername: username != nil))
         }
         return options
+    }
+
+    /// The name of the user of this process; nil if it is unknown.
+    private static var loginName: String? {
+        getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) }
     }
 
     /// Prompts for the key of a service, or for the password if a user is named: some services accept both.
