@@ -40,7 +40,11 @@ package struct SlideshowClient {
     package func attach() async throws {
         try await proxy.perform(.slideshow, "Attach", timeout: nil)
     }
-    package func detach() async throws { try await proxy.perform(.slideshow, "Detach") }
+
+    /// Ends the effect of ``attach()``. The time limit is short, because the end of the connection has the same effect.
+    package func detach() async throws {
+        try await proxy.perform(.slideshow, "Detach", timeout: .seconds(2))
+    }
 
     package func setPaused(_ isPaused: Bool) async throws {
         try await proxy.set(.slideshow, "Paused", to: isPaused)

@@ -6,6 +6,8 @@ enum ArgumentList {
     private static let photoCommands: Set = [
         "download", "image", "like", "open", "photo", "share", "toggle", "unlike",
     ]
+    /// The subcommands of `slideshow` that take a photo.
+    private static let slideshowCommands: Set = ["hide", "show", "unhide"]
     /// The options of these commands whose value is the next word.
     private static let valueOptions: Set = ["--output", "--size", "-o"]
 
@@ -47,10 +49,14 @@ enum ArgumentList {
     /// Some services use such IDs, and the parser would read them as options. `/ID` names the same photo of the default
     /// account. Words that have the form of an option (`-h`, `--json`, `--size=full`) are not changed.
     static func escapingPhotoIDs(_ words: [String]) -> [String] {
-        guard let command = words.first, photoCommands.contains(command) else { return words }
-        var escaped = [command]
+        guard let command = words.first else { return words }
+        let isSlideshow =
+            command == "slideshow" && words.count > 1 && slideshowCommands.contains(words[1])
+        guard photoCommands.contains(command) || isSlideshow else { return words }
+        let count = isSlideshow ? 2 : 1
+        var escaped = Array(words[..<count])
         var isValue = false
-        for (index, word) in words.enumerated().dropFirst() {
+        for (index, word) in words.enumerated().dropFirst(count) {
             guard word != "--" else { return escaped + words[index...] }
             escaped.append(isValue || !looksLikeID(word) ? word : "/" + word)
             isValue = valueOptions.contains(word)

@@ -11,7 +11,8 @@ package struct ImageFeedControl: AsyncParsableCommand {
         commandName: "imagefeedctl",
         abstract: "Control the Image Feed daemon from the command line.",
         discussion: """
-            PHOTO is ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. \
+            PHOTO is ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account; \
+            without it, most commands use the current photo of the slideshow. \
             ACCOUNT is an account ID or an unambiguous prefix of one. Output is a table on a terminal, \
             and tab-separated fields in a pipe. With --json, it is JSON.
 
@@ -25,8 +26,8 @@ package struct ImageFeedControl: AsyncParsableCommand {
             RemoveCommand.self, FeedCommand.self, SourcesCommand.self, PhotoCommand.self,
             LikeCommand.self, UnlikeCommand.self, ToggleCommand.self, LikesCommand.self,
             ProfileCommand.self, ImageCommand.self, OpenCommand.self, DownloadCommand.self,
-            ShareCommand.self, RefreshCommand.self, MonitorCommand.self, CompletionCommand.self,
-            CompleteCommand.self,
+            ShareCommand.self, RefreshCommand.self, SlideshowCommand.self, MonitorCommand.self,
+            CompletionCommand.self, CompleteCommand.self,
         ])
 
     package init() {}

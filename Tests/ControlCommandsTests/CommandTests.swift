@@ -13,10 +13,15 @@ struct CommandTests {
         ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"], ["like", "7"],
         ["unlike", "7"], ["toggle", "queued"], ["likes"], ["profile"],
         ["profile", "--set-avatar", "7"], ["share", "7"],
-        ["configure", "unsplash", "--client-id", "a"],
+        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
+        ["likes", "--combined"], ["sources", "--combined"], ["slideshow"], ["slideshow", "next"],
+        ["slideshow", "previous"], ["slideshow", "pause"], ["slideshow", "resume"],
+        ["slideshow", "show", "7"], ["slideshow", "hide"], ["slideshow", "hide", "7"],
+        ["slideshow", "unhide", "7"], ["slideshow", "set", "--interval", "30m"],
     ])
     func `every command prints one JSON document with --json`(arguments: [String]) async throws {
-        try await FakeService.run { _ in
+        try await FakeService.run { service in
+            service.slideshow.show(5)
             let result = try await Control.run(arguments + ["--json"])
             #expect(result.exit == .code(0))
             _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))

@@ -58,13 +58,25 @@ struct CompletionTests {
 
     @Test(arguments: shells)
     func `a shell completes commands, accounts, sources and photos`(shell: String) async throws {
-        try await FakeService.run { _ in
+        try await FakeService.run { service in
+            service.combined.sourceID = "everything"
+            service.slideshow.hidden = ["local_ada/7"]
             for (line, words) in [
                 ("fee", ["feed"]), ("remove ", ["local_ada", "unsplash_bob"]),
                 ("login u", ["unsplash"]), ("feed --source ", ["all"]),
                 ("like local_ada/29", ["local_ada/29"]), ("image 7 --size th", ["thumb"]),
                 ("feed --cou", ["--count"]), ("provider t", ["test", "trace"]),
                 ("provider trace u", ["unsplash"]), ("provider test --ser", ["--server"]),
+                ("slideshow re", ["resume"]), ("slideshow watch --ex", ["--exec"]),
+                ("slideshow show local_ada/29", ["local_ada/29"]),
+                ("slideshow unhide ", ["local_ada/7"]),
+                ("slideshow set --source l", ["local_ada"]),
+                // bash replaces only the text after the colon.
+                (
+                    "slideshow set --source local_ada:",
+                    [shell == "bash" ? "all" : "local_ada:all"]
+                ),
+                ("feed --combined --source ", ["everything"]),
             ] {
                 let offered = try await knownOffers(shell, "imagefeedctl " + line)
                 #expect(offered == words)

@@ -29,9 +29,18 @@ struct ExitStatusTests {
     }
 
     @Test(arguments: [
-        ["nonsense"], ["photo"], ["photo", ""], ["photo", "a", "b"], ["feed", "--count", "0"],
+        ["nonsense"], ["photo", ""], ["photo", "a", "b"], ["feed", "--count", "0"],
         ["feed", "--count", "x"], ["feed", "--all", "--count", "3"], ["feed", "--nonsense"],
         ["image", "7", "--size", "huge"], ["login"], ["default"], ["remove"],
+        ["feed", "--combined", "--account", "local"], ["monitor", "--count", "0"],
+        ["login", "local", "--no-password"],
+        ["login", "local", "--register", "--no-password", "--password-file", "-"],
+        ["slideshow", "nonsense"], ["slideshow", "show"], ["slideshow", "unhide"],
+        ["slideshow", "set"], ["slideshow", "set", "--interval", "4s"],
+        ["slideshow", "set", "--interval", "30"], ["slideshow", "set", "--source", ":all"],
+        ["slideshow", "set", "--size", "huge"], ["slideshow", "watch", "--exec", ""],
+        ["slideshow", "watch", "--exec", "'a"], ["slideshow", "watch", "--exec", "a", "--json"],
+        ["slideshow", "--json", "next"],
     ])
     func `a usage error is one line`(arguments: [String]) async throws {
         let result = try await Control.run(arguments)
@@ -41,7 +50,10 @@ struct ExitStatusTests {
         #expect(result.error.contains("--help"))
     }
 
-    @Test(arguments: [[], ["--help"], ["feed", "--help"], ["help", "photo"], ["--version"]])
+    @Test(arguments: [
+        [], ["--help"], ["feed", "--help"], ["help", "photo"], ["slideshow", "watch", "--help"],
+        ["--version"],
+    ])
     func `requested help is printed to standard output`(arguments: [String]) async throws {
         let result = try await Control.run(arguments)
         #expect(result.exit == .code(0))
@@ -54,7 +66,10 @@ struct ExitStatusTests {
         ["photo", "7"], ["image", "7"], ["open", "7"], ["download", "7"], ["share", "7"],
         ["refresh"], ["logout"], ["remove", "a"], ["login", "local", "--username", "a"],
         ["like", "7"], ["unlike", "7"], ["toggle", "7"], ["likes"], ["profile"],
-        ["configure", "unsplash", "--client-id", "a"],
+        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"], ["like"],
+        ["slideshow"], ["slideshow", "next"], ["slideshow", "pause"], ["slideshow", "show", "7"],
+        ["slideshow", "hide"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
+        ["slideshow", "set", "--source", "combined"],
     ]
 
     @Test(arguments: everyCommand + [["monitor"]])

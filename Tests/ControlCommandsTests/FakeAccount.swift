@@ -19,6 +19,8 @@ final class FakeAccount {
     weak var tree: ObjectTree?
     var profileState = "ready"
     var sourceID = "all"
+    /// The text before the IDs of the default photos.
+    var idPrefix = ""
     /// The photos of every page; nil for the 250 default photos.
     var page: [[String: Variant]]?
 
@@ -58,11 +60,13 @@ final class FakeAccount {
                 if let error = failure(source) { throw error }
                 guard 1...100 ~= count else { throw ErrorReply(.invalidArgs, "1 to 100") }
                 if source == "empty" { return ([], "") }
-                if source == "likes" { return ([Samples.photo("42", title: "liked")], "") }
+                if source == "likes" {
+                    return ([Samples.photo(account.idPrefix + "42", title: "liked")], "")
+                }
                 let start = Int(cursor) ?? 0
                 let end = min(250, start + Int(count))
                 let photos = (start..<end).map {
-                    Samples.photo("\($0)", title: "日本\u{1B}[31m\t\($0)")
+                    Samples.photo("\(account.idPrefix)\($0)", title: "日本\u{1B}[31m\t\($0)")
                 }
                 return (photos, end < 250 ? "\(end)" : "")
             },

@@ -12,6 +12,10 @@ final class FakeService {
     private let manager = FakeManager()
     let account = FakeAccount("local_ada", "local")
     private(set) var accountObject: ExportedObject
+    /// The combined account. Its photos are those of ``account``.
+    let combined = FakeAccount("combined", "")
+    private let combinedObject = ExportedObject(ServiceName.combined)
+    let slideshow = FakeSlideshow()
 
     init(_ connection: BusConnection) async throws {
         self.connection = connection
@@ -34,6 +38,11 @@ final class FakeService {
         accountObject.add(FakeAccount.likeInterface, on: account)
         accountObject.add(FakeAccount.profileInterface, on: account)
         tree.export(accountObject)
+        combined.idPrefix = "local_ada/"
+        combinedObject.add(FakeAccount.feedInterface, on: combined)
+        combinedObject.add(FakeAccount.likeInterface, on: combined)
+        tree.export(combinedObject)
+        tree.export(slideshow.object)
         manager.tree = tree
         account.tree = tree
         tree.start()
@@ -49,6 +58,9 @@ final class FakeService {
         set { manager.loginAddresses = newValue }
     }
     var defaultAccount: ObjectPath { manager.defaultAccount }
+
+    /// Removes the combined account, as without a logged-in account.
+    func removeCombined() { tree.remove(combinedObject) }
 
     /// Runs `body` with a fake service on the bus of the test.
     static func run(_ body: (FakeService) async throws -> Void) async throws {

@@ -100,6 +100,42 @@ struct MonitorEventTests {
         return try #require(MonitorEvent.events(in: signal).first)
     }
 
+    @Test func `another photo of the slideshow is an event`() throws {
+        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+        let photo = Variant.dictionary(
+            [.init(key: .string("id"), value: .variant(.string("local_ada/7")))], key: "s",
+            value: "v")
+        let signal = try BusMessage(
+            .signal(ServiceName.slideshow, properties, "PropertiesChanged"),
+            InterfaceName.slideshow.text, ["Photo": photo, "Image": .string("/i")], [String]())
+        let event = try #require(MonitorEvent.events(in: signal).first)
+        #expect(event.name == "slideshow-changed")
+        #expect(event.summary == "slideshow changed: Photo local_ada/7, Image /i")
+        #expect(
+            json(event) == """
+                {"event":"slideshow-changed","time":7,"slideshow":"\(ServiceName.slideshow)",\
+                "Photo":{"id":"local_ada/7"},"Image":"/i"}
+                """)
+    }
+
+    @Test func `the feed of the combined account repeats no events`() throws {
+        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+        let path = ServiceName.combined
+        for signal in [
+            try BusMessage(.signal(path, .feed, "Updated"), "all", 3 as UInt32),
+            try BusMessage(.signal(path, .like, "Changed"), "a/7", true, 1 as UInt32),
+            try BusMessage(
+                .signal(path, properties, "PropertiesChanged"), InterfaceName.like.text,
+                ["Count": Variant.uint32(1)], [String]()),
+        ] { #expect(MonitorEvent.events(in: signal).isEmpty) }
+        let incomplete = try BusMessage(
+            .signal(path, properties, "PropertiesChanged"), InterfaceName.combined.text,
+            ["Incomplete": Variant.array([.objectPath(account)], of: "o")], [String]())
+        #expect(
+            MonitorEvent.events(in: incomplete).map(\.summary)
+                == ["combined changed: Incomplete local_ada"])
+    }
+
     @Test func `added and removed accounts are events`() throws {
         let manager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
         let added = try BusMessage(

@@ -27,6 +27,8 @@ struct ReferenceTests {
         (["like", "-abc"], ["like", "/-abc"]),
         (["download", "-o", "-abc", "-abc"], ["download", "-o", "-abc", "/-abc"]),
         (["feed", "-abc"], ["feed", "-abc"]),
+        (["slideshow", "show", "-abc"], ["slideshow", "show", "/-abc"]),
+        (["slideshow", "next", "-abc"], ["slideshow", "next", "-abc"]),
         ([], []),
     ])
     func `a photo ID may begin with a hyphen`(words: [String], expected: [String]) {

@@ -6,3 +6,16 @@ struct AccountOption: ParsableArguments {
         help: "The ID of an account, or an unambiguous prefix. If omitted: the default account.")
     var account: String?
 }
+
+/// The options that select an account or the combined account.
+struct CombinedAccountOption: ParsableArguments {
+    @OptionGroup var accountOption: AccountOption
+    @Flag(help: "All accounts that are logged in, as one.")
+    var combined = false
+
+    func validate() throws {
+        if combined, accountOption.account != nil {
+            throw ValidationError("--combined cannot be combined with --account.")
+        }
+    }
+}

@@ -25,8 +25,8 @@ struct DownloadCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let session = try ServiceSession()
-        let client = try await session.feed(photo.reference.account).client
-        let id = photo.reference.id
+        let photo = try await session.photo(photo)
+        let (client, id) = (photo.client, photo.id)
         let type = try await client.photo(id)[photo: .mediaType]?.string
         let path = PartFile.target(
             output, name: FileName.photo(id, mediaType: type))

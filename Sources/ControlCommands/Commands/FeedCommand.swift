@@ -6,7 +6,7 @@ struct FeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "feed", abstract: "List photos, newest first.")
 
-    @OptionGroup var accountOption: AccountOption
+    @OptionGroup var accountOption: CombinedAccountOption
     @OptionGroup var sourceOption: SourceOption
     @Option(help: "The number of photos to list. (default: 30)")
     var count: Int?
@@ -27,11 +27,13 @@ struct FeedCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let client = try await ServiceSession().feed(accountOption.account).client
+        let client = try await ServiceSession().feed(accountOption).client
         let walk = FeedWalk(
             source: sourceOption.source, firstCursor: cursor, limit: all ? nil : count ?? 30,
-            isGrid: grid,
+            isGrid: grid, isCombined: accountOption.combined,
             continuationHint: "There are more photos. List them with --count or --all.")
-        try await addingSourceHint { try await walk.run(client, output) }
+        try await addingSourceHint(isCombined: accountOption.combined) {
+            try await walk.run(client, output)
+        }
     }
 }

@@ -13,8 +13,8 @@ struct ImageCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        let path = try await client.imagePath(photo.reference.id, size: size.rawValue)
+        let photo = try await ServiceSession().photo(photo)
+        let path = try await photo.client.imagePath(photo.id, size: size.rawValue)
         try output.show(FilePath(path: PathBytes(path)))
     }
 }

@@ -9,7 +9,7 @@ struct LikeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo.reference, output) { client, photo in
+        try await changeLike(of: photo, output) { client, photo in
             (true, try await client.like(photo))
         }
     }

@@ -10,9 +10,8 @@ struct OpenCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        let path = try await client.imagePath(
-            photo.reference.id, size: ImageSize.full.rawValue)
+        let photo = try await ServiceSession().photo(photo)
+        let path = try await photo.client.imagePath(photo.id, size: ImageSize.full.rawValue)
         try await DesktopViewer.openPhoto(path)
         try output.show(JSONResult([.init("path", .string(path))]))
     }

@@ -11,9 +11,9 @@ struct PhotoCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        let details = PhotoDetails(photo: try await client.photo(photo.reference.id))
-        if !output.json { await PhotoPreview(client: client).show(photo.reference.id) }
+        let photo = try await ServiceSession().photo(photo)
+        let details = PhotoDetails(photo: try await photo.client.photo(photo.id))
+        if !output.json { await PhotoPreview(client: photo.client).show(photo.id) }
         try output.show(details)
     }
 }
@@ -22,12 +22,14 @@ struct PhotoCommand: AsyncParsableCommand {
 struct PhotoArgument: ParsableArguments {
     @Argument(
         help: .init(
-            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
+            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow.",
             valueName: "photo"),
         transform: PhotoReference.init)
-    var reference: PhotoReference
+    var reference: PhotoReference?
 
     func validate() throws {
-        guard !reference.id.isEmpty else { throw ValidationError("The photo argument has no ID.") }
+        if reference?.id.isEmpty == true {
+            throw ValidationError("The photo argument has no ID.")
+        }
     }
 }

@@ -18,9 +18,9 @@ struct ShareCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let (client, _) = try await ServiceSession().feed(photo.reference.account)
-        let photo = try await client.photo(photo.reference.id)
-        guard let link = Link(photo[photo: .url]?.string ?? "") else {
+        let photo = try await ServiceSession().photo(photo)
+        let properties = try await photo.client.photo(photo.id)
+        guard let link = Link(properties[photo: .url]?.string ?? "") else {
             throw CommandFailure(
                 .failed, "The photo has no link, because it has no public web page.")
         }

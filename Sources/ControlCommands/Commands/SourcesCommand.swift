@@ -7,13 +7,13 @@ struct SourcesCommand: AsyncParsableCommand {
         commandName: "sources",
         abstract: "List the sources of an account; * marks the default source.")
 
-    @OptionGroup var accountOption: AccountOption
+    @OptionGroup var accountOption: CombinedAccountOption
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account) = try await ServiceSession().feed(accountOption.account)
+        let (client, defaultSource) = try await ServiceSession().feed(accountOption)
         try output.show(
             SourceList(
-                sources: try await client.sources(), defaultSource: account.defaultSource))
+                sources: try await client.sources(), defaultSource: defaultSource))
     }
 }

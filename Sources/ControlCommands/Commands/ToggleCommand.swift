@@ -9,7 +9,7 @@ struct ToggleCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo.reference, output) { client, photo in
+        try await changeLike(of: photo, output) { client, photo in
             try await client.toggleLike(photo)
         }
     }

@@ -9,7 +9,7 @@ struct UnlikeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try await changeLike(of: photo.reference, output) { client, photo in
+        try await changeLike(of: photo, output) { client, photo in
             (false, try await client.unlike(photo))
         }
     }

@@ -62,7 +62,7 @@ struct CompletionSource {
     // MARK: IDs of the daemon
 
     private func fetchIDs(_ kind: String) async throws -> [(String, String)] {
-        guard ["account", "provider", "source", "photo"].contains(kind) else {
+        guard ["account", "provider", "source", "slideshow-source", "photo"].contains(kind) else {
             return []
         }
         let connection = try BusConnection.session()
@@ -77,12 +77,34 @@ struct CompletionSource {
         case "provider":
             return snapshot.providers.map { ($0.id, $0.name) }
         case "source":
-            let account = try snapshot.loggedInAccount(request.values["account"])
-            return try await client.account(account.path).sources().map { source in
-                (source[source: .id]?.string ?? "", source[source: .title]?.string ?? "")
+            let isCombined = request.usedOptions.contains("--combined")
+            return try await sources(
+                SlideshowSource(
+                    account: isCombined ? nil : request.values["account"] ?? "", source: ""),
+                snapshot, client)
+        case "slideshow-source":
+            guard let typed = SlideshowSource(argument: request.prefix),
+                request.prefix.contains(":")
+            else {
+                return [("combined", "All accounts")]
+                    + snapshot.accounts.filter(\.isLoggedIn).map { ($0.id, $0.label) }
             }
+            let name = request.prefix.prefix { $0 != ":" }
+            return try await sources(typed, snapshot, client).map { ("\(name):\($0.0)", $0.1) }
+        case _ where request.subcommand == "unhide":
+            return snapshot.slideshow?.hidden.map { ($0, "") } ?? []
         default:
             return try await photos(snapshot, client)
+        }
+    }
+
+    /// Returns the sources of an account or of the combined account.
+    private func sources(
+        _ source: SlideshowSource, _ snapshot: ServiceSnapshot, _ client: ServiceClient
+    ) async throws -> [(String, String)] {
+        let account = client.account(try source.path(snapshot))
+        return try await account.sources().map { source in
+            (source[source: .id]?.string ?? "", source[source: .title]?.string ?? "")
         }
     }
 

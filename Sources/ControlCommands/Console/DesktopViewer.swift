@@ -55,7 +55,14 @@ extension SpawnedProcess {
     /// - Parameter program: The name of the program in the result.
     /// - Returns: The description of the failure; nil if the program succeeded.
     func failureDescription(_ program: String) async -> String? {
-        switch await exit() {
+        await exit().failureDescription(program)
+    }
+}
+
+extension SpawnedProcess.Exit {
+    /// Returns the description of a failure; nil for success.
+    func failureDescription(_ program: String) -> String? {
+        switch self {
         case .code(0): nil
         case .code(let code): "\(program) exited with status \(code)"
         case .signal(let signal): "\(program) was terminated by signal \(signal)"

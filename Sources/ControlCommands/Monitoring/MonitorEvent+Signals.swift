@@ -6,6 +6,10 @@ extension MonitorEvent {
     static func events(in signal: BusMessage) -> [MonitorEvent] {
         guard let path = signal.path, let interface = signal.interface, let member = signal.member
         else { return [] }
+        // The feed and the likes of the combined account repeat those of the accounts.
+        guard path != ServiceName.combined || ![.feed, .like].contains(interface) else {
+            return []
+        }
         // A signal with other argument types belongs to another version of the interface; it is ignored.
         do {
             switch (interface.text, member.text) {
@@ -27,7 +31,7 @@ extension MonitorEvent {
         }
     }
 
-    /// Returns the events for an added object: an account, login, provider or transfer.
+    /// Returns the events for an added object: an account, a login, a provider, a transfer, the combined account or the slideshow.
     ///
     /// Interfaces that are added to a known object are not events.
     private static func added(
@@ -54,7 +58,9 @@ extension MonitorEvent {
         _ path: ObjectPath, _ change: (String, [String: Variant], [String])
     ) -> [MonitorEvent] {
         let prefix = "\(ServiceName.bus)."
-        guard change.0.hasPrefix(prefix), !change.1.isEmpty else { return [] }
+        guard change.0.hasPrefix(prefix), !change.1.isEmpty,
+            path != ServiceName.combined || change.0 == InterfaceName.combined.text
+        else { return [] }
         let name = change.0.dropFirst(prefix.count).lowercased()
         let order =
             orders[change.0] ?? objectKinds.first { $0.interface == change.0 }?.order
@@ -83,6 +89,9 @@ extension MonitorEvent {
         case .array([], _): "none"
         case .array(let elements, String.signature):
             elements.compactMap(word).joined(separator: " ")
+        // The current photo of the slideshow.
+        case .dictionary([], _, _): "none"
+        case .dictionary: value.members?[photo: .id]?.string ?? JSON(value).text
         default: JSON(value).text
         }
     }
@@ -171,6 +180,8 @@ extension MonitorEvent {
         (InterfaceName.login.text, "login", PropertyOrder.login),
         (InterfaceName.provider.text, "provider", PropertyOrder.provider),
         (InterfaceName.transfer.text, "transfer", PropertyOrder.transfer),
+        (InterfaceName.combined.text, "combined", PropertyOrder.combined),
+        (InterfaceName.slideshow.text, "slideshow", PropertyOrder.slideshow),
     ]
 
     /// The property order of the other interfaces.

@@ -19,6 +19,11 @@ enum PropertyOrder {
         "State", "Username", "Name", "Bio", "Location", "Url", "Avatar", "Editable",
     ]
     static let transfer = ["State", "Received", "Total", "Error"]
+    static let combined = ["Incomplete"]
+    static let slideshow = [
+        "Photo", "Image", "Paused", "Interval", "Shuffle", "Source", "ImageSize", "CanGoNext",
+        "CanGoPrevious", "Hidden",
+    ]
     static let photo = PhotoKey.allCases.map(\.rawValue)
     static let source = SourceKey.allCases.map(\.rawValue)
 }

@@ -6,6 +6,8 @@ struct PhotoPage: Renderable {
     var photos: [[String: Variant]]
     /// The cursor of the next page; empty at the end of the source.
     var next: String
+    /// True if the photos have IDs of the combined account.
+    var isCombined = false
 
     var json: JSON {
         .object([
@@ -15,6 +17,11 @@ struct PhotoPage: Renderable {
     }
 
     func text(for target: OutputTarget) -> String { table.text(for: target) }
+
+    /// Returns the photo reference `ACCOUNT/ID`, which commands accept as an argument.
+    func reference(of photo: [String: Variant]) -> String {
+        isCombined ? photo[photo: .id]?.string ?? "" : photo.reference
+    }
 
     var table: Table {
         Table(
@@ -29,7 +36,8 @@ struct PhotoPage: Renderable {
             ],
             rows: photos.map { photo in
                 [
-                    Cell(photo.reference), Cell(photo.created, .faint), Cell(photo.size, .faint),
+                    Cell(reference(of: photo)), Cell(photo.created, .faint),
+                    Cell(photo.size, .faint),
                     Cell(photo.likesText), Cell(photo.caption),
                     Cell(photo[photo: .author]?.string ?? ""),
                 ]
@@ -62,8 +70,8 @@ struct FeedListing {
 }
 
 extension [String: Variant] {
-    /// The photo reference `ACCOUNT/ID`, which commands accept as an argument.
-    var reference: String {
+    /// The photo reference `ACCOUNT/ID` of a photo with an ID of its account.
+    fileprivate var reference: String {
         let account = self[photo: .account]?.objectPath.map(AccountRecord.id) ?? ""
         return "\(account)/\(self[photo: .id]?.string ?? "")"
     }

@@ -70,15 +70,22 @@ extension CommandFailure {
 
 /// Runs `body`, and adds a hint to the error if the source does not exist.
 ///
-/// - Parameter body: A request for a source.
+/// - Parameters:
+///   - isCombined: True for a source of the combined account.
+///   - body: A request for a source.
 /// - Returns: The result of `body`.
 /// - Throws: ``CommandFailure`` if the source does not exist; other errors of `body` unchanged.
 @MainActor
-func addingSourceHint<Value>(_ body: () async throws -> Value) async throws -> Value {
+func addingSourceHint<Value>(
+    isCombined: Bool = false, _ body: () async throws -> Value
+) async throws -> Value {
     do {
         return try await body()
     } catch let error as BusError where error.isReply(.notFound) {
-        throw CommandFailure(error, advice: "“imagefeedctl sources” lists the sources.")
+        throw CommandFailure(
+            error,
+            advice:
+                "“imagefeedctl sources\(isCombined ? " --combined" : "")” lists the sources.")
     }
 }
 

@@ -11,6 +11,8 @@ struct FeedWalk {
     let limit: Int?
     /// True if the photos are drawn, provided that the terminal and `chafa` allow it.
     var isGrid = false
+    /// True if the photos have IDs of the combined account.
+    var isCombined = false
     /// The message if there are more photos than ``limit``.
     let continuationHint: String
 
@@ -18,7 +20,7 @@ struct FeedWalk {
     func run(_ client: AccountClient, _ output: OutputOptions) async throws {
         let limit = limit ?? Int.max
         var listing = FeedListing(target: .standardOutput)
-        var photos = PhotoPage(photos: [], next: firstCursor)
+        var photos = PhotoPage(photos: [], next: firstCursor, isCombined: isCombined)
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
         if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
@@ -28,12 +30,13 @@ struct FeedWalk {
             let (page, next) = try await client.page(
                 source, cursor: photos.next, count: UInt32(min(100, limit - listed)))
             listed += page.count
+            let current = PhotoPage(photos: page, next: next, isCombined: isCombined)
             if output.json {
                 photos.photos += page
             } else if isDrawn {
-                try await PhotoPreview(client: client).show(PhotoPage(photos: page, next: next))
+                try await PhotoPreview(client: client).show(current)
             } else {
-                try Console.write(listing.text(of: PhotoPage(photos: page, next: next)))
+                try Console.write(listing.text(of: current))
             }
             photos.next = next
             // An empty page with a cursor violates the D-Bus contract; the walk might never end.

@@ -24,20 +24,22 @@ struct PhotoPreview {
         while !rest.isEmpty {
             var tiles: [PictureGrid.Tile] = []
             for photo in rest.prefix(grid.perRow) {
-                tiles.append(await tile(photo, grid))
+                tiles.append(await tile(photo, page.reference(of: photo), grid))
             }
             rest = rest.dropFirst(grid.perRow)
             try Console.write(grid.text(tiles))
         }
     }
 
-    private func tile(_ photo: [String: Variant], _ grid: PictureGrid) async -> PictureGrid.Tile {
+    private func tile(
+        _ photo: [String: Variant], _ reference: String, _ grid: PictureGrid
+    ) async -> PictureGrid.Tile {
         let id = photo[photo: .id]?.string ?? ""
         var picture: [String] = []
         if let path = await file(id, "thumb") {
             picture = await Picture.lines(path, columns: grid.width, rows: grid.height)
         }
-        return PictureGrid.Tile(picture: picture, captions: [photo.caption, photo.reference])
+        return PictureGrid.Tile(picture: picture, captions: [photo.caption, reference])
     }
 
     /// Returns the path of the photo's image; nil if it is not available, for example while offline.

@@ -28,4 +28,43 @@ struct ServiceSession {
         let account = try await snapshot().loggedInAccount(reference)
         return (client.account(account.path), account)
     }
+
+    /// Finds a logged-in account or the combined account.
+    ///
+    /// - Parameter option: The options of the command.
+    /// - Returns: The client and the default source, if it is known.
+    /// - Throws: ``CommandFailure`` if there is no such account, or if no account is logged in.
+    func feed(
+        _ option: CombinedAccountOption
+    ) async throws -> (client: AccountClient, defaultSource: String?) {
+        guard option.combined else {
+            let (client, account) = try await feed(option.accountOption.account)
+            return (client, account.defaultSource)
+        }
+        let feed = try await snapshot().combinedFeed()
+        return (client.combined, feed["DefaultSource"]?.string)
+    }
+
+    /// Finds the photo of a photo argument.
+    ///
+    /// - Parameter argument: The photo; without one, the current photo of the slideshow.
+    /// - Returns: The photo and its logged-in account.
+    /// - Throws: ``CommandFailure`` if there is no such account, it is logged out, or there is no current photo.
+    func photo(_ argument: PhotoArgument) async throws -> SelectedPhoto {
+        let snapshot = try await snapshot()
+        let reference = try argument.reference ?? snapshot.currentPhoto()
+        let account = try snapshot.loggedInAccount(reference.account)
+        return SelectedPhoto(
+            id: reference.id, account: account, client: client.account(account.path),
+            snapshot: snapshot)
+    }
+}
+
+/// The photo that a command uses.
+struct SelectedPhoto {
+    /// The ID of the photo within its account.
+    let id: String
+    let account: AccountRecord
+    let client: AccountClient
+    let snapshot: ServiceSnapshot
 }

@@ -12,11 +12,7 @@ extension ServiceSnapshot {
     func account(_ reference: String?) throws(CommandFailure) -> AccountRecord {
         guard let reference, !reference.isEmpty else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
-                throw CommandFailure(
-                    .needsLogin,
-                    "No account is logged in. Log in with “imagefeedctl login PROVIDER”; "
-                        + "“imagefeedctl providers” lists the providers."
-                )
+                throw Self.noAccount
             }
             return account
         }
@@ -51,6 +47,39 @@ extension ServiceSnapshot {
         }
         return account
     }
+
+    /// Returns the properties of the combined feed.
+    ///
+    /// - Throws: ``CommandFailure`` if no account is logged in.
+    func combinedFeed() throws(CommandFailure) -> [String: Variant] {
+        guard let feed = combined?[InterfaceName.feed.text] else { throw Self.noAccount }
+        return feed
+    }
+
+    /// Returns the current photo of the slideshow.
+    ///
+    /// - Throws: ``CommandFailure`` if there is none.
+    func currentPhoto() throws(CommandFailure) -> PhotoReference {
+        guard let id = slideshow?.photoID else {
+            throw CommandFailure(
+                .usage,
+                "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”."
+            )
+        }
+        return PhotoReference(id)
+    }
+
+    /// Returns the ID of a photo in the combined account.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no such account.
+    func combinedID(of reference: PhotoReference) throws(CommandFailure) -> String {
+        "\(try account(reference.account).id)/\(reference.id)"
+    }
+
+    private static let noAccount = CommandFailure(
+        .needsLogin,
+        "No account is logged in. Log in with “imagefeedctl login PROVIDER”; "
+            + "“imagefeedctl providers” lists the providers.")
 
     /// Returns the provider with an ID.
     ///

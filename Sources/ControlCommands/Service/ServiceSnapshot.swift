@@ -9,6 +9,10 @@ struct ServiceSnapshot {
     let providers: [ProviderRecord]
     /// The accounts, sorted by object path.
     let accounts: [AccountRecord]
+    /// The interfaces of the combined account with their properties; nil if no account is logged in.
+    let combined: [String: [String: Variant]]?
+    /// The properties of the slideshow; nil if the daemon has none.
+    let slideshow: SlideshowRecord?
 
     /// - Parameters:
     ///   - manager: The properties of the interface `Manager`.
@@ -20,6 +24,9 @@ struct ServiceSnapshot {
         let sorted = objects.sorted { $0.key.text < $1.key.text }
         providers = sorted.compactMap { ProviderRecord(path: $0.key, interfaces: $0.value) }
         accounts = sorted.compactMap { AccountRecord(path: $0.key, interfaces: $0.value) }
+        combined = objects[ServiceName.combined]
+        slideshow = objects[ServiceName.slideshow]?[InterfaceName.slideshow.text]
+            .map(SlideshowRecord.init)
     }
 
     var version: String { manager["Version"]?.string ?? "" }

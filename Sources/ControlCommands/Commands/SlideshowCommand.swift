@@ -1,0 +1,161 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+
+/// The commands of the slideshow; without a subcommand, its state.
+struct SlideshowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slideshow",
+        abstract: "Show the current photo of the slideshow and its settings, or control it.",
+        discussion: """
+            The slideshow is the photo that all widgets show. The time per photo runs only while a \
+            widget or “imagefeedctl slideshow watch” is attached.
+            """,
+        subcommands: [
+            SlideshowStateCommand.self, SlideshowNextCommand.self, SlideshowPreviousCommand.self,
+            SlideshowPauseCommand.self, SlideshowResumeCommand.self, SlideshowShowCommand.self,
+            SlideshowHideCommand.self, SlideshowUnhideCommand.self, SlideshowSetCommand.self,
+            SlideshowWatchCommand.self,
+        ],
+        defaultSubcommand: SlideshowStateCommand.self)
+}
+
+/// The command without a subcommand.
+struct SlideshowStateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "state", abstract: "Show the current photo and the settings.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let client = try ServiceSession().client.slideshow
+        let details = SlideshowDetails(
+            slideshow: SlideshowRecord(try await client.properties()))
+        try output.show(details)
+        if let message = details.message { Console.printMessage(message) }
+    }
+}
+
+struct SlideshowNextCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "next", abstract: "Show the next photo, and print its ID and title.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let client = try ServiceSession().client.slideshow
+        try await client.next()
+        try await output.showPhoto(of: client)
+    }
+}
+
+struct SlideshowPreviousCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "previous",
+        abstract: "Show the photo before the current one, and print its ID and title.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let client = try ServiceSession().client.slideshow
+        try await client.previous()
+        try await output.showPhoto(of: client)
+    }
+}
+
+struct SlideshowPauseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Keep the current photo until “resume” or “next”.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try await ServiceSession().client.slideshow.setPaused(true)
+        try output.show(JSONResult([.init("Paused", .bool(true))]))
+    }
+}
+
+struct SlideshowResumeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Show a photo for each interval again.")
+
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        try await ServiceSession().client.slideshow.setPaused(false)
+        try output.show(JSONResult([.init("Paused", .bool(false))]))
+    }
+}
+
+struct SlideshowShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a photo, and print its ID and title.")
+
+    @OptionGroup var photo: NamedPhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let snapshot = try await session.snapshot()
+        _ = try snapshot.loggedInAccount(photo.reference.account)
+        let client = session.client.slideshow
+        try await client.show(try snapshot.combinedID(of: photo.reference))
+        try await output.showPhoto(of: client)
+    }
+}
+
+struct SlideshowHideCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hide", abstract: "Exclude a photo from the slideshow on this computer.")
+
+    @OptionGroup var photo: PhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let snapshot = try await session.snapshot()
+        let id = try snapshot.combinedID(of: photo.reference ?? snapshot.currentPhoto())
+        try await session.client.slideshow.hide(id)
+        try output.show(HiddenPhoto(photo: id, isHidden: true))
+    }
+}
+
+struct SlideshowUnhideCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unhide", abstract: "Include a hidden photo in the slideshow again.")
+
+    @OptionGroup var photo: NamedPhotoArgument
+    @OptionGroup var output: OutputOptions
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let snapshot = try await session.snapshot()
+        // The account of a hidden photo may have been removed.
+        let named = "\(photo.reference.account ?? "")/\(photo.reference.id)"
+        let isKnown = snapshot.slideshow?.hidden.contains(named) == true
+        let id = isKnown ? named : try snapshot.combinedID(of: photo.reference)
+        try await session.client.slideshow.unhide(id)
+        try output.show(HiddenPhoto(photo: id, isHidden: false))
+    }
+}
+
+/// A photo argument that has no default.
+struct NamedPhotoArgument: ParsableArguments {
+    @Argument(
+        help: .init(
+            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
+            valueName: "photo"),
+        transform: PhotoReference.init)
+    var reference: PhotoReference
+
+    func validate() throws {
+        guard !reference.id.isEmpty else { throw ValidationError("The photo argument has no ID.") }
+    }
+}
+
+extension OutputOptions {
+    /// Prints the current photo of the slideshow.
+    @MainActor fileprivate func showPhoto(of client: SlideshowClient) async throws {
+        try show(SlideshowPhoto(SlideshowRecord(try await client.properties())))
+    }
+}

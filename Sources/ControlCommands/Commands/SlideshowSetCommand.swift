@@ -1,0 +1,48 @@
+internal import ArgumentParser
+internal import BusAPI
+internal import DBus
+
+struct SlideshowSetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change settings of the slideshow.")
+
+    @Option(
+        help: .init(
+            "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
+            valueName: "duration"))
+    var interval: SlideshowInterval?
+    @Flag(
+        inversion: .prefixedNo, help: "Show the photos in random order, or in that of the source.")
+    var shuffle: Bool?
+    @Option(
+        help: .init(
+            "The photos to show: ACCOUNT or ACCOUNT:SOURCE. The account “combined” is all accounts.",
+            valueName: "slideshow-source"))
+    var source: SlideshowSource?
+    @Option(help: "The size of the image: thumb, small, regular or full.")
+    var size: ImageSize?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if interval == nil, shuffle == nil, source == nil, size == nil {
+            throw ValidationError("Give at least one setting to change.")
+        }
+    }
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let client = session.client.slideshow
+        if let source {
+            let path = try source.path(try await session.snapshot())
+            try await addingSourceHint(isCombined: source.account == nil) {
+                try await client.setSource(path, source.source)
+            }
+        }
+        if let size { try await client.setImageSize(size.rawValue) }
+        if let shuffle { try await client.setShuffle(shuffle) }
+        if let interval { try await client.setInterval(interval.seconds) }
+        guard output.json else { return }
+        try output.show(
+            SlideshowDetails(slideshow: SlideshowRecord(try await client.properties())))
+    }
+}

@@ -1,0 +1,68 @@
+internal import ArgumentParser
+internal import BusAPI
+
+struct SlideshowWatchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Run the slideshow, and print the path of each image until interrupted.",
+        discussion: """
+            The slideshow has a timer while this command runs. The command continues after a restart of \
+            the daemon. With --json, each line is a photo with the key “path”, also after a like; \
+            without a photo, it is an empty object.
+
+            COMMAND is a program with arguments, in one word for the shell: “--exec 'swaybg -m fill -i'”. \
+            It is split at white space, except in quotation marks, and runs without a shell. The path is \
+            its last argument; PHOTO_ID, PHOTO_TITLE, PHOTO_AUTHOR and PHOTO_URL are in its environment. \
+            If it still runs when the next photo is shown, and at the end, it receives SIGTERM.
+            """)
+
+    @Option(
+        parsing: .unconditional,
+        help: .init("Run this command for each photo instead of printing.", valueName: "command"),
+        transform: CommandWords.init)
+    var exec: CommandWords?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if exec != nil, output.json {
+            throw ValidationError("--exec cannot be combined with --json.")
+        }
+    }
+
+    @MainActor func run() async throws {
+        let session = try ServiceSession()
+        let output = output
+        guard let exec else {
+            var path = ""
+            return try await run(
+                SlideshowWatch(session.client) { photo in
+                    if output.json { return try output.show(photo) }
+                    // Other properties of the photo, such as its likes, may have changed.
+                    defer { path = photo.path }
+                    guard !photo.path.isEmpty, photo.path != path else { return }
+                    try output.show(FilePath(path: PathBytes(photo.path)))
+                })
+        }
+        var fail: (CommandFailure) -> Void = { _ in }
+        let runner = PhotoCommandRunner(exec) { fail($0) }
+        var shown: (id: String, path: String) = ("", "")
+        let watch = SlideshowWatch(session.client) { photo in
+            defer { shown = (photo.id, photo.path) }
+            guard !photo.path.isEmpty, (photo.id, photo.path) != shown else { return }
+            runner.run(photo)
+        }
+        fail = { [weak watch] in watch?.fail($0) }
+        do {
+            try await run(watch)
+        } catch {
+            await runner.stop()
+            throw error
+        }
+        await runner.stop()
+    }
+
+    @MainActor private func run(_ watch: SlideshowWatch) async throws {
+        try await watch.run()
+        await watch.detach()
+    }
+}

@@ -1,0 +1,84 @@
+internal import BusAPI
+internal import DBus
+internal import Glibc
+internal import System
+
+/// A program that runs for each photo of the slideshow, one process at a time.
+///
+/// A process that still runs when another photo is shown receives SIGTERM. The program runs for the newest photo when it
+/// has exited, so that photos in between are skipped.
+@MainActor
+final class PhotoCommandRunner {
+    private let command: CommandWords
+    private let reportFailure: (CommandFailure) -> Void
+    private var process: SpawnedProcess?
+    /// True if the running process has received SIGTERM.
+    private var isTerminating = false
+    /// The photo for which the program runs next.
+    private var next: SlideshowPhoto?
+    /// The function that resumes ``stop()`` after the exit of the process.
+    private var onExit: (() -> Void)?
+
+    /// - Parameters:
+    ///   - command: The program, and the arguments in front of the path.
+    ///   - reportFailure: Called if the program cannot be started.
+    init(_ command: CommandWords, reportFailure: @escaping (CommandFailure) -> Void) {
+        self.command = command
+        self.reportFailure = reportFailure
+    }
+
+    /// Runs the program for a photo, after the exit of the running process.
+    func run(_ photo: SlideshowPhoto) {
+        next = photo
+        if process == nil { start() } else { terminate() }
+    }
+
+    /// Ends the running process, and returns when it has exited.
+    func stop() async {
+        next = nil
+        guard process != nil else { return }
+        await withCheckedContinuation { continuation in
+            onExit = { continuation.resume() }
+            terminate()
+        }
+    }
+
+    private func start() {
+        guard let photo = next else { return }
+        next = nil
+        isTerminating = false
+        let values = [
+            "PHOTO_ID": photo.id, "PHOTO_TITLE": photo.photo[photo: .title]?.string ?? "",
+            "PHOTO_AUTHOR": photo.photo[photo: .author]?.string ?? "",
+            "PHOTO_URL": photo.photo[photo: .url]?.string ?? "",
+        ]
+        // The process inherits the other variables unchanged, also those that are not UTF-8.
+        for (name, value) in values { setenv(name, value, 1) }
+        let nullDevice = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(nullDevice) }
+        do {
+            let process = try SpawnedProcess(
+                command.program, command.arguments + [photo.path],
+                descriptors: [STDIN_FILENO: nullDevice])
+            self.process = process
+            process.onExit { [weak self] in self?.processExited($0) }
+        } catch {
+            reportFailure(CommandFailure(.failed, "\(error)"))
+        }
+    }
+
+    private func terminate() {
+        guard let process, !isTerminating else { return }
+        isTerminating = true
+        kill(process.id, SIGTERM)
+    }
+
+    private func processExited(_ exit: SpawnedProcess.Exit) {
+        process = nil
+        if !isTerminating, let failure = exit.failureDescription(command.program) {
+            Console.printMessage("\(failure).")
+        }
+        start()
+        onExit?()
+    }
+}

@@ -1,0 +1,133 @@
+internal import BusAPI
+internal import DBus
+internal import Glibc
+
+/// A client that is attached to the slideshow and reports its current photo.
+///
+/// It attaches again after a restart of the daemon. It waits for the restart: only the first call starts the daemon.
+@MainActor
+final class SlideshowWatch {
+    private let client: ServiceClient
+    private let report: (SlideshowPhoto) throws -> Void
+    private var properties: [String: Variant] = [:]
+    /// The changes since the last request for ``properties``; nil if no request is in progress.
+    private var changes: [String: Variant]? = [:]
+    private var reported: SlideshowPhoto?
+    /// True if the name of the daemon has an owner to which this client has not attached.
+    private var hasNewOwner = false
+    private var isAttaching = false
+    /// True if the running daemon knows this client.
+    private var isAttached = false
+    private var isInterrupted = false
+    private var end: CheckedContinuation<Void, any Error>?
+    private var result: Result<Void, any Error>?
+
+    /// - Parameters:
+    ///   - client: The client of the daemon.
+    ///   - report: Called with the current photo, and after each change of the photo or its image. An error ends
+    ///     ``run()``.
+    init(_ client: ServiceClient, _ report: @escaping (SlideshowPhoto) throws -> Void) {
+        self.client = client
+        self.report = report
+    }
+
+    /// Reports the photos until the program is interrupted with Ctrl-C, which is not an error, and detaches.
+    ///
+    /// - Throws: The error of the first attempt to attach; ``BusError/disconnected`` if the bus closes the connection;
+    ///   the errors of `report`.
+    func run() async throws {
+        let watch = SignalWatch { [weak self] in self?.interrupt() }
+        client.connection.onDisconnect = { [weak self] in
+            self?.finish(.failure(BusError.disconnected))
+        }
+        let signals = try await client.slideshow.watch { [weak self] in self?.merge($0) }
+        let owners = try await client.connection.watchOwner(of: ServiceName.bus) {
+            [weak self] owner in self?.setOwner(owner)
+        }
+        isAttaching = true
+        try await attach()
+        isAttaching = false
+        if hasNewOwner { attachAgain() }
+        try await withCheckedThrowingContinuation { continuation in
+            end = continuation
+            if let result { finish(result) }
+        }
+        withExtendedLifetime((watch, signals, owners)) {}
+    }
+
+    /// Detaches. An error means that the daemon does not know this client any more.
+    func detach() async {
+        // Otherwise the call would start the daemon.
+        if isAttached { try? await client.slideshow.detach() }
+    }
+
+    /// Ends ``run()`` with an error.
+    func fail(_ error: any Error) { finish(.failure(error)) }
+
+    private func attach() async throws {
+        hasNewOwner = false
+        try await client.slideshow.attach()
+        isAttached = true
+        changes = [:]
+        properties = try await client.slideshow.properties()
+        // The reply may be older than the signals that arrived with it.
+        properties.merge(changes ?? [:]) { $1 }
+        changes = nil
+        reportChange()
+    }
+
+    private func setOwner(_ owner: BusName?) {
+        hasNewOwner = owner != nil
+        isAttached = false
+        if hasNewOwner, !isAttaching { attachAgain() }
+    }
+
+    private func attachAgain() {
+        isAttaching = true
+        Task {
+            while hasNewOwner, result == nil {
+                do {
+                    try await attach()
+                } catch {
+                    // The daemon has ended again, or has no slideshow. A later start reports another owner.
+                }
+            }
+            isAttaching = false
+        }
+    }
+
+    private func merge(_ new: [String: Variant]) {
+        guard changes == nil else {
+            changes?.merge(new) { $1 }
+            return
+        }
+        properties.merge(new) { $1 }
+        reportChange()
+    }
+
+    private func reportChange() {
+        let photo = SlideshowPhoto(SlideshowRecord(properties))
+        guard photo != reported, result == nil else { return }
+        reported = photo
+        do {
+            try report(photo)
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    private func interrupt() {
+        // A second Ctrl-C exits without waiting for the daemon.
+        if isInterrupted { exit(ProgramStatus.interrupted.rawValue) }
+        isInterrupted = true
+        // The first call may wait for an image. Leaving the bus detaches this client.
+        if end == nil { exit(ProgramStatus.done.rawValue) }
+        finish(.success(()))
+    }
+
+    private func finish(_ result: Result<Void, any Error>) {
+        self.result = self.result ?? result
+        end?.resume(with: result)
+        end = nil
+    }
+}

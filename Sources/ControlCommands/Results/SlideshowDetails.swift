@@ -1,0 +1,34 @@
+internal import BusAPI
+internal import DBus
+
+/// The current photo and the settings of the slideshow.
+struct SlideshowDetails: Renderable {
+    let slideshow: SlideshowRecord
+
+    var json: JSON { JSON(slideshow.properties, order: PropertyOrder.slideshow) }
+
+    func text(for target: OutputTarget) -> String {
+        let photo = slideshow.photo
+        let details: [(name: String, value: String)] = [
+            ("Photo", slideshow.photoID ?? ""),
+            ("Title", photo.caption),
+            ("Author", photo[photo: .author]?.string ?? ""),
+            ("Image", slideshow.image),
+            ("Paused", slideshow.isPaused ? "yes" : "no"),
+            ("Interval", SlideshowInterval(seconds: slideshow.interval).text),
+            ("Shuffle", slideshow.isShuffled ? "yes" : "no"),
+            ("Source", slideshow.source),
+            ("ImageSize", slideshow.imageSize),
+            ("Hidden", slideshow.hidden.joined(separator: " ")),
+        ]
+        return DetailList(
+            details: details.filter { !$0.value.isEmpty }.map { ($0.name, Cell($0.value)) }
+        ).text(for: target)
+    }
+
+    /// The message if there is no current photo; nil if there is one.
+    var message: String? {
+        slideshow.photoID == nil
+            ? "The slideshow shows no photo. Start it with “imagefeedctl slideshow next”." : nil
+    }
+}

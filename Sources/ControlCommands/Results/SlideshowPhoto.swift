@@ -1,0 +1,34 @@
+internal import BusAPI
+internal import DBus
+
+/// The current photo of the slideshow, with the path of its image.
+struct SlideshowPhoto: Renderable, Equatable {
+    /// The photo, with its ID of the combined account; empty if there is none.
+    let photo: [String: Variant]
+    /// The path of its image; empty if there is none.
+    let path: String
+
+    init(_ slideshow: SlideshowRecord) {
+        photo = slideshow.photo
+        path = slideshow.image
+    }
+
+    var id: String { photo[photo: .id]?.string ?? "" }
+
+    /// The photo with the key `path`; an empty object if there is no photo.
+    var json: JSON {
+        guard !photo.isEmpty, case .object(var members) = JSON(photo, order: PropertyOrder.photo)
+        else { return .object([]) }
+        members.append(.init("path", .string(path)))
+        return .object(members)
+    }
+
+    func text(for target: OutputTarget) -> String {
+        let fields = [id, photo.caption].map(TerminalText.line)
+        guard case .terminal(let columns, _) = target else {
+            return fields.joined(separator: "\t") + "\n"
+        }
+        let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Layout.gap))
+        return fields[0] + (title.isEmpty ? "" : "  \(title)") + "\n"
+    }
+}
