@@ -29,7 +29,8 @@ struct RecipeTests {
         return String(match.output.1)
     }
 
-    /// Runs `body` with a fake service whose newest photo has `text` as its ID, its title and the name of its file.
+    /// Runs `body` with a fake service whose newest and current photo has `text` as its ID, its title and the name of
+    /// its file.
     private func withPhoto(
         _ text: String, _ body: (FakeService, _ id: String, _ image: String) async throws -> Void
     ) async throws {
@@ -46,6 +47,8 @@ struct RecipeTests {
         try await FakeService.run { service in
             service.account.imagePath = image
             service.account.page = [Samples.photo(text, title: "\(text)\n")]
+            service.slideshow.show(
+                Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
             try await body(service, text, image)
         }
         #expect(access(trace, F_OK) != 0, "a part of the text was executed")
@@ -77,15 +80,24 @@ struct RecipeTests {
         try await withPhoto(text) { service, id, image in
             let recipe = try Self.file("dist/examples/eww.yuck")
             #expect(!recipe.contains("${"))
-            let command = try Self.match(
-                #"defpoll photo [^"]*"60s"[^"]*"\{\}"\s*"([^"]+)""#, recipe)
+            let command = try Self.match(#"deflisten photo :initial "\{\}"\s*"([^"]+)""#, recipe)
+            let widget = try start("exec \(command)")
             let json = try JSONSerialization.jsonObject(
-                with: Data(try await run(command).output.utf8))
+                with: Data(try await widget.firstLine().utf8))
             let photo = try #require(json as? [String: Any])
             #expect(photo["title"] as? String == "\(id)\n")
             #expect(photo["path"] as? String == image)
-            _ = try await run(try Self.match(#":onclick "([^"]+)""#, recipe))
+            widget.terminate()
+            let buttons = recipe.matches(
+                of: try Regex<(Substring, Substring)>(#":onclick "([^"]+)""#)
+            )
+            .map { String($0.output.1) }
+            try #require(buttons.count == 3)
+            _ = try await run(buttons[1])
             #expect(service.account.calls.value.last == "Toggle \(id)")
+            for button in [buttons[2], buttons[0]] { _ = try await run(button) }
+            let calls = service.slideshow.calls.value.filter { !$0.hasSuffix("tach") }
+            #expect(calls == ["Next", "Previous"])
         }
     }
 
@@ -95,33 +107,92 @@ struct RecipeTests {
             let recipe = try Self.file("dist/examples/waybar-photo")
             let module = try start("waybar-photo")
             let line = try await module.firstLine()
-            #expect(line.contains(#""class":"photo""#), "\(line)")
-            module.terminate()
+            let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+            let markup = "\(id)\n".replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+                .replacing(">", with: "&gt;").replacing("'", with: "&#39;")
+                .replacing("\"", with: "&quot;")
+            #expect(json == ["text": markup, "tooltip": "", "class": "photo"])
             let command = { (name: String) in
-                let pattern = #""\#(name)": "((?:[^"\\]|\\.)*)""#
-                let expression = try Regex<(Substring, Substring)>(pattern)
-                let last = recipe.matches(of: expression).last
-                return String(try #require(last).output.1).replacing("\\\"", with: "\"")
+                try Self.match(#""\#(name)": "([^"]+)""#, recipe)
             }
-            #expect(try await run(command("exec")).output == image + "\n")
             #expect(try await run(command("on-click")).error == image + "\n")
             _ = try await run(command("on-click-right"))
             #expect(service.account.calls.value.last == "Toggle \(id)")
+            service.slideshow.show(5)
+            _ = try await run(command("on-scroll-down"))
+            try await module.standardOutput.wait { output in
+                output.text.contains(#"{"text":"t6","#) || output.isComplete ? true : nil
+            }
+            #expect(module.standardOutput.value.text.contains(#"{"text":"t6","#))
+            module.terminate()
+        }
+    }
+
+    @Test func `the Waybar module without a photo shows the next step`() async throws {
+        try await FakeService.run { _ in
+            let module = try start("waybar-photo")
+            let line = try await module.firstLine()
+            #expect(line.contains(#""class":"error""#))
+            #expect(line.contains("imagefeedctl login"))
+            module.terminate()
         }
     }
 
     @Test(arguments: texts)
-    func `conky links to a photo and prints its title`(text: String) async throws {
+    func `conky shows a photo and its title`(text: String) async throws {
         try await withPhoto(text) { _, id, image in
-            let recipe = try Self.file("dist/examples/conky.conf")
-            let expression = try Regex<(Substring, Substring)>(#"\$\{execi 60 (.*)\}\\?\n"#)
-            let commands = recipe.matches(of: expression).map { String($0.output.1) }
-            try #require(commands.count == 2)
-            _ = try await run(commands[0])
-            let link = try PrivateBus.current.directory.appending("imagefeed-conky")
-            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == image)
-            #expect(try await run(commands[1]).output == "\(id) \n")
+            try await Control.install(
+                "conky",
+                """
+                printf '%s\\0' "$(basename -- "$2")" "$PHOTO_TITLE"
+                readlink -z /proc/self/fd/3
+                echo
+                exec tail -f /dev/null
+                """)
+            let recipe = try Self.file("dist/examples/conky-photo")
+            let widget = try start("exec " + Self.match(#"(imagefeedctl .*)"#, recipe))
+            let output = try await widget.standardOutput.wait { output in
+                output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
+            }
+            #expect(output == "conky.conf\0\(id)\n\0\(image)\0\n")
+            widget.terminate()
         }
+    }
+
+    @Test(arguments: texts)
+    func `sway shows a photo as the wallpaper`(text: String) async throws {
+        try await withPhoto(text) { service, id, image in
+            try await Control.install(
+                "swaybg", "printf '%s\\0' \"$@\"\necho\nexec tail -f /dev/null")
+            let recipe = try Self.file("dist/examples/sway.conf")
+            let background = try start("exec " + Self.match(#"(?m)^exec (.*)$"#, recipe))
+            let output = try await background.standardOutput.wait { output in
+                output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
+            }
+            #expect(output == "-m\0fill\0-i\0\(image)\0\n")
+            background.terminate()
+            let expression = try Regex<(Substring, Substring)>(#"(?m)^bindsym \S+ exec (.*)$"#)
+            let commands = recipe.matches(of: expression).map { String($0.output.1) }
+            try #require(commands.count == 3)
+            for command in [commands[2], commands[0], commands[1]] { _ = try await run(command) }
+            let calls = service.slideshow.calls.value.filter { !$0.hasSuffix("tach") }
+            #expect(calls == ["Hide local_ada/\(id)", "Next", "Previous"])
+        }
+    }
+
+    @Test(arguments: texts)
+    func `a photo becomes the wallpaper through the portal`(text: String) async throws {
+        let portal = try await FakeWallpaperPortal()
+        try await withPhoto(text) { _, _, image in
+            try Data("image".utf8).write(to: URL(filePath: image))
+            let recipe = try Self.file("dist/examples/wallpaper-photo")
+            let watch = try start("exec " + Self.match(#"(?m)^# {3}(imagefeedctl .*)$"#, recipe))
+            try await portal.images.wait { $0.isEmpty ? nil : true }
+            watch.terminate()
+            let result = try await watch.result()
+            #expect(result.error == "")
+        }
+        #expect(portal.images.value == [5])
     }
 
     @Test(arguments: texts)
@@ -143,11 +214,49 @@ struct RecipeTests {
     }
 
     @Test func `no recipe inserts data into a shell command`() throws {
-        for name in ["eww.yuck", "conky.conf", "waybar-photo", "like-photo", "eww-photo"] {
+        for name in [
+            "eww.yuck", "conky.conf", "conky-photo", "waybar-photo", "like-photo", "sway.conf",
+            "wallpaper-photo",
+        ] {
             let recipe = try Self.file("dist/examples/\(name)")
             #expect(!recipe.contains("xargs"), "\(name)")
             #expect(!recipe.contains("eval"), "\(name)")
             #expect(!recipe.contains("sh -c"), "\(name)")
+            #expect(!recipe.contains("XDG_RUNTIME_DIR"), "\(name)")
         }
     }
+}
+
+/// A simulated desktop portal that can set wallpapers.
+@MainActor
+private final class FakeWallpaperPortal {
+    /// The sizes of the received files in bytes.
+    let images = Observed<[Int]>([])
+    private let connection: BusConnection
+    private let tree: ObjectTree
+    private let object: ExportedObject
+
+    init() async throws {
+        let path: ObjectPath = "/org/freedesktop/portal/desktop"
+        object = ExportedObject(path)
+        connection = try PrivateBus.current.connect()
+        tree = ObjectTree(connection, root: path) { ErrorReply(.failed, "\($0)") }
+        object.add(Self.interface, on: self)
+        tree.export(object)
+        tree.start()
+        _ = try await connection.requestName(
+            "org.freedesktop.portal.Desktop", replacing: false, onLost: {})
+    }
+
+    private static let interface = BusInterface<FakeWallpaperPortal>(
+        "org.freedesktop.portal.Wallpaper",
+        [
+            .method("SetWallpaperFile", in: ["parent", "file", "options"], out: ["handle"]) {
+                (portal, _: String, file: FileDescriptor, _: [String: Variant]) -> ObjectPath in
+                var status = stat()
+                fstat(file.rawValue, &status)
+                portal.images.append(Int(status.st_size))
+                return "/org/freedesktop/portal/desktop/request/1"
+            }
+        ])
 }
