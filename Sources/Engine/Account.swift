@@ -266,6 +266,9 @@ package final class Account {
         try await photos().photo(PhotoID(photo))
     }
 
+    /// Returns true if a source exists.
+    func hasSource(_ source: SourceID) async throws -> Bool { try await photos().hasSource(source) }
+
     /// Returns the sources of the account.
     package func sources() async throws -> [Source] { try await photos().sources() }
 

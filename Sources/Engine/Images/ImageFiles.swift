@@ -23,6 +23,8 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     private let limitBytes: Int
     /// The total size of the images; nil if unknown. It may include files that were deleted by other programs.
     private var totalBytes: Int?
+    /// The paths of the images that are not evicted.
+    var pinned: Set<String> = []
     /// The part of the names of incomplete files that identifies this process. Incomplete files with another mark
     /// remain from a killed process. It is random, because that process may have had the same process ID.
     private static let partMark = ".part\(UInt32.random(in: 0...UInt32.max))-"
@@ -101,7 +103,8 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         guard rename(part, path) == 0 else { throw HTTPError.cannotWrite(errno) }
         // An earlier version may have had another format.
         for other in ImageFormat.allCases where other != format {
-            unlink(self.path(key, other.fileExtension))
+            let path = self.path(key, other.fileExtension)
+            if !pinned.contains(path) { unlink(path) }
         }
         store(validators, of: key)
         totalBytes? += Int(status.st_size)
@@ -140,7 +143,8 @@ nonisolated final class ImageFiles: @unchecked Sendable {
 
     // MARK: Deleting
 
-    /// Deletes the images that were not used for the longest time, if the cache exceeds its limit.
+    /// Deletes the images that were not used for the longest time, if the cache exceeds its limit. ``pinned`` images
+    /// remain.
     ///
     /// - Parameter kept: The path of an image that is not deleted, because it is about to be returned.
     func evict(keeping kept: String) {
@@ -168,7 +172,8 @@ nonisolated final class ImageFiles: @unchecked Sendable {
             // Deletes 5 % more than necessary, so that not every new image requires a scan of the folder.
             let goal = limitBytes - limitBytes / 20
             for image in images.sorted(by: { $0.used < $1.used }) where total > goal {
-                guard image.path != kept, unlink(image.path) == 0 else { continue }
+                guard image.path != kept, !pinned.contains(image.path), unlink(image.path) == 0
+                else { continue }
                 total -= image.bytes
                 unlink(image.validators)
             }

@@ -105,6 +105,19 @@ final class ImageStore {
         return try await new.path(progress)
     }
 
+    /// Returns the path of an image that is cached; nil otherwise. Sends no request.
+    func cachedPath(_ key: Key) async -> String? { await onFiles { $0.find(key) } }
+
+    /// Protects images from being evicted, instead of those of the previous call.
+    ///
+    /// - Returns: The paths that do not exist.
+    func pin(_ paths: Set<String>) async -> Set<String> {
+        await onFiles { files in
+            files.pinned = paths
+            return paths.filter { access($0, R_OK) != 0 }
+        }
+    }
+
     /// Opens an image for reading, which is fetched if necessary. The caller closes the descriptor.
     ///
     /// - Throws: See ``path(_:through:allowsLoopback:limit:progress:)``.

@@ -8,6 +8,16 @@ extension RemoteService {
         return try await image(key, limit: limit)
     }
 
+    /// Returns the path of an image that is cached; nil otherwise. Sends no request.
+    ///
+    /// - Throws: ``ProviderError/notFound(_:)`` if the service has no image of the photo.
+    func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
+        guard let known = try await photos().knownPhoto(photo), !known.remote.images.isEmpty else {
+            return nil
+        }
+        return await stores.images.cachedPath(try key(known, size))
+    }
+
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
         let (key, limit) = try await locate(photo, size)
         return try await open(key, limit: limit)

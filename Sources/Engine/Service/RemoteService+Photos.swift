@@ -36,6 +36,13 @@ extension RemoteService {
         }
     }
 
+    /// Returns a photo of the cache; nil if it is not cached. Sends no request.
+    func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
+        let feed = try photos()
+        try? await likes?.load()
+        return try await readConsistently { try await feed.knownPhoto(id)?.photo }.map(decorate)
+    }
+
     /// Repeats a read during which a like was confirmed or refused: the result may be from before, and the like is no
     /// longer pending.
     private func readConsistently<Value>(_ read: () async throws -> Value) async throws -> Value {
