@@ -14,6 +14,7 @@ package final class BusService: EngineObserver {
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
     private let watchers: WatchingClients
+    private let slideshow: SlideshowObject
     private(set) var accounts: [AccountID: AccountObject] = [:]
     /// The combined account; nil while no account is logged in.
     private(set) var combined: CombinedObject?
@@ -41,10 +42,12 @@ package final class BusService: EngineObserver {
         self.engine = engine
         self.tree = tree
         watchers = WatchingClients(engine, tree.connection)
+        slideshow = SlideshowObject(engine, tree.connection)
         manager.add(
             ManagerObject.interface,
             on: ManagerObject(engine, version: version, missingLimits: missingLimits, secrets))
         tree.export(manager)
+        tree.export(slideshow.exported)
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts { accountAdded(account) }

@@ -14,7 +14,11 @@ package final class Engine {
     package private(set) var isOnline = true
     /// True if the network connection is metered: then only data that clients request is fetched.
     package var isMetered = false {
-        didSet { if isMetered != oldValue { updateFeedWatches() } }
+        didSet {
+            guard isMetered != oldValue else { return }
+            updateFeedWatches()
+            slideshow.conditionsChanged()
+        }
     }
     /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
     package internal(set) var refreshInterval: Duration? = Engine.defaultRefreshInterval
@@ -27,6 +31,11 @@ package final class Engine {
     private(set) lazy var transfers = TransferList(self)
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
+    /// The photo that is shown now, shared by all clients.
+    package private(set) lazy var slideshow = Slideshow(
+        slideshowStore.store, slideshowStore.contents, EngineSlideshowPhotos(self),
+        clock: ports.clock, logger: ports.logger)
+    private let slideshowStore: (store: SlideshowStore, contents: SlideshowStore.Contents)
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
@@ -48,11 +57,14 @@ package final class Engine {
     ///   - providers: The providers.
     ///   - store: The store for accounts.
     ///   - contents: The contents of the store. An account without its provider reports that in its state.
+    ///   - slideshow: The store for the slideshow, and its contents; nil to forget the slideshow with the engine.
     ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
+        slideshow: (store: SlideshowStore, contents: SlideshowStore.Contents)? = nil,
         ports: EnginePorts
     ) {
+        slideshowStore = slideshow ?? (.inMemory(), SlideshowStore.Contents())
         self.providers = providers
         self.store = store
         self.ports = ports
@@ -72,6 +84,7 @@ package final class Engine {
         }
         stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         addObserver(notifications)
+        addObserver(self.slideshow)
     }
 
     /// Starts the sessions of the accounts that are logged in.
@@ -82,6 +95,7 @@ package final class Engine {
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
         }
         updateSecretsConnection()
+        slideshow.start()
     }
 
     /// Keeps the connection to the keyring open while an account or an unfinished login may have a secret in it.
@@ -103,6 +117,7 @@ package final class Engine {
     package func stop() {
         transfers.stop("The daemon is shutting down.")
         notifications.stop()
+        slideshow.stop()
         revocations.stop()
         for account in accounts { account.endSession() }
         store.close()
@@ -113,6 +128,7 @@ package final class Engine {
     package func releaseMemory() async {
         await stores.feeds.trimMemory()
         await store.releaseMemory()
+        await slideshow.store.releaseMemory()
     }
 
     /// Checks in a second that the files of the avatars exist.
@@ -161,6 +177,7 @@ package final class Engine {
             account.remote?.resumed()
             account.feedWatch.resumed()
         }
+        slideshow.resumed()
     }
 
     /// Restarts the sessions of a provider's accounts, because its settings changed.

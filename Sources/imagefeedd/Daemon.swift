@@ -121,11 +121,16 @@ final class Daemon {
         if let error = contents.readOnlyError {
             logger.warning("Accounts and likes cannot be changed", metadata: ["reason": "\(error)"])
         }
+        let slideshow = try SlideshowStore.open(folder: folders.data, lock: instance.data)
+        if let path = slideshow.contents.damagedFile {
+            logger.warning(
+                "The slideshow was damaged and begins anew", metadata: ["path": "\(path)"])
+        }
         try await instance.ownName { [unowned self] in end("Another daemon has taken over") }
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,
-            ports: ports(version))
+            slideshow: slideshow, ports: ports(version))
         self.engine = engine
         engine.setRefreshInterval(Self.refreshInterval(settings.configuration))
         service = BusService(
@@ -148,6 +153,8 @@ final class Daemon {
             engine.networkChanged()
         }
         self.network = network
+        // A timer does not count the time of a suspend.
+        engine.slideshow.onAttach = { network.listenToSystem() }
         engine.onRemoteSession = { [unowned self] in
             watchKeyring()
             network.listenToSystem()

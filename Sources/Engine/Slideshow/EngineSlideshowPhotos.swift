@@ -1,0 +1,131 @@
+internal import Glibc
+internal import ProviderKit
+internal import Quoting
+
+/// The photos of the engine's accounts, as the slideshow uses them.
+final class EngineSlideshowPhotos: SlideshowPhotos {
+    private static let watcher = WatcherID.component("slideshow")
+
+    private unowned let engine: Engine
+
+    init(_ engine: Engine) { self.engine = engine }
+
+    func parts(of source: SlideshowSource) -> [SlideshowPart] {
+        guard let id = source.account else {
+            let combined = engine.combined
+            return combined.members(of: combined.resolve(source.source.text)).map {
+                Self.part($0.account, $0.source)
+            }
+        }
+        guard let account = engine.account(id), account.isLoggedIn else { return [] }
+        return [Self.part(account, account.resolve(source.source.text))]
+    }
+
+    private static func part(_ account: Account, _ source: SourceID) -> SlideshowPart {
+        let isLocal = account.direct != nil
+        return SlideshowPart(
+            account: account.id, source: source, isLocal: isLocal,
+            isSelection: source == account.source(in: CombinedFeed.likes)
+                || isLocal && source != account.provider.info.defaultSource)
+    }
+
+    func page(
+        of part: SlideshowPart, after cursor: String, count: Int
+    ) async throws -> (photos: [PhotoID], next: String) {
+        let page = try await account(part.account).page(
+            part.source.text, cursor: cursor, count: count)
+        return (page.photos.map(\.id), page.next)
+    }
+
+    func next(
+        in source: SlideshowSource, after cursor: String
+    ) async throws -> (photo: SlideshowPhotoID?, next: String) {
+        let text = source.source.text
+        guard let id = source.account else {
+            let page = try await engine.combined.page(text, cursor: cursor, count: 1)
+            // The photo has the ID of the combined account.
+            return (page.photos.first.flatMap { SlideshowPhotoID($0.photo.id.text) }, page.next)
+        }
+        let page = try await account(id).page(text, cursor: cursor, count: 1)
+        let photo = page.photos.first.map { SlideshowPhotoID(account: id, photo: $0.id) }
+        return (photo, page.next)
+    }
+
+    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo? {
+        let account = try account(id.account)
+        guard isCached else { return try await account.photo(id.photo.text) }
+        return try await account.cachedPhoto(id.photo)
+    }
+
+    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
+        let account = try account(id.account)
+        guard isCached else {
+            return try await account.imagePath(id.photo.text, size: size.rawValue)
+        }
+        return try await account.cachedImage(id.photo, size)
+    }
+
+    private func account(_ id: AccountID) throws -> Account {
+        guard let account = engine.account(id) else {
+            throw EngineError.notFound("There is no account \(id.text.excerpt).")
+        }
+        return account
+    }
+
+    func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+    func pin(_ images: Set<String>) async -> Set<String> { await engine.stores.images.pin(images) }
+
+    func isLoggedIn(_ account: AccountID) -> Bool { engine.account(account)?.isLoggedIn == true }
+
+    var isMetered: Bool { engine.isMetered }
+
+    func mayFetch(_ account: AccountID) -> Bool {
+        guard let account = engine.account(account), account.direct == nil else { return true }
+        if case .offline = account.state { return false }
+        return engine.isOnline && !engine.isMetered
+    }
+
+    func mayReadAhead(_ part: SlideshowPart) -> Bool {
+        guard !part.isLocal, let account = engine.account(part.account) else { return part.isLocal }
+        return account.refreshPermission == .permitted
+    }
+
+    func watch(_ parts: [SlideshowPart]) {
+        engine.unwatch(Self.watcher)
+        for part in parts { engine.account(part.account)?.watch(part.source, by: Self.watcher) }
+    }
+
+    func check(_ source: SlideshowSource) async throws {
+        if let id = source.account {
+            let account = try account(id)
+            try await account.checkSource(account.resolve(source.source.text))
+        } else {
+            try engine.combined.check(engine.combined.resolve(source.source.text))
+        }
+    }
+}
+
+/// The functions of an account that only the slideshow uses.
+extension Account {
+    /// Throws unless a source exists.
+    func checkSource(_ source: SourceID) async throws {
+        guard try await hasSource(source) else {
+            throw EngineError.notFound("There is no source \(source.text.quoted).")
+        }
+    }
+
+    /// Returns a photo without a request to a service; nil if it is not cached.
+    func cachedPhoto(_ id: PhotoID) async throws -> Photo? {
+        guard isLoggedIn, let remote else { return try await photo(id.text) }
+        return try await remote.cachedPhoto(id)
+    }
+
+    /// Returns the path of an image without a request to a service; nil if it is not cached.
+    func cachedImage(_ id: PhotoID, _ size: ImageSize) async throws -> String? {
+        guard isLoggedIn, let remote else {
+            return try await imagePath(id.text, size: size.rawValue)
+        }
+        return try await remote.cachedImage(id, size)
+    }
+}

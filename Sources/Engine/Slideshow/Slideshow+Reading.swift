@@ -1,0 +1,293 @@
+internal import Logging
+internal import ProviderKit
+internal import Storage
+
+/// The reading of the source: which photos there are, and which of them are new.
+extension Slideshow {
+    /// The number of photos of a page.
+    private static let pageCount = 100
+    /// The number of pages that are stored together.
+    private static let batchPages = 10
+
+    /// Returns the parts of the source that were read, after removing those that are no longer in it.
+    func updateParts() async throws {
+        try await reading.run {
+            let started = revision
+            let wanted = photos.parts(of: settings.source)
+            for (account, part) in parts
+            where !wanted.contains(where: { $0.account == account && $0.source == part.source }) {
+                try await store.change { (tables) throws(StorageError) in
+                    try tables.apply(.forget(account), isShuffled: true)
+                }
+                guard revision == started else { return }
+                parts[account] = nil
+            }
+            for part in wanted where parts[part.account] == nil {
+                try await write(SlideshowTables.PartState(source: part.source), of: part, started)
+            }
+        }
+    }
+
+    /// Stores the position in a part, unless the source or the order changed since `started`.
+    @discardableResult
+    private func write(
+        _ new: SlideshowTables.PartState, of part: SlideshowPart, _ started: Int,
+        _ body: @escaping @Sendable (SlideshowTables) throws(StorageError) -> Void = {
+            _ throws(StorageError) in
+        }
+    ) async throws -> Bool {
+        guard revision == started, photos.isLoggedIn(part.account) else { return false }
+        let account = part.account
+        try await store.change { (tables) throws(StorageError) in
+            try body(tables)
+            try tables.write(new, of: account)
+        }
+        guard revision == started else { return false }
+        parts[account] = new
+        return true
+    }
+
+    // MARK: Shuffle
+
+    /// Reads pages that were not read yet: of a local part if there is one, else one page of a remote part.
+    ///
+    /// - Returns: True if a page was read.
+    func readPage(_ search: inout RunningSearch) async throws -> Bool {
+        for part in unreadParts {
+            if !part.isLocal {
+                guard photos.mayFetch(part.account),
+                    search.limits.mayReadPage(of: part.account, elapsed: search.elapsed)
+                else { continue }
+            }
+            do {
+                if try await readPages(of: part) { return true }
+            } catch let error as CancellationError {
+                throw error
+            } catch let error as StorageError {
+                throw error
+            } catch {
+                search.limits.recordPageFailure(error, of: part.account)
+            }
+        }
+        return false
+    }
+
+    /// The parts that were not read to their end, local ones first.
+    private var unreadParts: [SlideshowPart] {
+        let unread = photos.parts(of: settings.source).filter { part in
+            parts[part.account].map { $0.source == part.source && !$0.hasEnded } ?? false
+        }
+        return unread.filter(\.isLocal) + unread.filter { !$0.isLocal }
+    }
+
+    /// Reads the next pages of a part.
+    ///
+    /// - Returns: False if the part was read to its end, or is no longer part of the source.
+    private func readPages(of part: SlideshowPart) async throws -> Bool {
+        try await reading.run {
+            let started = revision
+            guard var position = parts[part.account], position.source == part.source,
+                !position.hasEnded, settings.isShuffled
+            else { return false }
+            var found: [PhotoID] = []
+            // The first page is stored at once, so that the first photo appears soon.
+            let limit = part.isLocal && !position.cursor.isEmpty ? Self.batchPages : 1
+            for _ in 0..<limit where !position.hasEnded {
+                do {
+                    let page = try await photos.page(
+                        of: part, after: position.cursor, count: Self.pageCount)
+                    found += page.photos
+                    position.cursor = page.next
+                    position.hasEnded = page.next.isEmpty
+                } catch  where Self.isLostPosition(error) && !position.cursor.isEmpty {
+                    position.cursor = ""
+                    position.pass += 1
+                }
+            }
+            // Of a local part, all photos were known after the first pass.
+            let areNew = part.isLocal && position.pass > 1
+            let (pass, hasEnded) = (position.pass, position.hasEnded)
+            let (account, new, seed) = (part.account, found, makeSeed())
+            return try await write(position, of: part, started) { (tables) throws(StorageError) in
+                var random = SlideshowRandom(seed: seed)
+                _ = try tables.add(
+                    new, of: account, pass: pass, areNew: areNew, using: &random)
+                if hasEnded { try tables.removeMissing(of: account, pass: pass) }
+            }
+        }
+    }
+
+    /// Begins a new round with the known photos. The parts are read again, so that photos that left them are removed.
+    ///
+    /// - Returns: False if there are no known photos.
+    func beginRound() async throws -> Bool {
+        try await reading.run {
+            let started = revision
+            let seed = makeSeed()
+            var new = parts
+            for (account, part) in parts where part.hasEnded {
+                new[account]?.cursor = ""
+                new[account]?.hasEnded = false
+                new[account]?.pass += 1
+            }
+            let (count, restarted) = try await store.change {
+                [new] (tables) throws(StorageError) in
+                var random = SlideshowRandom(seed: seed)
+                let count = try tables.beginRound(using: &random)
+                if count > 0 {
+                    for (account, part) in new { try tables.write(part, of: account) }
+                }
+                return (count, new)
+            }
+            guard revision == started, count > 0 else { return false }
+            parts = restarted
+            roundCount += 1
+            return true
+        }
+    }
+
+    /// Reads in the background: new photos, local parts to their end, and a page of a remote part if few photos of the
+    /// round are left.
+    func readAhead() {
+        guard backgroundReading == nil else { return }
+        backgroundReading = Task {
+            do {
+                while !arrivals.isEmpty, !Task.isCancelled { try await readArrivals() }
+                while settings.isShuffled, let part = unreadParts.first, part.isLocal,
+                    !Task.isCancelled
+                {
+                    guard try await readPages(of: part) else { break }
+                    await Task.yield()
+                }
+                try await readRemotePage()
+            } catch {
+                logger.info("The source cannot be read", metadata: ["reason": "\(error)"])
+                photosMayBeAvailable()
+            }
+            backgroundReading = nil
+            if !arrivals.isEmpty, !Task.isCancelled { readAhead() }
+        }
+    }
+
+    private func readRemotePage() async throws {
+        guard settings.isShuffled, state.isActive,
+            let part = unreadParts.first(where: photos.mayReadAhead),
+            try await store.candidates(limit: Self.readAheadCount).count < Self.readAheadCount
+        else { return }
+        _ = try await readPages(of: part)
+    }
+
+    // MARK: New photos
+
+    /// Records that photos arrived in a source of an account, or left it.
+    func sourceChanged(_ account: AccountID, _ source: SourceID, new: Int) {
+        guard
+            let part = photos.parts(of: settings.source).first(where: {
+                $0.account == account && $0.source == source
+            })
+        else { return }
+        // Without a first page, no photo is known that others could be newer than.
+        guard let position = parts[account], position.source == source,
+            !settings.isShuffled || !position.cursor.isEmpty || position.hasEnded,
+            new > 0 || part.isSelection
+        else { return photosMayBeAvailable() }
+        // The search begins after the new photos are known.
+        arrivals[account, default: 0] += max(new, 1)
+        readAhead()
+    }
+
+    private func readArrivals() async throws {
+        guard let (account, new) = arrivals.first else { return }
+        arrivals[account] = nil
+        guard
+            let part = photos.parts(of: settings.source).first(where: { $0.account == account })
+        else { return }
+        if settings.isShuffled {
+            try await readArrivals(of: part, new)
+        } else {
+            try await readArrivalsInOrder(of: part, new)
+        }
+        photosMayBeAvailable()
+    }
+
+    /// Adds the new photos of a part, which are shown next.
+    private func readArrivals(of part: SlideshowPart, _ new: Int) async throws {
+        try await reading.run {
+            let started = revision
+            guard var position = parts[part.account], position.source == part.source else { return }
+            if part.isSelection {
+                // Also finds the photos that left.
+                position.cursor = ""
+                position.hasEnded = false
+                position.pass += 1
+                try await write(position, of: part, started)
+                return
+            }
+            var cursor = ""
+            var found = 0
+            repeat {
+                let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
+                let (account, seed) = (part.account, makeSeed())
+                guard revision == started, photos.isLoggedIn(account) else { return }
+                let pass = parts[account]?.pass ?? position.pass
+                let added = try await store.change { (tables) throws(StorageError) in
+                    var random = SlideshowRandom(seed: seed)
+                    return try tables.add(
+                        page.photos, of: account, pass: pass, areNew: true, using: &random)
+                }
+                found += added
+                cursor = page.next
+                // New photos of a service are at the top. New files may have any date.
+                if added == 0, !part.isLocal { return }
+            } while found < new && !cursor.isEmpty && revision == started && !Task.isCancelled
+        }
+    }
+
+    /// Adds the new photos at the top of a part, which are shown next in the order of the source.
+    private func readArrivalsInOrder(of part: SlideshowPart, _ new: Int) async throws {
+        try await reading.run {
+            let started = revision
+            guard new > 0, var position = parts[part.account], position.source == part.source,
+                let top = position.top
+            else { return }
+            let page = try await photos.page(
+                of: part, after: "", count: min(new, Self.pageCount))
+            let found = Array(page.photos.prefix { $0 != top })
+            guard let first = found.first else { return }
+            position.top = first
+            // A walk from the top shows them anyway.
+            let isAtTop = state.cursor.isEmpty
+            let account = part.account
+            try await write(position, of: part, started) { (tables) throws(StorageError) in
+                if !isAtTop { try tables.addInOrder(found, of: account) }
+            }
+        }
+    }
+
+    /// Records the newest photo of each part, because a walk begins at the top.
+    func recordTops() async throws {
+        try await reading.run {
+            let started = revision
+            for part in photos.parts(of: settings.source) {
+                guard var position = parts[part.account], position.source == part.source else {
+                    continue
+                }
+                // A part that cannot be read now has no photos in this walk.
+                let top = try? await photos.page(of: part, after: "", count: 1).photos.first
+                guard top != position.top else { continue }
+                position.top = top
+                try await write(position, of: part, started)
+            }
+        }
+    }
+
+    /// Reads the tops of the parts, so that old ones are refreshed, because a client was attached.
+    func readTops() {
+        let parts = photos.parts(of: settings.source).filter { !$0.isLocal }
+        guard !parts.isEmpty, state.current != nil else { return }
+        Task {
+            // An error is reported by the state of the account.
+            for part in parts { _ = try? await photos.page(of: part, after: "", count: 1) }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+internal import ProviderKit
+
+/// The search for the next photo, whose image is fetched before it is due.
+extension Slideshow {
+    /// One search and the time of its beginning.
+    struct RunningSearch {
+        var limits = SlideshowSearch()
+        private let start = ContinuousClock.now
+
+        var elapsed: Duration { ContinuousClock.now - start }
+    }
+
+    /// The number of photos that were not shown in this round, below which further pages of remote sources are read.
+    static let readAheadCount = 300
+
+    /// Prepares the next photo if a client is attached and the slideshow is not paused.
+    func prepareIfActive() {
+        guard state.isActive, state.current != nil, candidate == nil, !isExhausted else { return }
+        prepare()
+    }
+
+    /// Searches again after a change of the photos or of the network.
+    func photosMayBeAvailable() {
+        isExhausted = false
+        if state.current == nil { showFirst() } else { prepareIfActive() }
+        onChange()
+    }
+
+    /// Shows the first photo to the attached clients if there is no current one.
+    private func showFirst() {
+        guard !state.clients.isEmpty else { return }
+        Task {
+            await navigation.run {
+                guard state.current == nil, !state.clients.isEmpty else { return }
+                do { try await step() } catch { logFailure(error) }
+            }
+        }
+    }
+
+    /// Prepares the next photo, and waits for it.
+    ///
+    /// - Throws: The error of the search.
+    func findCandidate() async throws {
+        while candidate == nil {
+            let started = revision
+            do {
+                try await prepare().value
+                return
+            } catch is CancellationError {
+                // The order changed during the search.
+                guard started != revision else { throw CancellationError() }
+            }
+        }
+    }
+
+    @discardableResult
+    private func prepare() -> Task<Void, any Error> {
+        if let preparation { return preparation }
+        let started = revision
+        let task = Task {
+            let result: Result<Candidate, any Error>
+            do { result = .success(try await search()) } catch { result = .failure(error) }
+            guard revision == started else { throw CancellationError() }
+            preparation = nil
+            switch result {
+            case .success(let found):
+                candidate = found
+                await pinImages()
+                onChange()
+            case .failure(let error):
+                if !(error is CancellationError) {
+                    isExhausted = true
+                    onChange()
+                }
+                throw error
+            }
+        }
+        preparation = task
+        return task
+    }
+
+    private func search() async throws -> Candidate {
+        try await updateParts()
+        var search = RunningSearch()
+        let found = try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
+        if let found { return found }
+        throw failure(of: search.limits)
+    }
+
+    /// Returns the error of a search that found no photo.
+    func failure(of limits: SlideshowSearch) -> any Error {
+        if let error = limits.error { return error }
+        guard limits.hasSkipped else { return Self.noPhoto }
+        return photos.isMetered ? Self.notCached : HTTPError.unreachable("there is no network")
+    }
+
+    // MARK: Attempts
+
+    /// Loads a photo within the limits of a search.
+    ///
+    /// - Returns: The photo; nil if it is skipped.
+    /// - Throws: `CancellationError`; ``StorageError``.
+    func attempt(
+        _ id: SlideshowPhotoID, _ search: inout RunningSearch
+    ) async throws -> SlideshowState.Shown? {
+        let mayFetch = photos.mayFetch(id.account)
+        switch search.limits.attempt(id, mayFetch: mayFetch, elapsed: search.elapsed) {
+        case .stop: return nil
+        case .lookUp: return try await loadCached(id, &search)
+        case .fetch:
+            do {
+                return try await load(id, isCached: false)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                guard search.limits.recordFailure(error, of: id) else {
+                    return try await loadCached(id, &search)
+                }
+                try await skip(id, error)
+                return nil
+            }
+        }
+    }
+
+    private func loadCached(
+        _ id: SlideshowPhotoID, _ search: inout RunningSearch
+    ) async throws -> SlideshowState.Shown? {
+        do {
+            return try await load(id, isCached: true)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            if Self.isGone(error) { try await skip(id, error) }
+            return nil
+        }
+    }
+
+    /// Skips a photo in this round. One that no longer exists is removed.
+    private func skip(_ id: SlideshowPhotoID, _ error: any Error) async throws {
+        let isGone = Self.isGone(error)
+        try await commit { state in
+            if isGone, state.current?.id != id { state.remove { $0 == id } }
+            return ((), [isGone ? .removed([id]) : .shown(id)])
+        }
+    }
+
+    // MARK: Order of the source
+
+    private func searchSource(_ search: inout RunningSearch) async throws -> Candidate? {
+        for id in try await store.candidates(limit: SlideshowSearch.lookupLimit) {
+            if let shown = try await attempt(id, &search) {
+                return Candidate(shown: shown, cursor: nil)
+            }
+        }
+        let source = settings.source
+        var cursor = state.cursor
+        var beginnings = 0
+        while !search.limits.isExhausted {
+            try Task.checkCancellation()
+            if cursor.isEmpty {
+                beginnings += 1
+                // All photos were seen.
+                if beginnings > 1 { return nil }
+                try await recordTops()
+            }
+            let found: (photo: SlideshowPhotoID?, next: String)
+            do {
+                found = try await photos.next(in: source, after: cursor)
+            } catch  where Self.isLostPosition(error) && !cursor.isEmpty {
+                cursor = ""
+                continue
+            }
+            cursor = found.next
+            guard let id = found.photo else {
+                if cursor.isEmpty, beginnings > 0 { return nil }
+                continue
+            }
+            // The current photo follows itself only if there is no other one.
+            if id == state.current?.id, search.limits.hasSkipped { continue }
+            if !state.isHidden(id), let shown = try await attempt(id, &search) {
+                return Candidate(shown: shown, cursor: cursor)
+            }
+        }
+        return nil
+    }
+
+    static func isLostPosition(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.staleCursor, ProviderError.invalidArgument,
+            EngineError.invalidArgument:
+            true
+        default: false
+        }
+    }
+
+    // MARK: Shuffle
+
+    private func searchKnown(_ search: inout RunningSearch) async throws -> Candidate? {
+        var hasBegunRound = false
+        var attempted: Set<SlideshowPhotoID> = []
+        while true {
+            try Task.checkCancellation()
+            let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
+            let (shown, skipped) = try await attempt(found, besides: &attempted, &search)
+            if let shown { return Candidate(shown: shown, cursor: nil) }
+            if skipped > 0 { continue }
+            // The same photo twice in a row is the last choice.
+            let current = state.current?.id
+            if found.allSatisfy({ $0 == current }) {
+                if try await readPage(&search) { continue }
+                if !hasBegunRound, found.isEmpty, try await beginRound() {
+                    hasBegunRound = true
+                    attempted = []
+                    continue
+                }
+            } else if let shown = try await attemptReachable(besides: &attempted, &search) {
+                return Candidate(shown: shown, cursor: nil)
+            }
+            guard let current, found.contains(current), !search.limits.hasSkipped,
+                let shown = try await attempt(current, &search)
+            else { return nil }
+            return Candidate(shown: shown, cursor: nil)
+        }
+    }
+
+    /// Attempts photos other than the current one.
+    ///
+    /// - Parameters:
+    ///   - found: The photos, in the order of the round.
+    ///   - attempted: The photos that were attempted before. The new ones are added.
+    ///   - search: The search.
+    /// - Returns: The first photo that can be shown, or the number of attempted photos.
+    /// - Throws: See ``attempt(_:_:)``.
+    private func attempt(
+        _ found: [SlideshowPhotoID], besides attempted: inout Set<SlideshowPhotoID>,
+        _ search: inout RunningSearch
+    ) async throws -> (SlideshowState.Shown?, skipped: Int) {
+        var skipped = 0
+        for id in found where id != state.current?.id && attempted.insert(id).inserted {
+            if let shown = try await attempt(id, &search) { return (shown, 0) }
+            skipped += 1
+        }
+        return (nil, skipped)
+    }
+
+    /// Attempts the photos of accounts whose images may be fetched, because many others are not available now.
+    private func attemptReachable(
+        besides attempted: inout Set<SlideshowPhotoID>, _ search: inout RunningSearch
+    ) async throws -> SlideshowState.Shown? {
+        let accounts = parts.keys.filter(photos.mayFetch)
+        guard accounts.count < parts.count, !accounts.isEmpty else { return nil }
+        let found = try await store.candidates(
+            limit: SlideshowSearch.lookupLimit, of: Set(accounts))
+        return try await attempt(found, besides: &attempted, &search).0
+    }
+}

@@ -1,0 +1,541 @@
+internal import Logging
+package import ProviderKit
+internal import Quoting
+
+/// The photo that is shown now, shared by all clients, and the order in which photos follow.
+///
+/// ``SlideshowState`` and ``SlideshowTables`` decide; this class has the timer, fetches images and stores transitions.
+package final class Slideshow {
+    /// The next photo, whose image has been fetched.
+    struct Candidate {
+        var shown: SlideshowState.Shown
+        /// The position after the photo, if it comes from the order of the source.
+        let cursor: String?
+    }
+
+    /// Called after a change of the state, which is stored.
+    package var onChange: () -> Void = {}
+    /// Called when the timer is needed, so that resumes of the machine are reported with ``resumed()``.
+    package var onAttach: () -> Void = {}
+
+    private(set) var state: SlideshowState
+    let store: SlideshowStore
+    let photos: any SlideshowPhotos
+    let logger: Logger
+    private(set) var timer: SlideshowTimer?
+    /// Runs transitions of the state, which take as long as storing them.
+    private let changes = ChangeQueue()
+    /// Runs steps from photo to photo, which may fetch an image.
+    let navigation = ChangeQueue()
+    /// Runs the reading of pages.
+    let reading = ChangeQueue()
+    /// The position in each part of the source.
+    var parts: [AccountID: SlideshowTables.PartState]
+    /// The next photo; nil while it is not ready.
+    var candidate: Candidate?
+    /// The search for the next photo.
+    var preparation: Task<Void, any Error>?
+    /// Increased when the source, the order or the image size changes: results of earlier searches are not used.
+    private(set) var revision = 0
+    /// True if the last search found no photo and nothing has changed since.
+    var isExhausted = false
+    /// The parts when the source was last checked.
+    var lastParts: [SlideshowPart] = []
+    /// The number of rounds that began since the start, besides the first one.
+    var roundCount = 0
+    /// True if the image of the current photo was deleted while the daemon was not running.
+    private var isImageMissing = false
+    /// The images that were loaded last: of at most a step and a search that run at the same time.
+    private var loaded: [String] = []
+    /// The number of steps that clients have requested.
+    private var requestedSteps = 0
+    /// The numbers of new photos of parts that were not looked up yet.
+    var arrivals: [AccountID: Int] = [:]
+    var backgroundReading: Task<Void, Never>?
+    /// The latest descriptions of the current photo that were not stored yet.
+    private var updates: [SlideshowPhotoID: Photo] = [:]
+    /// Returns the seed of the next random order.
+    let makeSeed: () -> UInt64
+
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - contents: The contents of the store.
+    ///   - photos: The photos of the accounts.
+    ///   - clock: The clock of the timer.
+    ///   - logger: Receives failures of automatic steps.
+    ///   - makeSeed: Returns the seed of the next random order.
+    init(
+        _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
+        _ photos: any SlideshowPhotos, clock: any Clock<Duration>, logger: Logger,
+        makeSeed: @escaping () -> UInt64 = { .random(in: 0...UInt64.max) }
+    ) {
+        self.store = store
+        self.photos = photos
+        self.logger = logger
+        self.makeSeed = makeSeed
+        state = contents.state
+        parts = contents.parts
+        timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
+        if let image = state.current?.image { isImageMissing = !photos.isReadable(image) }
+    }
+
+    // MARK: State
+
+    package var settings: SlideshowSettings { state.settings }
+    /// The current photo; nil if there is none, or while its image is fetched after a restart.
+    package var photo: (id: SlideshowPhotoID, photo: Photo)? {
+        isImageMissing ? nil : state.current.map { ($0.id, $0.photo) }
+    }
+    /// The path of the image of the current photo; empty if there is none.
+    package var image: String { isImageMissing ? "" : state.current?.image ?? "" }
+    package var hidden: [SlideshowPhotoID] { state.hidden }
+    package var canGoPrevious: Bool { !state.past.isEmpty }
+    package var canGoNext: Bool {
+        !state.future.isEmpty || candidate != nil
+            || (!isExhausted && !photos.parts(of: settings.source).isEmpty)
+    }
+
+    /// Stores a transition, applies it, and acts on it.
+    ///
+    /// - Parameter transition: Changes the state, and returns a result and the changes of known photos. It runs after all
+    ///   earlier transitions.
+    /// - Returns: The result.
+    /// - Throws: The error of `transition` or of the store. The state is unchanged then.
+    @discardableResult
+    func commit<Value>(
+        _ transition: (inout SlideshowState) throws -> (Value, [SlideshowTables.Change])
+    ) async throws -> Value {
+        try await changes.run {
+            let before = state
+            var new = before
+            let (value, known) = try transition(&new)
+            guard new != before || !known.isEmpty else { return value }
+            if new.durable != before.durable || !known.isEmpty {
+                try await store.save(new, replacing: before, known)
+            }
+            state = new
+            if let id = new.current?.id, id != before.current?.id, id == candidate?.shown.id {
+                candidate = nil
+            }
+            if new.current != before.current { isImageMissing = false }
+            stateChanged(since: before)
+            return value
+        }
+    }
+
+    /// Performs ``commit(_:)`` without a change of known photos.
+    private func change(_ transition: (inout SlideshowState) throws -> Void) async throws {
+        try await commit { state in
+            try transition(&state)
+            return ((), [])
+        }
+    }
+
+    private func stateChanged(since before: SlideshowState) {
+        timer?.update(state.timerInterval)
+        if state.clients.isEmpty != before.clients.isEmpty
+            || state.settings.source != before.settings.source
+        {
+            updateWatch()
+        }
+        onChange()
+        if state.current?.image != before.current?.image { Task { await pinImages() } }
+        prepareIfActive()
+    }
+
+    /// Discards the next photo and searches in progress.
+    func invalidate() {
+        revision += 1
+        preparation?.cancel()
+        preparation = nil
+        candidate = nil
+        isExhausted = false
+    }
+
+    func updateWatch() {
+        photos.watch(state.clients.isEmpty ? [] : photos.parts(of: settings.source))
+    }
+
+    /// Protects the images of the current photo, the next one, and those that are about to become one of them.
+    func pinImages() async {
+        let missing = await photos.pin(neededImages)
+        if let image = candidate?.shown.image, missing.contains(image) { candidate = nil }
+    }
+
+    private var neededImages: Set<String> {
+        Set(loaded + [state.current?.image, candidate?.shown.image].compactMap { $0 })
+    }
+
+    // MARK: Settings
+
+    package func setPaused(_ isPaused: Bool) async throws {
+        try await change { $0.settings.isPaused = isPaused }
+    }
+
+    /// Sets the seconds per photo; 0 for no timer.
+    package func setInterval(seconds: UInt32) async throws {
+        guard seconds == 0 || seconds >= SlideshowSettings.shortestIntervalSeconds else {
+            throw EngineError.invalidArgument(
+                "The interval is 0 or at least \(SlideshowSettings.shortestIntervalSeconds) seconds, not \(seconds)."
+            )
+        }
+        try await change { $0.settings.intervalSeconds = seconds }
+    }
+
+    package func setShuffled(_ isShuffled: Bool) async throws {
+        try await changeOrder { $0.isShuffled = isShuffled }
+    }
+
+    /// Sets the source. The current photo remains until the next step.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` for a source that does not exist.
+    package func setSource(_ source: SlideshowSource) async throws {
+        try await photos.check(source)
+        try await changeOrder { $0.source = source }
+    }
+
+    /// Changes a setting that begins a new round.
+    private func changeOrder(_ change: (inout SlideshowSettings) -> Void) async throws {
+        try await commit { state in
+            let before = state.settings
+            change(&state.settings)
+            guard state.settings != before else { return ((), []) }
+            state.cursor = ""
+            // Before the known photos are deleted, so that no page of the old source is added after that.
+            invalidate()
+            parts = [:]
+            arrivals = [:]
+            lastParts = photos.parts(of: state.settings.source)
+            return ((), [.clear])
+        }
+    }
+
+    /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
+    package func setImageSize(_ name: String) async throws {
+        guard let size = ImageSize(rawValue: name) else {
+            let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
+            throw EngineError.invalidArgument("The size is one of \(sizes), not \(name.quoted).")
+        }
+        try await navigation.run {
+            guard size != settings.imageSize else { return }
+            var resized: SlideshowState.Shown?
+            if var shown = state.current {
+                let mayFetch = photos.mayFetch(shown.id.account)
+                if let image = try? await photos.image(shown.id, size, isCached: !mayFetch) {
+                    shown.image = image
+                    await pin(shown)
+                    resized = shown
+                }
+            }
+            try await change { state in
+                state.settings.imageSize = size
+                invalidate()
+                if let resized, resized.id == state.current?.id {
+                    state.replaceImage(resized.image)
+                }
+            }
+        }
+    }
+
+    // MARK: Hidden photos
+
+    /// Excludes a photo from the slideshow.
+    ///
+    /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
+    package func hide(_ text: String) async throws {
+        let id = try parse(text)
+        guard !state.isHidden(id) else { return }
+        if state.current?.id != id, !state.past.contains(id), !state.future.contains(id) {
+            _ = try await photos.photo(id, isCached: false)
+        }
+        try await remove([], isCandidateRemoved: { $0 == id }) { $0.hide(id) }
+    }
+
+    /// Includes a hidden photo again.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
+    package func unhide(_ text: String) async throws {
+        try await change { state in
+            guard let id = SlideshowPhotoID(text), state.unhide(id) else {
+                throw EngineError.notFound("The photo \(text.quoted) is not hidden.")
+            }
+        }
+        isExhausted = false
+        onChange()
+    }
+
+    // MARK: Clients
+
+    /// Attaches a client. Shows the first photo if there is no current one.
+    package func attach(_ client: String) async throws {
+        guard !state.clients.contains(client) else { return }
+        try await change { $0.attach(client) }
+        onAttach()
+        readTops()
+        guard state.current == nil else { return }
+        await navigation.run {
+            guard state.current == nil else { return }
+            do { try await step() } catch { logFailure(error) }
+        }
+    }
+
+    /// Detaches a client that may be attached.
+    package func detach(_ client: String) async throws {
+        try await change { $0.detach(client) }
+    }
+
+    // MARK: Steps
+
+    /// Shows the next photo.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` without any photo; otherwise the error of the last photo that could not be
+    ///   fetched.
+    package func next() async throws {
+        requestedSteps += 1
+        try await navigation.run { try await step() }
+    }
+
+    /// Shows the photo that was shown before the current one. Photos that can no longer be shown are skipped.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` if there is none.
+    package func previous() async throws {
+        requestedSteps += 1
+        try await navigation.run {
+            guard !state.past.isEmpty else {
+                throw EngineError.notFound("No photo was shown before this one.")
+            }
+            var search = RunningSearch()
+            for id in state.past.reversed() {
+                guard let shown = try await attempt(id, &search) else { continue }
+                if try await commit({ state in (state.goBack(to: shown), [.shown(id)]) }) {
+                    return stepped()
+                }
+            }
+            throw failure(of: search.limits)
+        }
+    }
+
+    /// Shows a photo.
+    ///
+    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` if it does not exist; the errors of its
+    ///   image.
+    package func show(_ text: String) async throws {
+        let id = try parse(text)
+        requestedSteps += 1
+        try await navigation.run {
+            // Without a network, the attempt to fetch the image gives the reason.
+            guard let shown = try await load(id, isCached: photos.isMetered) else {
+                throw Self.notCached
+            }
+            try await commit { state in
+                state.show(shown)
+                return ((), [.shown(id)])
+            }
+            stepped()
+        }
+    }
+
+    private func parse(_ text: String) throws -> SlideshowPhotoID {
+        guard let id = SlideshowPhotoID(text) else {
+            throw EngineError.notFound("There is no photo \(text.quoted).")
+        }
+        return id
+    }
+
+    /// Shows the next photo: of the way forward, or of the order.
+    func step() async throws {
+        var search = RunningSearch()
+        for id in state.future {
+            guard let shown = try await attempt(id, &search) else { continue }
+            if try await commit({ state in (state.goForward(to: shown), [.shown(id)]) }) {
+                return stepped()
+            }
+        }
+        // The candidate may be removed or hidden while it is about to be shown, but hardly every time.
+        for _ in 0..<10 {
+            try await findCandidate()
+            await pinImages()
+            guard candidate != nil else { continue }
+            let isShown = try await commit { state in takeCandidate(&state) }
+            if isShown { return stepped() }
+        }
+        throw Self.noPhoto
+    }
+
+    /// Shows the next photo of the order, if it is ready.
+    private func takeCandidate(
+        _ state: inout SlideshowState
+    ) -> (Bool, [SlideshowTables.Change]) {
+        guard let candidate, isUsable(candidate, state) else {
+            self.candidate = nil
+            return (false, [])
+        }
+        self.candidate = nil
+        state.advance(to: candidate.shown)
+        if let cursor = candidate.cursor { state.cursor = cursor }
+        return (true, [.shown(candidate.shown.id)])
+    }
+
+    private func isUsable(_ candidate: Candidate, _ state: SlideshowState) -> Bool {
+        !state.isHidden(candidate.shown.id) && photos.isLoggedIn(candidate.shown.id.account)
+    }
+
+    private func stepped() {
+        timer?.restart()
+        prepareIfActive()
+        readAhead()
+    }
+
+    /// Returns a photo with its image, which is protected from being evicted.
+    ///
+    /// - Returns: nil if the image is not cached and must not be fetched.
+    /// - Throws: The errors of ``SlideshowPhotos``.
+    func load(
+        _ id: SlideshowPhotoID, isCached: Bool? = nil
+    ) async throws -> SlideshowState.Shown? {
+        let isCached = isCached ?? !photos.mayFetch(id.account)
+        let size = settings.imageSize
+        // The image may be deleted before it is protected, but hardly every time.
+        for _ in 0..<3 {
+            guard let photo = try await photos.photo(id, isCached: isCached),
+                let image = try await photos.image(id, size, isCached: isCached)
+            else { return nil }
+            let shown = SlideshowState.Shown(id: id, photo: photo, image: image)
+            if await pin(shown) { return shown }
+        }
+        throw ProviderError.failed("The image was deleted while it was fetched; try again.")
+    }
+
+    /// Protects the image of a photo that is about to be shown, besides the others that are needed.
+    ///
+    /// - Returns: False if the image does not exist.
+    @discardableResult
+    private func pin(_ shown: SlideshowState.Shown) async -> Bool {
+        loaded = loaded.suffix(1) + [shown.image]
+        return await !photos.pin(neededImages).contains(shown.image)
+    }
+
+    nonisolated static func isGone(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.notFound, EngineError.notFound: true
+        default: false
+        }
+    }
+
+    static let noPhoto = EngineError.notFound("The source of the slideshow has no other photo.")
+    static let notCached = EngineError.notFound(
+        "The image is not cached, and the network is metered or not available.")
+
+    // MARK: Timer
+
+    private func timerFired() {
+        let requested = requestedSteps
+        Task {
+            await navigation.run {
+                // A step of a client replaces this one.
+                if requested == requestedSteps, state.timerInterval != nil {
+                    do { try await step() } catch { logFailure(error) }
+                }
+                timer?.restart()
+            }
+        }
+    }
+
+    /// Continues after a suspend of the machine. A photo that was due meanwhile is shown once.
+    package func resumed() { timer?.resumed() }
+
+    func logFailure(_ error: any Error) {
+        logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
+    }
+
+    // MARK: Photos that leave
+
+    /// Removes photos, and replaces the current one if it is one of them.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes of known photos.
+    ///   - isCandidateRemoved: Returns true for a next photo that is one of them.
+    ///   - transition: Removes the photos from the state.
+    /// - Throws: ``StorageError``.
+    func remove(
+        _ changes: [SlideshowTables.Change], isCandidateRemoved: (SlideshowPhotoID) -> Bool,
+        transition: (inout SlideshowState) -> Void
+    ) async throws {
+        let isMissing = try await commit { state in
+            let hadCurrent = state.current != nil
+            transition(&state)
+            if let id = candidate?.shown.id, isCandidateRemoved(id) { candidate = nil }
+            guard hadCurrent, state.current == nil else { return (false, changes) }
+            // The way forward comes first.
+            guard state.future.isEmpty else { return (true, changes) }
+            let (isShown, shown) = takeCandidate(&state)
+            return (!isShown, changes + shown)
+        }
+        guard isMissing else { return prepareIfActive() }
+        await navigation.run {
+            guard state.current == nil else { return }
+            do { try await step() } catch { logFailure(error) }
+        }
+    }
+
+    /// Records other descriptions of photos.
+    func update(_ changed: [SlideshowPhotoID: Photo]) {
+        if let id = candidate?.shown.id, let photo = changed[id] { candidate?.shown.photo = photo }
+        guard let id = state.current?.id, let photo = changed[id], photo != state.current?.photo
+        else { return }
+        updates[id] = photo
+        Task {
+            // Several updates are stored in their order: each task stores the latest one.
+            try? await change { state in
+                for (id, photo) in updates { state.update(photo, of: id) }
+                updates = [:]
+            }
+        }
+    }
+
+    // MARK: Start and end
+
+    /// Checks the current photo after the accounts have started.
+    package func start() {
+        accountsChanged()
+        guard let current = state.current else { return }
+        Task { await restore(current) }
+    }
+
+    private func restore(_ current: SlideshowState.Shown) async {
+        await navigation.run {
+            guard state.current?.id == current.id else { return }
+            do {
+                if isImageMissing {
+                    guard let shown = try await load(current.id) else { return }
+                    try await change { state in
+                        guard state.current?.id == shown.id else { return }
+                        state.update(shown.photo, of: shown.id)
+                        state.replaceImage(shown.image)
+                    }
+                    if isImageMissing {
+                        isImageMissing = false
+                        onChange()
+                    }
+                } else {
+                    await pinImages()
+                    if let photo = try await photos.photo(current.id, isCached: true) {
+                        update([current.id: photo])
+                    }
+                }
+            } catch  where Self.isGone(error) {
+                Task { await removePhotos([current.id]) }
+            } catch {
+                logFailure(error)
+            }
+        }
+    }
+
+    /// Stops the timer and all searches, and closes the store. Blocks until all data is written.
+    func stop() {
+        timer?.stop()
+        invalidate()
+        backgroundReading?.cancel()
+        store.close()
+    }
+}

@@ -1,0 +1,76 @@
+internal import ProviderKit
+
+/// The photos of all accounts, as the slideshow uses them.
+///
+/// No function asks the user to unlock the keyring.
+protocol SlideshowPhotos: AnyObject {
+    /// Returns the sources of accounts that a source of the slideshow consists of, in the order of the accounts. Accounts
+    /// that are logged out have none.
+    func parts(of source: SlideshowSource) -> [SlideshowPart]
+
+    /// Returns a page of a part.
+    ///
+    /// - Parameters:
+    ///   - part: The part.
+    ///   - cursor: The result of the previous page; empty for the first page.
+    ///   - count: The number of photos, 1 to 100.
+    /// - Returns: The photos, and the cursor of the next page, which is empty at the end.
+    /// - Throws: ``ProviderError/staleCursor``, and the errors of ``Account/page(_:cursor:count:)``.
+    func page(
+        of part: SlideshowPart, after cursor: String, count: Int
+    ) async throws -> (photos: [PhotoID], next: String)
+
+    /// Returns the photo that follows a cursor in the order of the source; nil at the end.
+    ///
+    /// - Throws: ``ProviderError/staleCursor`` or ``ProviderError/invalidArgument(_:)`` for a position that was lost.
+    func next(
+        in source: SlideshowSource, after cursor: String
+    ) async throws -> (photo: SlideshowPhotoID?, next: String)
+
+    /// Returns a photo.
+    ///
+    /// - Parameters:
+    ///   - id: The photo.
+    ///   - isCached: True to send no request.
+    /// - Returns: The photo; nil if it is not cached and no request may be sent.
+    /// - Throws: ``ProviderError/notFound(_:)`` or ``EngineError/notFound(_:)`` for an unknown photo or account;
+    ///   ``EngineError/needsLogin(_:)``; the errors of the service.
+    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo?
+
+    /// Returns the path of an image.
+    ///
+    /// - Parameters:
+    ///   - id: The photo.
+    ///   - size: The size.
+    ///   - isCached: True to send no request.
+    /// - Returns: The path; nil if it is not cached and no request may be sent.
+    /// - Throws: The errors of ``photo(_:isCached:)``.
+    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String?
+
+    /// Returns true if a file exists and can be read.
+    func isReadable(_ path: String) -> Bool
+
+    /// Protects images from being evicted, instead of those of the previous call.
+    ///
+    /// - Returns: The images that do not exist.
+    func pin(_ images: Set<String>) async -> Set<String>
+
+    /// Returns true if an account is known and logged in.
+    func isLoggedIn(_ account: AccountID) -> Bool
+
+    /// True if the network is metered, so that only cached images are shown.
+    var isMetered: Bool { get }
+
+    /// Returns true if images of an account may be fetched: the network is available and not metered.
+    func mayFetch(_ account: AccountID) -> Bool
+
+    /// Returns true if pages may be read that no client waits for.
+    func mayReadAhead(_ part: SlideshowPart) -> Bool
+
+    /// Watches the parts, and ends the watch of other parts.
+    func watch(_ parts: [SlideshowPart])
+
+    /// Throws ``EngineError/notFound(_:)``, ``ProviderError/notFound(_:)`` or ``EngineError/needsLogin(_:)`` unless the
+    /// source exists.
+    func check(_ source: SlideshowSource) async throws
+}

@@ -1,0 +1,44 @@
+package import ProviderKit
+
+/// The settings of the slideshow, which clients change.
+nonisolated package struct SlideshowSettings: Hashable, Sendable {
+    /// The shortest time for which a photo is shown, in seconds.
+    package static let shortestIntervalSeconds: UInt32 = 5
+
+    /// True if the timer is stopped.
+    package var isPaused = false
+    /// The time for which each photo is shown, in seconds; 0 for no timer.
+    package var intervalSeconds: UInt32 = 1800
+    /// True for a random order, false for the order of the source.
+    package var isShuffled = false
+    package var source = SlideshowSource.initial
+    package var imageSize = ImageSize.regular
+
+    package init() {}
+}
+
+/// The source of the slideshow.
+nonisolated package struct SlideshowSource: Hashable, Sendable {
+    /// The account; nil for the combined account.
+    package let account: AccountID?
+    /// The source of the account; empty for its default source.
+    package let source: SourceID
+
+    package init(account: AccountID?, source: SourceID) {
+        self.account = account
+        self.source = source
+    }
+
+    /// The default source of the combined account.
+    package static let initial = SlideshowSource(account: nil, source: SourceID(""))
+}
+
+/// A source of one account that the source of the slideshow consists of.
+nonisolated struct SlideshowPart: Hashable, Sendable {
+    let account: AccountID
+    let source: SourceID
+    /// True if the photos and their order are on this computer, so that reading pages costs little.
+    let isLocal: Bool
+    /// True if photos leave the source without being removed, such as the liked photos.
+    let isSelection: Bool
+}

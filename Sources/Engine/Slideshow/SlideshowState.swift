@@ -1,0 +1,172 @@
+internal import ProviderKit
+
+/// The photo that is shown now, its image, the photos before and after it, and the settings.
+///
+/// This type only decides; ``Slideshow`` stores the result of a transition, then acts on it.
+nonisolated struct SlideshowState: Hashable, Sendable {
+    /// The maximum number of photos that ``past`` contains.
+    static let historyLimit = 100
+
+    /// A photo that is shown, or ready to be shown.
+    struct Shown: Hashable, Sendable {
+        let id: SlideshowPhotoID
+        var photo: Photo
+        /// The path of the image.
+        var image: String
+    }
+
+    var settings = SlideshowSettings()
+    /// The photos that were shown before the current one, the latest last.
+    private(set) var past: [SlideshowPhotoID] = []
+    private(set) var current: Shown?
+    /// The photos that follow after the current one, because the user went back.
+    private(set) var future: [SlideshowPhotoID] = []
+    /// The hidden photos, in the order in which they were hidden.
+    private(set) var hidden: [SlideshowPhotoID] = []
+    private var hiddenSet: Set<SlideshowPhotoID> = []
+    /// The position in the order of the source, after the last photo that was shown from it; empty for the top.
+    var cursor = ""
+    /// The clients that are attached, by their unique bus names. They are not stored.
+    private(set) var clients: Set<String> = []
+
+    init() {}
+
+    /// Creates the state from its stored parts.
+    init(
+        _ settings: SlideshowSettings, past: [SlideshowPhotoID], current: Shown?,
+        future: [SlideshowPhotoID], hidden: [SlideshowPhotoID], cursor: String
+    ) {
+        self.settings = settings
+        self.past = past
+        self.current = current
+        self.future = future
+        self.hidden = hidden
+        hiddenSet = Set(hidden)
+        self.cursor = cursor
+    }
+
+    func isHidden(_ id: SlideshowPhotoID) -> Bool { hiddenSet.contains(id) }
+
+    /// The interval of the timer; nil if it must not run.
+    var timerInterval: Duration? {
+        guard isActive, settings.intervalSeconds > 0 else { return nil }
+        return .seconds(settings.intervalSeconds)
+    }
+
+    /// True if the next photo is prepared before a client asks for it.
+    var isActive: Bool { !clients.isEmpty && !settings.isPaused }
+
+    /// The state without the clients, which are not stored.
+    var durable: SlideshowState {
+        var state = self
+        state.clients = []
+        return state
+    }
+
+    // MARK: Clients
+
+    /// Attaches a client. A second call has no effect.
+    mutating func attach(_ client: String) { clients.insert(client) }
+
+    /// Detaches a client that may be attached.
+    mutating func detach(_ client: String) { clients.remove(client) }
+
+    // MARK: Navigation
+
+    /// Shows a photo that follows the history, or one that a client selects. Ends the way forward.
+    mutating func show(_ shown: Shown) {
+        if let current, current.id != shown.id { past.append(current.id) }
+        current = shown
+        future = []
+        limitHistory()
+    }
+
+    /// Shows the next photo of the order. Photos of the way forward that could not be shown count as shown.
+    mutating func advance(to shown: Shown) {
+        if let current, !future.isEmpty || current.id != shown.id { past.append(current.id) }
+        past += future
+        future = []
+        current = shown
+        limitHistory()
+    }
+
+    /// Shows a photo of ``future``. The photos before it could not be shown; they count as shown.
+    ///
+    /// - Returns: False if the photo is no longer there. The state is unchanged then.
+    mutating func goForward(to shown: Shown) -> Bool {
+        guard let index = future.firstIndex(of: shown.id) else { return false }
+        if let current { past.append(current.id) }
+        past += future[..<index]
+        future.removeSubrange(...index)
+        current = shown
+        limitHistory()
+        return true
+    }
+
+    /// Shows a photo of ``past``. The photos after it could not be shown; they are on the way forward.
+    ///
+    /// - Returns: False if the photo is no longer there. The state is unchanged then.
+    mutating func goBack(to shown: Shown) -> Bool {
+        guard let index = past.lastIndex(of: shown.id) else { return false }
+        future.insert(contentsOf: current.map { [$0.id] } ?? [], at: 0)
+        future.insert(contentsOf: past[(index + 1)...], at: 0)
+        past.removeSubrange(index...)
+        current = shown
+        return true
+    }
+
+    private mutating func limitHistory() {
+        past.removeFirst(max(0, past.count - Self.historyLimit))
+    }
+
+    // MARK: Changes of photos
+
+    /// Replaces the description of the current photo.
+    mutating func update(_ photo: Photo, of id: SlideshowPhotoID) {
+        if current?.id == id { current?.photo = photo }
+    }
+
+    /// Replaces the image of the current photo by another one of the same photo.
+    mutating func replaceImage(_ image: String) { current?.image = image }
+
+    /// Removes photos from the history.
+    ///
+    /// - Returns: True if the current photo is one of them. Then there is no current photo.
+    @discardableResult
+    mutating func remove(where isRemoved: (SlideshowPhotoID) -> Bool) -> Bool {
+        past.removeAll(where: isRemoved)
+        future.removeAll(where: isRemoved)
+        guard let id = current?.id, isRemoved(id) else { return false }
+        current = nil
+        return true
+    }
+
+    /// Excludes a photo, and removes it from the history.
+    ///
+    /// - Returns: True if it was the current photo. Then there is no current photo.
+    @discardableResult
+    mutating func hide(_ id: SlideshowPhotoID) -> Bool {
+        if hiddenSet.insert(id).inserted { hidden.append(id) }
+        return remove { $0 == id }
+    }
+
+    /// Includes a hidden photo again.
+    ///
+    /// - Returns: False if the photo is not hidden.
+    mutating func unhide(_ id: SlideshowPhotoID) -> Bool {
+        guard hiddenSet.remove(id) != nil else { return false }
+        hidden.removeAll { $0 == id }
+        return true
+    }
+
+    /// Forgets everything about an account that was removed.
+    mutating func forget(_ account: AccountID) {
+        remove { $0.account == account }
+        hidden.removeAll { $0.account == account }
+        hiddenSet = Set(hidden)
+        if settings.source.account == account {
+            settings.source = .initial
+            cursor = ""
+        }
+    }
+}

@@ -1,0 +1,203 @@
+internal import ProviderKit
+internal import Storage
+
+/// The parts of the source, and the photos of them that were read.
+nonisolated extension SlideshowTables {
+    /// The position up to which the photos of a part were read.
+    struct PartState: Hashable, Sendable {
+        var source: SourceID
+        /// The cursor of the next page; empty for the first one.
+        var cursor = ""
+        /// True if the last page of this pass was read.
+        var hasEnded = false
+        /// The number of times that reading began at the top.
+        var pass = 1
+        /// The newest photo of the part when its top was last read, without shuffle.
+        var top: PhotoID?
+    }
+
+    /// A change that is stored together with a change of the state.
+    enum Change: Hashable, Sendable {
+        /// A photo was shown, or is skipped, in this round.
+        case shown(SlideshowPhotoID)
+        /// Photos no longer exist, or left the source.
+        case removed([SlideshowPhotoID])
+        /// An account has no photos any more.
+        case forget(AccountID)
+        /// The source or the order changed.
+        case clear
+    }
+
+    // MARK: Parts
+
+    func parts() throws(StorageError) -> [AccountID: PartState] {
+        var parts: [AccountID: PartState] = [:]
+        try database.query("SELECT account, source, cursor, has_ended, pass, top FROM part") {
+            row throws(StorageError) in
+            parts[AccountID(stored: row.text(0))] = PartState(
+                source: SourceID(row.text(1)), cursor: row.text(2),
+                hasEnded: row.integer(3) != 0, pass: Int(row.integer(4)),
+                top: row.optionalText(5).map { PhotoID($0) })
+        }
+        return parts
+    }
+
+    func write(_ part: PartState, of account: AccountID) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                .text(account.text), .text(part.source.text), .text(part.cursor),
+                .bool(part.hasEnded), .integer(part.pass), .text(part.top?.text),
+            ])
+    }
+
+    // MARK: Changes
+
+    func apply(_ change: Change, isShuffled: Bool) throws(StorageError) {
+        switch change {
+        case .shown(let id):
+            if isShuffled {
+                try database.query(
+                    "UPDATE known SET order_key = NULL WHERE account = ? AND photo = ?",
+                    Self.values(id))
+            } else {
+                try remove(id)
+            }
+        case .removed(let ids): for id in ids { try remove(id) }
+        case .forget(let account):
+            try database.query("DELETE FROM known WHERE account = ?", [.text(account.text)])
+            try database.query("DELETE FROM part WHERE account = ?", [.text(account.text)])
+        case .clear:
+            try database.query("DELETE FROM known")
+            try database.query("DELETE FROM part")
+        }
+    }
+
+    private func remove(_ id: SlideshowPhotoID) throws(StorageError) {
+        try database.query("DELETE FROM known WHERE account = ? AND photo = ?", Self.values(id))
+    }
+
+    // MARK: Known photos
+
+    /// The random part of a key. Keys of new photos are smaller by 2^61.
+    static let keyRange: Range<Int64> = 0..<1 << 61
+    private static let newOffset: Int64 = 1 << 61
+
+    /// Adds the photos of a page, in random order.
+    ///
+    /// - Parameters:
+    ///   - photos: The photos. Those that are known are marked as present in this pass.
+    ///   - account: The account.
+    ///   - pass: The pass of the part.
+    ///   - areNew: True if unknown photos come before the others of the round.
+    ///   - random: The source of the keys.
+    /// - Returns: The number of photos that were not known.
+    /// - Throws: ``StorageError``.
+    func add(
+        _ photos: [PhotoID], of account: AccountID, pass: Int, areNew: Bool,
+        using random: inout some RandomNumberGenerator
+    ) throws(StorageError) -> Int {
+        var added = 0
+        for photo in photos {
+            let key = Int64.random(in: Self.keyRange, using: &random)
+            try database.query(
+                """
+                INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, ?, ?)
+                ON CONFLICT (account, photo) DO NOTHING
+                """,
+                [
+                    .text(account.text), .text(photo.text),
+                    .integer(areNew ? key - Self.newOffset : key), .integer(pass),
+                ])
+            if database.changedRows > 0 {
+                added += 1
+            } else {
+                try database.query(
+                    "UPDATE known SET pass = ? WHERE account = ? AND photo = ? AND pass <> ?",
+                    [.integer(pass), .text(account.text), .text(photo.text), .integer(pass)])
+            }
+        }
+        return added
+    }
+
+    /// Adds new photos that are shown in the given order before earlier new photos.
+    func addInOrder(_ photos: [PhotoID], of account: AccountID) throws(StorageError) {
+        let first = try database.first(
+            "SELECT min(order_key) FROM known WHERE order_key IS NOT NULL"
+        ) { $0.optionalInteger(0) }
+        let start = min(0, (first ?? 0) ?? 0) - Int64(photos.count)
+        for (index, photo) in photos.enumerated() {
+            try database.query(
+                """
+                INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, ?, 1)
+                ON CONFLICT (account, photo) DO NOTHING
+                """,
+                [
+                    .text(account.text), .text(photo.text), .integer(start + Int64(index)),
+                ])
+        }
+    }
+
+    /// Removes the photos that were not found in a pass, because they left the source.
+    func removeMissing(of account: AccountID, pass: Int) throws(StorageError) {
+        try database.query(
+            "DELETE FROM known WHERE account = ? AND pass < ?",
+            [.text(account.text), .integer(pass)])
+    }
+
+    /// Returns the next photos of the round that are not hidden.
+    ///
+    /// - Parameters:
+    ///   - limit: The maximum number of photos.
+    ///   - accounts: The accounts of the photos; nil for all.
+    /// - Returns: The photos, in the order of the round.
+    /// - Throws: ``StorageError``.
+    func candidates(
+        limit: Int, of accounts: Set<AccountID>? = nil
+    ) throws(StorageError) -> [SlideshowPhotoID] {
+        var found: [SlideshowPhotoID] = []
+        for account in accounts.map({ $0.map(\.text) }) ?? [""] {
+            try database.query(
+                """
+                SELECT account, photo FROM known
+                WHERE order_key IS NOT NULL AND (?1 = '' OR account = ?1) AND NOT EXISTS (
+                    SELECT 1 FROM hidden
+                    WHERE hidden.account = known.account AND hidden.photo = known.photo)
+                ORDER BY order_key LIMIT ?2
+                """, [.text(account), .integer(limit)]
+            ) { row throws(StorageError) in
+                found.append(
+                    SlideshowPhotoID(
+                        account: AccountID(stored: row.text(0)), photo: PhotoID(row.text(1))))
+            }
+        }
+        return found
+    }
+
+    /// Begins a new round: all known photos get a new random key.
+    ///
+    /// - Returns: The number of known photos.
+    func beginRound(using random: inout some RandomNumberGenerator) throws(StorageError) -> Int {
+        let last = try database.first("SELECT max(number) FROM known") { $0.integer(0) } ?? 0
+        var number: Int64 = 0
+        var count = 0
+        while number < last {
+            var numbers: [Int64] = []
+            try database.query(
+                "SELECT number FROM known WHERE number > ? ORDER BY number LIMIT 1000",
+                [.integer(number)]
+            ) { row throws(StorageError) in numbers.append(row.integer(0)) }
+            for number in numbers {
+                try database.query(
+                    "UPDATE known SET order_key = ? WHERE number = ?",
+                    [
+                        .integer(Int64.random(in: Self.keyRange, using: &random)),
+                        .integer(number),
+                    ])
+            }
+            count += numbers.count
+            number = numbers.last ?? last
+        }
+        return count
+    }
+}

@@ -1,0 +1,163 @@
+internal import ProviderKit
+internal import Storage
+
+/// The tables of the slideshow: the settings, the history, the hidden photos and the known photos.
+///
+/// Used on the queue of the database; see ``SlideshowStore``.
+nonisolated struct SlideshowTables {
+    let database: Database
+
+    /// `history.number` is 0 for the current photo, negative for earlier photos and positive for later ones.
+    ///
+    /// `part` has the accounts that the source consists of, with the position up to which their photos were read.
+    ///
+    /// `known` has the photos of the source that were read. Those with an `order_key` were not shown in this round. They
+    /// are shown in the order of the keys, which are random, and negative for new photos. Without shuffle, `known` has
+    /// only new photos.
+    static let migrations = [
+        """
+        CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE current_photo (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+        CREATE TABLE history (
+            number INTEGER PRIMARY KEY, account TEXT NOT NULL, photo TEXT NOT NULL);
+        CREATE TABLE hidden (
+            number INTEGER PRIMARY KEY,
+            account TEXT NOT NULL,
+            photo TEXT NOT NULL,
+            UNIQUE (account, photo)
+        );
+        CREATE TABLE part (
+            account TEXT PRIMARY KEY,
+            source TEXT NOT NULL,
+            cursor TEXT NOT NULL,
+            has_ended INTEGER NOT NULL,
+            pass INTEGER NOT NULL,
+            top TEXT
+        ) WITHOUT ROWID;
+        CREATE TABLE known (
+            number INTEGER PRIMARY KEY,
+            account TEXT NOT NULL,
+            photo TEXT NOT NULL,
+            order_key INTEGER,
+            pass INTEGER NOT NULL,
+            UNIQUE (account, photo)
+        );
+        CREATE INDEX known_order ON known (order_key) WHERE order_key IS NOT NULL;
+        """
+    ]
+
+    private enum Key: String {
+        case isPaused = "paused"
+        case intervalSeconds = "interval"
+        case isShuffled = "shuffle"
+        case sourceAccount = "source_account"
+        case source
+        case imageSize = "image_size"
+        case cursor
+        case image
+    }
+
+    // MARK: State
+
+    /// Reads the stored state.
+    func state() throws(StorageError) -> SlideshowState {
+        var values: [String: String] = [:]
+        try database.query("SELECT key, value FROM setting") { row throws(StorageError) in
+            values[row.text(0)] = row.text(1)
+        }
+        func value(_ key: Key) -> String? { values[key.rawValue] }
+        var settings = SlideshowSettings()
+        settings.isPaused = value(.isPaused) == "1"
+        settings.isShuffled = value(.isShuffled) == "1"
+        if let interval = value(.intervalSeconds).flatMap({ UInt32($0) }) {
+            settings.intervalSeconds = interval
+        }
+        if let size = value(.imageSize).flatMap(ImageSize.init(rawValue:)) {
+            settings.imageSize = size
+        }
+        if let source = value(.source) {
+            let account = value(.sourceAccount) ?? ""
+            settings.source = SlideshowSource(
+                account: account.isEmpty ? nil : AccountID(stored: account),
+                source: SourceID(source))
+        }
+        var past: [SlideshowPhotoID] = []
+        var future: [SlideshowPhotoID] = []
+        var id: SlideshowPhotoID?
+        try database.query("SELECT number, account, photo FROM history ORDER BY number") {
+            row throws(StorageError) in
+            let photo = Self.id(row, 1)
+            switch row.integer(0) {
+            case ..<0: past.append(photo)
+            case 0: id = photo
+            default: future.append(photo)
+            }
+        }
+        var hidden: [SlideshowPhotoID] = []
+        try database.query("SELECT account, photo FROM hidden ORDER BY number") {
+            row throws(StorageError) in hidden.append(Self.id(row, 0))
+        }
+        var current: SlideshowState.Shown?
+        if let id {
+            current = SlideshowState.Shown(
+                id: id, photo: try photo(id.photo), image: value(.image) ?? "")
+        }
+        return SlideshowState(
+            settings, past: past, current: current, future: future, hidden: hidden,
+            cursor: value(.cursor) ?? "")
+    }
+
+    private static func id(_ row: borrowing Row, _ column: Int32) -> SlideshowPhotoID {
+        SlideshowPhotoID(
+            account: AccountID(stored: row.text(column)), photo: PhotoID(row.text(column + 1)))
+    }
+
+    /// Stores the differences between two states.
+    func write(_ new: SlideshowState, replacing old: SlideshowState) throws(StorageError) {
+        if new.settings != old.settings {
+            try set(.isPaused, new.settings.isPaused ? "1" : "0")
+            try set(.isShuffled, new.settings.isShuffled ? "1" : "0")
+            try set(.intervalSeconds, "\(new.settings.intervalSeconds)")
+            try set(.imageSize, new.settings.imageSize.rawValue)
+            try set(.sourceAccount, new.settings.source.account?.text ?? "")
+            try set(.source, new.settings.source.source.text)
+        }
+        if new.cursor != old.cursor { try set(.cursor, new.cursor) }
+        if new.current?.image != old.current?.image { try set(.image, new.current?.image ?? "") }
+        if new.current?.photo != old.current?.photo { try write(new.current?.photo) }
+        if new.past != old.past || new.future != old.future || new.current?.id != old.current?.id {
+            try writeHistory(new)
+        }
+        guard new.hidden != old.hidden else { return }
+        let added = Set(new.hidden).subtracting(old.hidden)
+        let removed = Set(old.hidden).subtracting(new.hidden)
+        for id in removed {
+            try database.query(
+                "DELETE FROM hidden WHERE account = ? AND photo = ?", Self.values(id))
+        }
+        for id in new.hidden where added.contains(id) {
+            try database.query(
+                "INSERT OR IGNORE INTO hidden (account, photo) VALUES (?, ?)", Self.values(id))
+        }
+    }
+
+    private func set(_ key: Key, _ value: String) throws(StorageError) {
+        try database.query(
+            "INSERT OR REPLACE INTO setting VALUES (?, ?)", [.text(key.rawValue), .text(value)])
+    }
+
+    private func writeHistory(_ state: SlideshowState) throws(StorageError) {
+        try database.query("DELETE FROM history")
+        func insert(_ number: Int, _ id: SlideshowPhotoID) throws(StorageError) {
+            try database.query(
+                "INSERT INTO history VALUES (?, ?, ?)", [.integer(number)] + Self.values(id))
+        }
+        for (index, id) in state.past.enumerated() { try insert(index - state.past.count, id) }
+        if let current = state.current { try insert(0, current.id) }
+        for (index, id) in state.future.enumerated() { try insert(index + 1, id) }
+    }
+
+    static func values(_ id: SlideshowPhotoID) -> [SQLValue] {
+        [.text(id.account.text), .text(id.photo.text)]
+    }
+}

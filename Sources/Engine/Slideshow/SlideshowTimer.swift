@@ -1,0 +1,82 @@
+/// The timer of the slideshow. While it is stopped, the rest of its time does not pass.
+final class SlideshowTimer {
+    private let clock: any Clock<Duration>
+    private let onFire: () -> Void
+    private var interval: Duration?
+    private var task: Task<Void, Never>?
+    /// Returns the rest of the time of the running timer, in which suspends of the machine count.
+    private var remaining: (() -> Duration)?
+    /// The rest of the time of the stopped timer; nil for a complete interval.
+    private var rest: Duration?
+    /// True from the moment at which the timer fires until ``restart()``.
+    private var hasFired = false
+
+    /// - Parameters:
+    ///   - clock: The clock.
+    ///   - onFire: Called when the time has passed. Calls ``restart()`` when the photo has changed.
+    init(_ clock: any Clock<Duration>, onFire: @escaping () -> Void) {
+        self.clock = clock
+        self.onFire = onFire
+    }
+
+    /// True if the timer wakes the process up later.
+    var isRunning: Bool { task != nil }
+
+    /// Starts, changes or stops the timer. Another interval begins anew; the same one continues.
+    func update(_ interval: Duration?) {
+        guard interval != self.interval else { return }
+        let wasStopped = self.interval == nil
+        self.interval = interval
+        guard let interval else {
+            rest = remaining?() ?? rest
+            cancel()
+            return
+        }
+        guard !hasFired else { return }
+        let time = wasStopped ? min(rest ?? interval, interval) : interval
+        rest = nil
+        start(clock, after: time)
+    }
+
+    /// Begins a complete interval, because the photo has changed.
+    func restart() {
+        hasFired = false
+        rest = nil
+        cancel()
+        if let interval { start(clock, after: interval) }
+    }
+
+    /// Continues after a suspend of the machine. If the time passed meanwhile, the timer fires once.
+    func resumed() {
+        guard let remaining else { return }
+        let rest = remaining()
+        cancel()
+        start(clock, after: rest)
+    }
+
+    /// Stops the timer for good.
+    func stop() {
+        interval = nil
+        cancel()
+    }
+
+    private func cancel() {
+        task?.cancel()
+        task = nil
+        remaining = nil
+    }
+
+    private func start<C: Clock<Duration>>(_ clock: C, after time: Duration) {
+        cancel()
+        let deadline = clock.now.advanced(by: max(time, .zero))
+        remaining = { clock.now.duration(to: deadline) }
+        task = Task { [weak self] in
+            do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
+            guard let self, !Task.isCancelled else { return }
+            task = nil
+            remaining = nil
+            hasFired = true
+            onFire()
+        }
+    }
+}
