@@ -1,0 +1,182 @@
+import ProviderKit
+
+@testable import Engine
+
+/// Accounts in memory, whose photos, failures and network a test sets.
+@MainActor
+final class FakeSlideshowPhotos: SlideshowPhotos {
+    struct FakeAccount {
+        let id: AccountID
+        var isLocal = true
+        var isLoggedIn = true
+        /// True if requests fail because the service cannot be reached.
+        var isUnreachable = false
+        /// The photos with their times. A later time is newer.
+        var photos: [PhotoID: Int] = [:]
+
+        /// The photos, newest first.
+        var ordered: [(id: PhotoID, time: Int)] {
+            photos.map { (id: $0.key, time: $0.value) }.sorted { $0.time > $1.time }
+        }
+    }
+
+    var accounts: [FakeAccount]
+    /// The maximum number of photos of a page.
+    var pageLimit = 100
+    /// The photos whose image cannot be fetched.
+    var failing: Set<SlideshowPhotoID> = []
+    /// The photos whose image is cached. Fetched images are added.
+    var cached: Set<SlideshowPhotoID> = []
+    /// The photos whose image file was deleted.
+    var deleted: Set<String> = []
+    var isMetered = false
+    var isOnline = true
+    var mayReadAhead = true
+
+    /// The photos that pages contained.
+    var served: Set<SlideshowPhotoID> = []
+    /// The photos whose image could not be fetched.
+    var failures: Set<SlideshowPhotoID> = []
+    private(set) var fetches: [SlideshowPhotoID] = []
+    private(set) var pinned: Set<String> = []
+    private(set) var watched: [SlideshowPart] = []
+    private(set) var pageCount = 0
+    /// Suspends the fetches of images while it is true.
+    var holdsImages = false
+    private var held: [CheckedContinuation<Void, Never>] = []
+
+    init(_ accounts: [FakeAccount]) { self.accounts = accounts }
+
+    /// Creates local accounts with photos, newest first.
+    convenience init(_ photos: [String: [String]]) {
+        self.init(
+            photos.sorted { $0.key < $1.key }.map { name, photos in
+                var account = FakeAccount(id: AccountID(stored: name))
+                for (index, photo) in photos.reversed().enumerated() {
+                    account.photos[PhotoID(photo)] = index + 1
+                }
+                return account
+            })
+    }
+
+    /// Releases the suspended fetches.
+    func releaseImages() {
+        holdsImages = false
+        for continuation in held { continuation.resume() }
+        held = []
+    }
+
+    var heldCount: Int { held.count }
+
+    func index(_ account: AccountID) -> Int? { accounts.firstIndex { $0.id == account } }
+
+    /// Adds the newest photo of an account.
+    @discardableResult
+    func add(_ photo: String, to account: Int) -> SlideshowPhotoID {
+        let newest = accounts.flatMap(\.photos.values).max() ?? 0
+        accounts[account].photos[PhotoID(photo)] = newest + 1
+        return SlideshowPhotoID(account: accounts[account].id, photo: PhotoID(photo))
+    }
+
+    // MARK: SlideshowPhotos
+
+    func parts(of source: SlideshowSource) -> [SlideshowPart] {
+        accounts.filter { $0.isLoggedIn && (source.account == nil || $0.id == source.account) }
+            .map { account in
+                let id = source.source.text.isEmpty ? SourceID("all") : source.source
+                return SlideshowPart(
+                    account: account.id, source: id, isLocal: account.isLocal, isSelection: false)
+            }
+    }
+
+    func page(
+        of part: SlideshowPart, after cursor: String, count: Int
+    ) async throws -> (photos: [PhotoID], next: String) {
+        await Task.yield()
+        pageCount += 1
+        let account = try account(part.account)
+        guard part.source.text == "all" else { throw ProviderError.notFound("No source.") }
+        let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }
+        let page = rest.prefix(min(count, pageLimit))
+        for photo in page {
+            served.insert(SlideshowPhotoID(account: account.id, photo: photo.id))
+        }
+        let hasMore = page.count < rest.count
+        return (page.map(\.id), hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
+    }
+
+    func next(
+        in source: SlideshowSource, after cursor: String
+    ) async throws -> (photo: SlideshowPhotoID?, next: String) {
+        await Task.yield()
+        if cursor == "stale" { throw ProviderError.staleCursor }
+        let all = accounts.filter {
+            $0.isLoggedIn && (source.account == nil || $0.id == source.account)
+        }.flatMap { account in
+            account.photos.map { (SlideshowPhotoID(account: account.id, photo: $0.key), $0.value) }
+        }.sorted { $0.1 > $1.1 }
+        let rest = all.filter { cursor.isEmpty || $0.1 < Int(cursor) ?? 0 }
+        guard let first = rest.first else { return (nil, "") }
+        return (first.0, rest.count > 1 ? "\(first.1)" : "")
+    }
+
+    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo? {
+        await Task.yield()
+        let account = try account(id.account)
+        guard account.photos[id.photo] != nil else { throw ProviderError.notFound("No photo.") }
+        return Photo(id: id.photo)
+    }
+
+    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
+        await Task.yield()
+        let account = try account(id.account)
+        let path = "/\(size.rawValue)/\(id)"
+        if cached.contains(id) { return path }
+        if isCached, !account.isLocal { return nil }
+        fetches.append(id)
+        if holdsImages { await withCheckedContinuation { held.append($0) } }
+        if account.isUnreachable { throw HTTPError.unreachable("no route") }
+        if failing.contains(id) {
+            failures.insert(id)
+            throw ProviderError.failed("No image.")
+        }
+        deleted.remove(path)
+        cached.insert(id)
+        return path
+    }
+
+    func isReadable(_ path: String) -> Bool { !deleted.contains(path) }
+
+    func pin(_ images: Set<String>) async -> Set<String> {
+        await Task.yield()
+        pinned = images
+        return images.filter { deleted.contains($0) }
+    }
+
+    func isLoggedIn(_ account: AccountID) -> Bool {
+        accounts.contains { $0.id == account && $0.isLoggedIn }
+    }
+
+    func mayFetch(_ account: AccountID) -> Bool {
+        let isLocal = accounts.first { $0.id == account }?.isLocal ?? true
+        return isLocal || isOnline && !isMetered
+    }
+
+    func mayReadAhead(_ part: SlideshowPart) -> Bool { mayReadAhead }
+    func watch(_ parts: [SlideshowPart]) { watched = parts }
+
+    func check(_ source: SlideshowSource) async throws {
+        if let id = source.account { _ = try account(id) }
+        guard ["", "all"].contains(source.source.text) else {
+            throw EngineError.notFound("There is no source.")
+        }
+    }
+
+    private func account(_ id: AccountID) throws -> FakeAccount {
+        guard let account = accounts.first(where: { $0.id == id }) else {
+            throw EngineError.notFound("There is no account.")
+        }
+        guard account.isLoggedIn else { throw EngineError.needsLogin("Log in.") }
+        return account
+    }
+}

@@ -1,0 +1,101 @@
+import Logging
+import ProviderKit
+import Storage
+import TestSupport
+
+@testable import Engine
+
+/// A slideshow over accounts in memory, with a clock that advances on demand.
+@MainActor
+final class SlideshowFixture {
+    let photos: FakeSlideshowPhotos
+    let clock = CountingClock()
+    private(set) var slideshow: Slideshow
+    private let store: SlideshowStore
+    private var random: SlideshowRandom
+
+    init(_ photos: FakeSlideshowPhotos, seed: UInt64 = 1) {
+        self.photos = photos
+        random = SlideshowRandom(seed: seed)
+        store = .inMemory()
+        slideshow = Slideshow(
+            store, SlideshowStore.Contents(), photos, clock: clock, logger: Self.logger,
+            makeSeed: { seed })
+        slideshow = makeSlideshow(SlideshowStore.Contents())
+    }
+
+    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func makeSlideshow(_ contents: SlideshowStore.Contents) -> Slideshow {
+        Slideshow(
+            store, contents, photos, clock: clock, logger: Self.logger,
+            makeSeed: { [unowned self] in random.next() })
+    }
+
+    /// Replaces the slideshow by one with the same store, as after a kill of the daemon.
+    func restart() async throws {
+        slideshow.timer?.stop()
+        slideshow.invalidate()
+        slideshow.backgroundReading?.cancel()
+        await slideshow.backgroundReading?.value
+        await slideshow.reading.run {}
+        slideshow = makeSlideshow(try await store.contents())
+        slideshow.start()
+        await settle()
+    }
+
+    /// Waits until all searches and readings are finished.
+    func settle() async {
+        var quiet = 0
+        while quiet < 3 {
+            for _ in 0..<10 { await Task.yield() }
+            let isBusy = slideshow.preparation != nil || slideshow.backgroundReading != nil
+            _ = try? await slideshow.preparation?.value
+            await slideshow.backgroundReading?.value
+            await slideshow.navigation.run {}
+            await slideshow.reading.run {}
+            _ = try? await slideshow.commit { _ in ((), []) }
+            quiet = isBusy ? 0 : quiet + 1
+        }
+    }
+
+    /// Returns the stored photos of the source that were shown or skipped in this round.
+    func shownInRound() async throws -> Set<SlideshowPhotoID> {
+        try await store.change { (tables) throws(StorageError) in
+            var shown: Set<SlideshowPhotoID> = []
+            try tables.database.query(
+                "SELECT account, photo FROM known WHERE order_key IS NULL"
+            ) { row throws(StorageError) in
+                shown.insert(
+                    SlideshowPhotoID(
+                        account: AccountID(stored: row.text(0)), photo: PhotoID(row.text(1))))
+            }
+            return shown
+        }
+    }
+
+    /// The number of timers, after those that were just started or stopped.
+    func timerCount(_ expected: Int) async -> Int {
+        for _ in 0..<1000 where clock.sleeperCount != expected { await Task.yield() }
+        return clock.sleeperCount
+    }
+
+    /// The ID of the current photo within its account; empty if there is none.
+    var current: String { slideshow.photo?.id.photo.text ?? "" }
+
+    /// Calls `Next`, and returns the photo that is shown.
+    func next() async throws -> String {
+        try await slideshow.next()
+        await settle()
+        return current
+    }
+
+    /// Calls `Next` several times.
+    func next(_ count: Int) async throws -> [String] {
+        var shown: [String] = []
+        for _ in 0..<count { shown.append(try await next()) }
+        return shown
+    }
+
+    func id(_ text: String) -> String { "\(photos.accounts[0].id)/\(text)" }
+}

@@ -1,0 +1,184 @@
+import ProviderKit
+import Testing
+
+@testable import Engine
+
+/// Tests of the history and the timer's conditions, without tasks and time.
+struct SlideshowStateTests {
+    private func id(_ photo: String) -> SlideshowPhotoID {
+        SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: PhotoID(photo))
+    }
+
+    private func shown(_ photo: String) -> SlideshowState.Shown {
+        SlideshowState.Shown(id: id(photo), photo: Photo(id: PhotoID(photo)), image: "/\(photo)")
+    }
+
+    private func state(showing photos: String...) -> SlideshowState {
+        var state = SlideshowState()
+        for photo in photos { state.advance(to: shown(photo)) }
+        return state
+    }
+
+    private func names(_ ids: [SlideshowPhotoID]) -> String {
+        ids.map(\.photo.text).joined(separator: " ")
+    }
+
+    @Test func `going back and forward passes through the history`() {
+        var state = state(showing: "a", "b", "c")
+        let done1 = state.goBack(to: shown("b"))
+        #expect(done1)
+        let done2 = state.goBack(to: shown("a"))
+        #expect(done2)
+        #expect(state.past.isEmpty)
+        #expect(names(state.future) == "b c")
+        let done3 = state.goForward(to: shown("b"))
+        #expect(done3)
+        #expect(names(state.past) == "a")
+        #expect(state.current?.id == id("b"))
+        #expect(names(state.future) == "c")
+        let done4 = state.goForward(to: shown("x"))
+        #expect(!done4)
+    }
+
+    @Test func `photos that are skipped on the way remain in the history`() {
+        var state = state(showing: "a", "b", "c", "d")
+        let done5 = state.goBack(to: shown("a"))
+        #expect(done5)
+        #expect(names(state.future) == "b c d")
+        let done6 = state.goForward(to: shown("c"))
+        #expect(done6)
+        #expect(names(state.past) == "a b")
+        #expect(names(state.future) == "d")
+    }
+
+    @Test func `a selected photo ends the way forward`() {
+        var state = state(showing: "a", "b", "c")
+        let done7 = state.goBack(to: shown("a"))
+        #expect(done7)
+        state.show(shown("x"))
+        #expect(names(state.past) == "a")
+        #expect(state.future.isEmpty)
+    }
+
+    @Test func `the history has 100 photos before the current one`() {
+        var state = SlideshowState()
+        for number in 0..<150 { state.advance(to: shown("\(number)")) }
+        #expect(state.past.count == 100)
+        #expect(state.past.first == id("49"))
+        #expect(state.past.last == id("148"))
+    }
+
+    @Test func `a photo that is shown again at once is not added to the history`() {
+        let state = state(showing: "a", "a", "a")
+        #expect(state.past.isEmpty)
+    }
+
+    @Test func `a hidden photo leaves the history, and unhiding does not bring it back`() {
+        var state = state(showing: "a", "b", "a", "c")
+        let done8 = state.hide(id("a"))
+        #expect(!done8)
+        #expect(names(state.past) == "b")
+        let done9 = state.hide(id("c"))
+        #expect(done9)
+        #expect(state.current == nil)
+        #expect(names(state.hidden) == "a c")
+        let done10 = state.unhide(id("a"))
+        #expect(done10)
+        let done11 = state.unhide(id("a"))
+        #expect(!done11)
+        #expect(names(state.hidden) == "c")
+        #expect(names(state.past) == "b")
+    }
+
+    @Test func `showing a hidden photo does not unhide it`() {
+        var state = state(showing: "a")
+        state.hide(id("b"))
+        state.show(shown("b"))
+        #expect(state.isHidden(id("b")))
+        #expect(state.current?.id == id("b"))
+    }
+
+    @Test func `a removed account leaves the history, the hidden photos and the source`() {
+        var state = state(showing: "a", "b")
+        state.hide(id("c"))
+        state.settings.source = SlideshowSource(
+            account: AccountID(stored: "local_ada"), source: SourceID("album:x"))
+        state.cursor = "7"
+        state.forget(AccountID(stored: "local_ada"))
+        #expect(state.current == nil && state.past.isEmpty && state.hidden.isEmpty)
+        #expect(state.settings.source == .initial)
+        #expect(state.cursor.isEmpty)
+    }
+
+    @Test func `the timer runs only with a client, an interval, and while not paused`() {
+        var state = SlideshowState()
+        #expect(state.timerInterval == nil)
+        state.attach(":1.1")
+        state.attach(":1.2")
+        #expect(state.timerInterval == .seconds(1800))
+        state.settings.isPaused = true
+        #expect(state.timerInterval == nil && !state.isActive)
+        state.settings.isPaused = false
+        state.settings.intervalSeconds = 0
+        #expect(state.timerInterval == nil && state.isActive)
+        state.settings.intervalSeconds = 5
+        state.detach(":1.1")
+        #expect(state.timerInterval == .seconds(5))
+        state.detach(":1.2")
+        #expect(state.timerInterval == nil)
+    }
+
+    @Test(arguments: [
+        ("local_ada/7", "local_ada", "7"), ("a/b/c", "a", "b/c"), ("/7", "", ""), ("a/", "", ""),
+        ("a", "", ""), ("", "", ""),
+    ])
+    func `an ID consists of an account and a photo`(text: String, account: String, photo: String) {
+        let id = SlideshowPhotoID(text)
+        #expect(id?.account.text ?? "" == account)
+        #expect(id?.photo.text ?? "" == photo)
+        if let id { #expect(id.text == text) }
+    }
+}
+
+/// Tests of the limits of a search.
+struct SlideshowSearchTests {
+    private let id = SlideshowPhotoID(account: AccountID(stored: "a"), photo: PhotoID("1"))
+    private let other = SlideshowPhotoID(account: AccountID(stored: "b"), photo: PhotoID("1"))
+
+    @Test func `a search fetches five images, then looks up cached ones`() {
+        var search = SlideshowSearch()
+        for _ in 0..<5 {
+            let attempt14 = search.attempt(id, mayFetch: true, elapsed: .zero)
+            #expect(attempt14 == .fetch)
+            let done12 = search.recordFailure(ProviderError.notFound(""), of: id)
+            #expect(done12)
+        }
+        for _ in 0..<200 {
+            let attempt15 = search.attempt(id, mayFetch: true, elapsed: .zero)
+            #expect(attempt15 == .lookUp)
+        }
+        let attempt16 = search.attempt(id, mayFetch: true, elapsed: .zero)
+        #expect(attempt16 == .stop)
+        #expect(search.isExhausted)
+    }
+
+    @Test func `after a failure of the network, only cached images of the account are used`() {
+        var search = SlideshowSearch()
+        let attempt17 = search.attempt(id, mayFetch: true, elapsed: .zero)
+        #expect(attempt17 == .fetch)
+        let done13 = search.recordFailure(HTTPError.unreachable(""), of: id)
+        #expect(!done13)
+        let attempt18 = search.attempt(id, mayFetch: true, elapsed: .zero)
+        #expect(attempt18 == .lookUp)
+        let attempt19 = search.attempt(other, mayFetch: true, elapsed: .zero)
+        #expect(attempt19 == .fetch)
+    }
+
+    @Test func `no fetch begins when the time is over, or the network may not be used`() {
+        var search = SlideshowSearch()
+        let attempt20 = search.attempt(id, mayFetch: true, elapsed: .seconds(11))
+        #expect(attempt20 == .lookUp)
+        let attempt21 = search.attempt(id, mayFetch: false, elapsed: .zero)
+        #expect(attempt21 == .lookUp)
+    }
+}

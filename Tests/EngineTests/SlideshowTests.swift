@@ -1,0 +1,540 @@
+import Logging
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Tests of the slideshow with accounts in memory.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SlideshowTests {
+    private let nine = (1...9).map { "p\($0)" }
+
+    private func fixture(_ photos: [String]? = nil) -> SlideshowFixture {
+        SlideshowFixture(FakeSlideshowPhotos(["local_ada": photos ?? nine]))
+    }
+
+    private func expectNotFound(_ body: () async throws -> Void) async {
+        do {
+            try await body()
+            Issue.record("no error")
+        } catch {
+            #expect(Slideshow.isGone(error), "\(error)")
+        }
+    }
+
+    // MARK: Steps
+
+    @Test func `the photos come in the order of the source, then from the top again`() async throws
+    {
+        let fixture = fixture(["a", "b", "c"])
+        #expect(fixture.current.isEmpty && fixture.slideshow.image.isEmpty)
+        #expect(try await fixture.next(7) == ["a", "b", "c", "a", "b", "c", "a"])
+        #expect(fixture.slideshow.image == "/regular/local_ada/a")
+    }
+
+    @Test func `next after previous goes forward through the history, then on`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next(3)
+        try await fixture.slideshow.previous()
+        try await fixture.slideshow.previous()
+        #expect(fixture.current == "p1")
+        #expect(!fixture.slideshow.canGoPrevious && fixture.slideshow.canGoNext)
+        await expectNotFound { try await fixture.slideshow.previous() }
+        #expect(fixture.current == "p1")
+        #expect(try await fixture.next(4) == ["p2", "p3", "p4", "p5"])
+    }
+
+    @Test func `without photos, next fails and there is no current photo`() async throws {
+        let fixture = fixture([])
+        await expectNotFound { try await fixture.slideshow.next() }
+        #expect(fixture.slideshow.photo == nil && !fixture.slideshow.canGoNext)
+        fixture.photos.add("new", to: 0)
+        fixture.slideshow.sourceChanged(AccountID(stored: "local_ada"), SourceID("all"), new: 1)
+        await fixture.settle()
+        #expect(fixture.slideshow.canGoNext)
+        #expect(try await fixture.next() == "new")
+    }
+
+    @Test func `a selected photo is shown, and an unknown one is not found`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.show("local_ada/p7")
+        #expect(fixture.current == "p7")
+        for unknown in ["local_ada/x", "local_bob/p1", "p1", ""] {
+            await expectNotFound { try await fixture.slideshow.show(unknown) }
+        }
+        #expect(fixture.current == "p7")
+        #expect(try await fixture.next() == "p1")
+    }
+
+    @Test func `a photo whose image cannot be fetched is skipped`() async throws {
+        let fixture = fixture()
+        fixture.photos.failing = [
+            SlideshowPhotoID("local_ada/p1"), SlideshowPhotoID("local_ada/p3"),
+        ].reduce(into: []) { if let id = $1 { $0.insert(id) } }
+        #expect(try await fixture.next(3) == ["p2", "p4", "p5"])
+    }
+
+    @Test func `if no image can be fetched, the current photo remains and the tries are bounded`()
+        async throws
+    {
+        let fixture = fixture()
+        fixture.photos.accounts[0].isLocal = false
+        #expect(try await fixture.next() == "p1")
+        fixture.photos.accounts[0].isUnreachable = true
+        await #expect(throws: HTTPError.self) { try await fixture.slideshow.next() }
+        #expect(fixture.current == "p1")
+        #expect(fixture.photos.fetches.count == 2)
+        fixture.photos.accounts[0].isUnreachable = false
+        #expect(try await fixture.next() == "p2")
+    }
+
+    @Test func `on a metered network, only cached images are shown`() async throws {
+        let fixture = fixture()
+        fixture.photos.accounts[0].isLocal = false
+        fixture.photos.isMetered = true
+        await expectNotFound { try await fixture.slideshow.next() }
+        for photo in ["p4", "p6"] {
+            if let id = SlideshowPhotoID(fixture.id(photo)) { fixture.photos.cached.insert(id) }
+        }
+        #expect(try await fixture.next(3) == ["p4", "p6", "p4"])
+        #expect(fixture.photos.fetches.isEmpty)
+        await expectNotFound { try await fixture.slideshow.show("local_ada/p1") }
+    }
+
+    // MARK: Timer and preparation
+
+    @Test func `the first client sees the first photo, and one timer runs`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        try await fixture.slideshow.attach(":1.1")
+        try await fixture.slideshow.attach(":1.2")
+        await fixture.settle()
+        #expect(fixture.current == "p1")
+        #expect(await fixture.timerCount(1) == 1)
+        #expect(fixture.photos.watched.map(\.source.text) == ["all"])
+        fixture.clock.advance(by: .seconds(1799))
+        await fixture.settle()
+        #expect(fixture.current == "p1")
+        fixture.clock.advance(by: .seconds(1))
+        try await poll { fixture.current == "p2" }
+        await fixture.settle()
+        #expect(await fixture.timerCount(1) == 1)
+        try await fixture.slideshow.detach(":1.1")
+        #expect(await fixture.timerCount(1) == 1)
+        try await fixture.slideshow.detach(":1.2")
+        #expect(await fixture.timerCount(0) == 0)
+        #expect(fixture.photos.watched.isEmpty)
+    }
+
+    @Test func `the next image is fetched before it is due, and both images are protected`()
+        async throws
+    {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(fixture.photos.fetches.map(\.photo.text) == ["p1", "p2"])
+        #expect(fixture.photos.pinned == ["/regular/local_ada/p1", "/regular/local_ada/p2"])
+        _ = try await fixture.next()
+        #expect(fixture.photos.pinned == ["/regular/local_ada/p2", "/regular/local_ada/p3"])
+        _ = try await fixture.next(5)
+        #expect(fixture.photos.pinned == ["/regular/local_ada/p7", "/regular/local_ada/p8"])
+    }
+
+    @Test func `while paused or without a client, no image is fetched and there is no timer`()
+        async throws
+    {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        #expect(fixture.photos.fetches.count == 1)
+        try await fixture.slideshow.setPaused(true)
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(fixture.photos.fetches.count == 1)
+        #expect(await fixture.timerCount(0) == 0)
+        try await fixture.slideshow.setPaused(false)
+        await fixture.settle()
+        #expect(fixture.photos.fetches.count == 2)
+        #expect(await fixture.timerCount(1) == 1)
+        try await fixture.slideshow.setInterval(seconds: 0)
+        #expect(await fixture.timerCount(0) == 0)
+    }
+
+    @Test func `next restarts the timer`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        #expect(await fixture.timerCount(1) == 1)
+        fixture.clock.advance(by: .seconds(1000))
+        #expect(try await fixture.next() == "p2")
+        #expect(await fixture.timerCount(1) == 1)
+        fixture.clock.advance(by: .seconds(1000))
+        await fixture.settle()
+        #expect(fixture.current == "p2")
+    }
+
+    @Test func `a photo that is due while its image is fetched is shown when the image arrives`()
+        async throws
+    {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        _ = await fixture.timerCount(1)
+        fixture.photos.holdsImages = true
+        let step = Task { try await fixture.slideshow.next() }
+        try await poll { fixture.current == "p2" && fixture.photos.heldCount == 1 }
+        try await step.value
+        _ = await fixture.timerCount(1)
+        // The next image is still being fetched when it is due.
+        fixture.clock.advance(by: .seconds(1800))
+        for _ in 0..<50 { await Task.yield() }
+        #expect(fixture.current == "p2")
+        fixture.photos.releaseImages()
+        try await poll { fixture.current == "p3" }
+        await fixture.settle()
+        #expect(fixture.current == "p3")
+        #expect(await fixture.timerCount(1) == 1)
+    }
+
+    @Test func `an interval is 0 or at least 5 seconds`() async throws {
+        let fixture = fixture()
+        for seconds: UInt32 in 1...4 {
+            await #expect(throws: EngineError.self) {
+                try await fixture.slideshow.setInterval(seconds: seconds)
+            }
+        }
+        for seconds: UInt32 in [0, 5, .max] {
+            try await fixture.slideshow.setInterval(seconds: seconds)
+            #expect(fixture.slideshow.settings.intervalSeconds == seconds)
+        }
+        await #expect(throws: EngineError.self) {
+            try await fixture.slideshow.setImageSize("huge")
+        }
+    }
+
+    @Test func `another image size applies to the current photo at once`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        fixture.photos.cached = []
+        try await fixture.slideshow.setImageSize("full")
+        #expect(fixture.slideshow.image == "/full/local_ada/p1")
+        #expect(fixture.slideshow.settings.imageSize == .full)
+    }
+
+    // MARK: Photos that arrive and leave
+
+    @Test func `new photos at the top come next, then the walk continues`() async throws {
+        let fixture = fixture()
+        #expect(try await fixture.next(3) == ["p1", "p2", "p3"])
+        fixture.photos.add("n1", to: 0)
+        fixture.photos.add("n2", to: 0)
+        fixture.slideshow.sourceChanged(AccountID(stored: "local_ada"), SourceID("all"), new: 2)
+        await fixture.settle()
+        #expect(try await fixture.next(4) == ["n2", "n1", "p4", "p5"])
+    }
+
+    @Test func `the next photo replaces the current one that is removed or hidden`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
+        await fixture.slideshow.removePhotos([
+            SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: PhotoID("p1"))
+        ])
+        #expect(fixture.current == "p2")
+        await fixture.settle()
+        try await fixture.slideshow.hide("local_ada/p2")
+        #expect(fixture.current == "p3")
+        #expect(fixture.slideshow.hidden.map(\.text) == ["local_ada/p2"])
+        #expect(!fixture.slideshow.canGoPrevious)
+        await fixture.settle()
+        #expect(try await fixture.next(7) == ["p4", "p5", "p6", "p7", "p8", "p9", "p3"])
+        try await fixture.slideshow.unhide("local_ada/p2")
+        await expectNotFound { try await fixture.slideshow.unhide("local_ada/p2") }
+        await expectNotFound { try await fixture.slideshow.hide("local_ada/x") }
+    }
+
+    @Test func `an account that logs out leaves the slideshow at once`() async throws {
+        let fixture = SlideshowFixture(
+            FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1", "b2"]]))
+        fixture.photos.accounts[0].photos = [PhotoID("a1"): 10, PhotoID("a2"): 9]
+        #expect(try await fixture.next() == "a1")
+        fixture.photos.accounts[0].isLoggedIn = false
+        fixture.slideshow.accountsChanged()
+        try await poll { fixture.current == "b1" }
+        await fixture.settle()
+        #expect(try await fixture.next(2) == ["b2", "b1"])
+        fixture.photos.accounts[1].isLoggedIn = false
+        fixture.slideshow.accountsChanged()
+        try await poll { fixture.slideshow.photo == nil }
+        await fixture.settle()
+        await expectNotFound { try await fixture.slideshow.next() }
+        fixture.photos.accounts[0].isLoggedIn = true
+        fixture.slideshow.accountsChanged()
+        #expect(try await fixture.next() == "a1")
+    }
+
+    @Test func `the source falls back to the combined account when its account is removed`()
+        async throws
+    {
+        let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1"], "b": ["b1"]]))
+        let account = AccountID(stored: "b")
+        try await fixture.slideshow.setSource(
+            SlideshowSource(account: account, source: SourceID("")))
+        #expect(try await fixture.next(2) == ["b1", "b1"])
+        fixture.photos.accounts.remove(at: 1)
+        fixture.slideshow.accountRemoved(account)
+        try await poll { fixture.current == "a1" }
+        #expect(fixture.slideshow.settings.source == .initial)
+    }
+
+    @Test func `a source that does not exist is not found`() async throws {
+        let fixture = fixture()
+        await expectNotFound {
+            try await fixture.slideshow.setSource(
+                SlideshowSource(account: nil, source: SourceID("nothing")))
+        }
+        await expectNotFound {
+            try await fixture.slideshow.setSource(
+                SlideshowSource(account: AccountID(stored: "x"), source: SourceID("")))
+        }
+        #expect(fixture.slideshow.settings.source == .initial)
+    }
+
+    @Test func `a changed description of the current photo is announced`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        var photo = Photo(id: PhotoID("p1"))
+        photo.isLiked = true
+        let changes = Observed(0)
+        fixture.slideshow.onChange = { changes.update { $0 += 1 } }
+        fixture.slideshow.update([
+            SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: photo.id): photo
+        ])
+        try await changes.wait { $0 > 0 ? true : nil }
+        #expect(fixture.slideshow.photo?.photo.isLiked == true)
+    }
+
+    // MARK: Shuffle
+
+    @Test func `shuffle shows all photos once before any twice, and never one twice in a row`()
+        async throws
+    {
+        let fixture = fixture()
+        try await fixture.slideshow.setShuffled(true)
+        let first = try await fixture.next(9)
+        #expect(first.sorted() == nine)
+        #expect(first != nine)
+        let second = try await fixture.next(9)
+        #expect(second.sorted() == nine)
+        #expect(first != second)
+        #expect(first.last != second.first)
+    }
+
+    @Test func `a restart continues the round with the same photo and history`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.setShuffled(true)
+        try await fixture.slideshow.setInterval(seconds: 60)
+        try await fixture.slideshow.hide("local_ada/p1")
+        var shown = try await fixture.next(4)
+        let before = fixture.slideshow.state
+        try await fixture.restart()
+        #expect(fixture.slideshow.state == before)
+        #expect(fixture.current == shown.last)
+        shown += try await fixture.next(4)
+        #expect(shown.sorted() == Array(nine.dropFirst()))
+        try await fixture.slideshow.previous()
+        #expect(fixture.current == shown[6])
+    }
+
+    @Test func `the walk through the source continues after a restart`() async throws {
+        let fixture = fixture()
+        #expect(try await fixture.next(3) == ["p1", "p2", "p3"])
+        try await fixture.restart()
+        #expect(try await fixture.next(3) == ["p4", "p5", "p6"])
+    }
+
+    @Test func `an image that was deleted while the daemon did not run is fetched again`()
+        async throws
+    {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        fixture.photos.cached = []
+        fixture.photos.deleted = ["/regular/local_ada/p1"]
+        try await fixture.restart()
+        #expect(fixture.current == "p1")
+        #expect(fixture.photos.deleted.isEmpty)
+    }
+
+    @Test func `a photo that was removed while the daemon did not run is replaced`() async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
+        try await fixture.restart()
+        try await poll { fixture.current == "p2" }
+    }
+
+    @Test func `a thousand shuffled photos with arrivals and removals repeat nothing`()
+        async throws
+    {
+        let fixture = fixture((1...1000).map { "p\($0)" })
+        try await fixture.slideshow.setShuffled(true)
+        try await fixture.slideshow.attach(":1.1")
+        await fixture.settle()
+        let account = AccountID(stored: "local_ada")
+        var shown: Set<String> = [fixture.current]
+        var arrived = 0
+        var removed = 0
+        var steps = 0
+        while shown.count < 1000 + arrived - removed, steps < 2000 {
+            steps += 1
+            let photo = try await fixture.next()
+            let isNew1 = shown.insert(photo).inserted
+            #expect(isNew1, "\(photo) was repeated")
+            if steps % 15 == 0, arrived < 50 {
+                arrived += 1
+                let prepared = fixture.slideshow.candidate?.shown.id.photo.text
+                fixture.photos.add("new\(arrived)", to: 0)
+                fixture.slideshow.sourceChanged(account, SourceID("all"), new: 1)
+                await fixture.settle()
+                // The photo that was already fetched precedes the new one.
+                let next = try await fixture.next()
+                #expect(next == prepared)
+                let isNew2 = shown.insert(next).inserted
+                #expect(isNew2)
+                let new = try await fixture.next()
+                #expect(new == "new\(arrived)")
+                let isNew3 = shown.insert(new).inserted
+                #expect(isNew3)
+            }
+            if steps % 40 == 0, removed < 20,
+                let victim = fixture.photos.accounts[0].photos.keys.first(where: {
+                    !shown.contains($0.text)
+                })
+            {
+                removed += 1
+                fixture.photos.accounts[0].photos[victim] = nil
+                await fixture.slideshow.removePhotos([
+                    SlideshowPhotoID(account: account, photo: victim)
+                ])
+            }
+        }
+        #expect(arrived == 50 && removed == 20)
+        let repeated = try await fixture.next()
+        #expect(shown.contains(repeated))
+    }
+}
+
+/// Tests of the file of the slideshow.
+@Suite(.timeLimit(.minutes(1))) @MainActor
+struct SlideshowStoreTests {
+    private let directory: TemporaryDirectory
+    private var folder: String { directory.appending("data") }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private var state: SlideshowState {
+        var photo = Photo(id: PhotoID("1"))
+        photo.title = "Title"
+        photo.created = Timestamp(secondsSince1970: 1_700_000_000)
+        photo.likes = 3
+        photo.isLiked = true
+        photo.isSensitive = false
+        photo.focus = FocalPoint(x: 0.25, y: -1)
+        var settings = SlideshowSettings()
+        settings.isPaused = true
+        settings.intervalSeconds = 7
+        settings.isShuffled = true
+        settings.imageSize = .full
+        settings.source = SlideshowSource(
+            account: AccountID(stored: "a"), source: SourceID("album:x"))
+        func id(_ photo: String) -> SlideshowPhotoID {
+            SlideshowPhotoID(account: AccountID(stored: "a"), photo: PhotoID(photo))
+        }
+        return SlideshowState(
+            settings, past: [id("3"), id("2"), id("3")],
+            current: .init(id: id("1"), photo: photo, image: "/image"), future: [id("2"), id("4")],
+            hidden: [id("9"), id("8")], cursor: "cursor")
+    }
+
+    @Test func `everything is read as it was stored`() async throws {
+        let (store, contents) = try SlideshowStore.open(folder: folder)
+        #expect(contents.state == SlideshowState())
+        try await store.save(state, replacing: SlideshowState(), [])
+        #expect(try await store.contents().state == state)
+        var later = state
+        later.hide(try #require(state.past.first))
+        let done1 = later.unhide(try #require(state.hidden.first))
+        #expect(done1)
+        try await store.save(later, replacing: state, [])
+        store.close()
+        let (again, read) = try SlideshowStore.open(folder: folder)
+        #expect(read.state == later)
+        again.close()
+    }
+
+    @Test func `a damaged file is renamed and a new one is used`() async throws {
+        try directory.write(
+            String(repeating: "no database ", count: 100), to: "data/slideshow.sqlite")
+        let (store, contents) = try SlideshowStore.open(folder: folder)
+        #expect(contents.damagedFile == "\(folder)/slideshow.sqlite.damaged-1")
+        try await store.save(state, replacing: SlideshowState(), [])
+        #expect(try await store.contents().state == state)
+        store.close()
+    }
+
+    @Test func `a change that cannot be stored is refused and not announced`() async throws {
+        let (store, _) = try SlideshowStore.open(folder: folder)
+        let database = try Database(
+            path: "\(folder)/slideshow.sqlite", durability: .process)
+        try database.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON setting BEGIN SELECT RAISE(ABORT, 'no'); END")
+        let photos = FakeSlideshowPhotos(["a": ["1"]])
+        let slideshow = Slideshow(
+            store, SlideshowStore.Contents(), photos, clock: CountingClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let changes = Observed(0)
+        slideshow.onChange = { changes.update { $0 += 1 } }
+        await #expect(throws: StorageError.self) { try await slideshow.setPaused(true) }
+        #expect(!slideshow.settings.isPaused && changes.value == 0)
+        try database.execute("DROP TRIGGER refuse")
+        try await slideshow.setPaused(true)
+        #expect(slideshow.settings.isPaused && changes.value == 1)
+        slideshow.stop()
+    }
+
+    @Test func `100,000 known photos are added, drawn and begun anew on disk`() async throws {
+        let (store, _) = try SlideshowStore.open(folder: folder)
+        let account = AccountID(stored: "local_ada")
+        let clock = ContinuousClock()
+        let adding = try await clock.measure {
+            for page in 0..<100 {
+                let ids = (0..<1000).map { PhotoID("\(page * 1000 + $0)") }
+                let added = try await store.change { (tables) throws(StorageError) in
+                    var random = SlideshowRandom(seed: UInt64(page))
+                    return try tables.add(
+                        ids, of: account, pass: 1, areNew: false, using: &random)
+                }
+                #expect(added == 1000)
+            }
+        }
+        let drawing = try await clock.measure {
+            for _ in 0..<100 {
+                let id = try #require(try await store.candidates(limit: 200).first)
+                try await store.change { (tables) throws(StorageError) in
+                    try tables.apply(.shown(id), isShuffled: true)
+                }
+            }
+        }
+        let beginning = try await clock.measure {
+            let count = try await store.change { (tables) throws(StorageError) in
+                var random = SlideshowRandom(seed: 7)
+                return try tables.beginRound(using: &random)
+            }
+            #expect(count == 100_000)
+        }
+        print("100,000 photos: added in \(adding), 100 steps \(drawing), new round \(beginning)")
+        store.close()
+    }
+}
