@@ -107,7 +107,9 @@ struct RecipeTests {
             let recipe = try Self.file("dist/examples/waybar-photo")
             let module = try start("waybar-photo")
             let line = try await module.firstLine()
-            let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+            // Versions of jq differ in the escape of the apostrophe.
+            let data = Data(line.replacing("&apos;", with: "&#39;").utf8)
+            let json = try JSONSerialization.jsonObject(with: data) as? [String: String]
             let markup = "\(id)\n".replacing("&", with: "&amp;").replacing("<", with: "&lt;")
                 .replacing(">", with: "&gt;").replacing("'", with: "&#39;")
                 .replacing("\"", with: "&quot;")

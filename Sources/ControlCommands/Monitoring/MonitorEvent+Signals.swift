@@ -87,7 +87,7 @@ extension MonitorEvent {
         case .objectPath(let path): AccountRecord.id(of: path)
         case .bool(let flag): flag ? "yes" : "no"
         case .array([], _): "none"
-        case .array(let elements, String.signature):
+        case .array(let elements, String.signature), .array(let elements, ObjectPath.signature):
             elements.compactMap(word).joined(separator: " ")
         // The current photo of the slideshow.
         case .dictionary([], _, _): "none"
