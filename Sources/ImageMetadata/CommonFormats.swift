@@ -84,7 +84,7 @@ func readPNG(_ source: some ByteSource) -> ImageHeader? {
             let exif = source.bytes(at: offset + 8, length).flatMap(Exif.init)
         {
             header.orientation = exif.orientation ?? .upright
-            header.taken = exif.taken
+            header.setOrigin(exif)
         }
         offset += 12 + length
     }

@@ -1,5 +1,7 @@
-/// The used properties of an EXIF block. The block is a TIFF table of fields; one field refers to a second table. Only
-/// these two tables are read, each once, so that reading always ends.
+internal import ProviderKit
+
+/// The used properties of an EXIF block. The block is a TIFF table of fields; two fields refer to a table with details
+/// and to a table with the location. Only these three tables are read, each once, so that reading always ends.
 ///
 /// Source: CIPA DC-008 (EXIF 2.32), TIFF 6.0.
 struct Exif {
@@ -7,8 +9,13 @@ struct Exif {
     var taken: CivilTime?
     /// The size in a TIFF file.
     var size: (width: Int, height: Int)?
+    /// The name of the camera, with its maker.
+    var camera: String?
+    var location: ImageLocation?
 
     private static let maximumFields = 1000
+    /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
+    private static let maximumNameBytes = 256
 
     /// Reads a block; nil if it is malformed.
     init?(_ source: some ByteSource) {
@@ -19,6 +26,11 @@ struct Exif {
         if let width = table.number(0x100), let height = table.number(0x101) {
             size = (width, height)
         }
+        camera = Self.camera(make: Self.name(table, 0x10f), model: Self.name(table, 0x110))
+        location = table.number(0x8825).flatMap {
+            TIFFTable(
+                source, at: $0, isBigEndian: table.isBigEndian, maximumFields: Self.maximumFields)
+        }.flatMap(ImageLocation.init)
         guard let tableOffset = table.number(0x8769),
             let details = TIFFTable(
                 source, at: tableOffset, isBigEndian: table.isBigEndian,
@@ -34,6 +46,55 @@ struct Exif {
                 CivilTime(
                     $0, offset: details.text(0x9012) ?? zone, fraction: details.text(0x9292))
             }
+    }
+
+    /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
+    private static func name(_ table: TIFFTable, _ tag: Int) -> String? {
+        guard let bytes = table.text(tag, atMost: maximumNameBytes),
+            let text = String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        else { return nil }
+        return ServiceText.line(text)
+    }
+
+    /// Returns the name of a camera: the model, preceded by the maker unless the model contains it. Many models begin
+    /// with one word of the maker, such as `NIKON D750` of `NIKON CORPORATION`.
+    static func camera(make: String?, model: String?) -> String? {
+        guard let model, let make else { return model }
+        let (lowercaseModel, lowercaseMake) = (model.lowercased(), make.lowercased())
+        let makerWords = lowercaseMake.split(separator: " ")
+        if lowercaseModel.contains(lowercaseMake) { return model }
+        if let first = lowercaseModel.split(separator: " ").first, makerWords.contains(first) {
+            return model
+        }
+        return "\(make) \(model)"
+    }
+}
+
+extension ImageLocation {
+    /// Reads the table of the location; nil if it is incomplete, malformed or not in WGS 84.
+    fileprivate init?(_ table: TIFFTable) {
+        if let datum = table.text(0x12) {
+            // `WGS-84` in the specification; `WGS84` and `WGS 84` occur as well.
+            let name = datum.filter { 0x30...0x39 ~= $0 || 0x41...0x5a ~= $0 }
+            guard name.isEmpty || name == Array("WGS84".utf8) else { return nil }
+        }
+        guard
+            let latitude = Self.coordinate(table, 1, positive: "N", negative: "S"),
+            let longitude = Self.coordinate(table, 3, positive: "E", negative: "W")
+        else { return nil }
+        self.init(latitude: latitude, longitude: longitude)
+    }
+
+    /// Reads the hemisphere in field `tag`, and the degrees, minutes and seconds in the next field.
+    private static func coordinate(
+        _ table: TIFFTable, _ tag: Int, positive: String, negative: String
+    ) -> Double? {
+        guard let hemisphere = table.text(tag), let parts = table.rationals(tag + 1, count: 3),
+            0...180 ~= parts[0], 0...60 ~= parts[1], 0...60 ~= parts[2]
+        else { return nil }
+        let degrees = parts[0] + parts[1] / 60 + parts[2] / 3600
+        if hemisphere.elementsEqual(positive.utf8) { return degrees }
+        return hemisphere.elementsEqual(negative.utf8) ? -degrees : nil
     }
 }
 
@@ -92,9 +153,27 @@ private struct TIFFTable {
         }
     }
 
-    /// Reads a text of at most 64 bytes, without the zero bytes and spaces at its end.
-    func text(_ tag: Int) -> [UInt8]? {
-        guard let (type, count, offset) = field(tag), type == 2, 1...64 ~= count else { return nil }
+    /// Reads numbers of type RATIONAL; nil if their count differs, or a denominator is 0.
+    func rationals(_ tag: Int, count: Int) -> [Double]? {
+        guard let field = field(tag), field.type == 5, field.count == count,
+            let bytes = number(field.offset, 4).flatMap({ source.bytes(at: $0, 8 * count) })
+        else { return nil }
+        var numbers: [Double] = []
+        for offset in stride(from: 0, to: 8 * count, by: 8) {
+            guard let numerator = bytes.number(at: offset, 4, isBigEndian: isBigEndian),
+                let denominator = bytes.number(at: offset + 4, 4, isBigEndian: isBigEndian),
+                denominator > 0
+            else { return nil }
+            numbers.append(Double(numerator) / Double(denominator))
+        }
+        return numbers
+    }
+
+    /// Reads a text of at most `limit` bytes, without the zero bytes and spaces at its end.
+    func text(_ tag: Int, atMost limit: Int = 64) -> [UInt8]? {
+        guard let (type, count, offset) = field(tag), type == 2, count >= 1, count <= limit else {
+            return nil
+        }
         let bytes =
             count <= 4
             ? fields.bytes(at: offset, count)

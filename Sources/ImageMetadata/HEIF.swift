@@ -34,7 +34,7 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
         isRotated
         ? ImageHeader(width: size.height, height: size.width)
         : ImageHeader(width: size.width, height: size.height)
-    header.taken = exifBlock(source, boxes).flatMap(Exif.init)?.taken
+    header.setOrigin(exifBlock(source, boxes).flatMap(Exif.init))
     return header
 }
 

@@ -10,6 +10,10 @@ package struct ImageHeader: Hashable, Sendable {
     package var height: Int
     package var orientation = ImageOrientation.upright
     package var taken: CivilTime?
+    /// The name of the camera, with its maker.
+    package var camera: String?
+    /// The place where the photo was taken.
+    package var location: ImageLocation?
     /// False if the file is known to be truncated.
     package var isWhole = true
 
@@ -17,7 +21,14 @@ package struct ImageHeader: Hashable, Sendable {
         self.width = width
         self.height = height
         orientation = exif?.orientation ?? .upright
+        setOrigin(exif)
+    }
+
+    /// Sets the time, the camera and the location.
+    mutating func setOrigin(_ exif: Exif?) {
         taken = exif?.taken
+        camera = exif?.camera
+        location = exif?.location
     }
 
     /// Reads the headers of a file; nil if they do not contain the size of the image, for example in a damaged file.
@@ -46,6 +57,21 @@ package struct ImageHeader: Hashable, Sendable {
     /// Width and height of the image with the orientation applied.
     package var shownSize: (width: Int, height: Int) {
         orientation.swapsSides ? (height, width) : (width, height)
+    }
+}
+
+/// A place in degrees of WGS 84.
+package struct ImageLocation: Hashable, Sendable {
+    /// From -90 (south) to 90 (north).
+    package let latitude: Double
+    /// From -180 (west) to 180 (east).
+    package let longitude: Double
+
+    /// Creates a location; nil if a coordinate is out of range or not a number.
+    package init?(latitude: Double, longitude: Double) {
+        guard -90...90 ~= latitude, -180...180 ~= longitude else { return nil }
+        self.latitude = latitude
+        self.longitude = longitude
     }
 }
 

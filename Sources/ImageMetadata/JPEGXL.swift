@@ -39,7 +39,7 @@ func readJPEGXL(_ source: some ByteSource) -> ImageHeader? {
     {
         header.orientation = orientation
     }
-    header.taken = exif?.taken
+    header.setOrigin(exif)
     return bits.isExhausted ? nil : header
 }
 

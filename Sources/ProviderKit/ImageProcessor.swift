@@ -4,7 +4,7 @@
 /// content. Paths are absolute. A new file has the mode 0600 and replaces an existing file atomically. The folder of a
 /// new file must exist.
 package protocol ImageProcessor: Sendable {
-    /// Reads the size and the date of an image without decoding it.
+    /// Reads the size and the origin of an image without decoding it.
     ///
     /// - Parameters:
     ///   - file: The path, as bytes of the file system.
@@ -68,6 +68,14 @@ package struct ImageFacts: Hashable, Sendable {
     package var height: Int
     /// The time at which the photo was taken; nil if it is unknown. A time without a time zone is taken as local time.
     package var taken: Timestamp?
+    /// The date of ``taken`` on the clock of the camera.
+    package var takenOn: CalendarDate?
+    /// The name of the camera, with its maker; nil if it is unknown.
+    package var camera: String?
+    /// The latitude in degrees of WGS 84; nil if it or the longitude is unknown.
+    package var latitude: Double?
+    /// The longitude in degrees of WGS 84.
+    package var longitude: Double?
 
     /// Creates the properties of an image.
     package init(width: Int, height: Int, taken: Timestamp? = nil) {

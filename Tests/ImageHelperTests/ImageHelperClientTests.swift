@@ -17,6 +17,7 @@ struct ImageHelperClientTests {
         let facts = try await fixture.client.probe(photo, urgency: .now)
         #expect(facts.width == 30 && facts.height == 40)
         #expect(facts.taken?.secondsSince1970 == 1_709_204_400)
+        #expect(facts.takenOn == CalendarDate(year: 2024, month: 2, day: 29))
     }
 
     @Test func `a date without a time zone is local time`() async throws {

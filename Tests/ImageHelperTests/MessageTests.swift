@@ -12,6 +12,9 @@ struct MessageTests {
     private static let replies: [ImageReply] = [
         .ready([.files, .systemCalls]), .done, .facts(ImageFindings(width: 1, height: 2)),
         .facts(ImageFindings(width: 3, height: 4, taken: -5, takenOffset: 3600)),
+        .facts(
+            ImageFindings(
+                width: 3, height: 4, camera: "Canon EOS R6", latitude: -90, longitude: 2.2945)),
         .failure(.damaged), .failure(.tooLarge), .failure(.notSupported("ü")),
         .failure(.cannotWrite(28)), .failure(.misunderstood),
     ]
@@ -38,6 +41,25 @@ struct MessageTests {
         #expect(
             ImageJob.initials(name: String(repeating: "x", count: 20_000), pixels: 1).message == nil
         )
+    }
+
+    @Test(arguments: [
+        (Double.nan, 0.0), (0, .nan), (.infinity, 0), (0, -.infinity), (90.001, 0), (0, 180.001),
+        (1e300, 0),
+    ])
+    func `a location that is out of range is rejected`(latitude: Double, longitude: Double) {
+        let findings = ImageFindings(
+            width: 1, height: 1, latitude: latitude, longitude: longitude)
+        #expect(ImageReply(message: ImageReply.facts(findings).message) == nil)
+    }
+
+    @Test func `a camera that is too long is rejected`() {
+        for (count, isAccepted) in [(1024, true), (1025, false)] {
+            let findings = ImageFindings(
+                width: 1, height: 1, camera: String(repeating: "x", count: count))
+            let read = ImageReply(message: ImageReply.facts(findings).message)
+            #expect((read == .facts(findings)) == isAccepted)
+        }
     }
 
     @Test func `a value that is decoded from random bytes can be encoded`() throws {

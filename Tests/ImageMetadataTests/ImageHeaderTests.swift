@@ -55,7 +55,8 @@ struct ImageHeaderTests {
                 }
                 if let header = ImageHeader(Bytes(broken), format: format) {
                     #expect(
-                        header.width > 0 && header.height > 0,
+                        header.width > 0 && header.height > 0
+                            && (header.location?.isValid ?? true),
                         "IMAGEFEED_SEED=\(seed) \(format) \(broken)")
                 }
             }
@@ -85,4 +86,8 @@ struct ImageHeaderTests {
         }
         #expect(PNGFile.texts(Bytes(Samples.jpeg)) == nil)
     }
+}
+
+extension ImageLocation {
+    fileprivate var isValid: Bool { -90...90 ~= latitude && -180...180 ~= longitude }
 }

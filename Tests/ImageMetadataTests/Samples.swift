@@ -1,9 +1,9 @@
 import ImageMetadata
 
 /// Minimal files of each format. They are 300 pixels wide and 400 high as shown, and were taken at noon of 29 February
-/// 2024, one hour ahead of UTC, if the format can store that.
+/// 2024, one hour ahead of UTC, with a camera in Paris, if the format can store that.
 enum Samples {
-    private static func big(_ number: Int, _ count: Int) -> [UInt8] {
+    static func big(_ number: Int, _ count: Int) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
@@ -11,20 +11,14 @@ enum Samples {
         big(number, count).reversed()
     }
 
-    private static func field(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
-        big(tag, 2) + big(type, 2) + big(count, 4)
-            + (type == 3 ? big(value, 2) + [0, 0] : big(value, 4))
-    }
-
     /// Stored as 400 by 300 pixels, with an orientation that rotates it.
     static let exif: [UInt8] = {
-        let first =
-            field(0x100, 3, 1, 400) + field(0x101, 4, 1, 300) + field(0x112, 3, 1, 6)
-            + field(0x8769, 4, 1, 62)
-        let second = field(0x9003, 2, 20, 92) + field(0x9010, 2, 7, 112)
-        return Array("MM".utf8) + big(42, 2) + big(8, 4) + big(4, 2) + first + big(0, 4)
-            + big(2, 2) + second + big(0, 4)
-            + Array("2024:02:29 12:00:00\0+01:00\0".utf8)
+        var block = ExifBlock()
+        block.image += [.short(0x100, 400), .long(0x101, 300), .short(0x112, 6)]
+        block.details = [.text(0x9003, "2024:02:29 12:00:00"), .text(0x9010, "+01:00")]
+        block.setCamera("Canon", "Canon EOS R6")
+        block.location = ExifBlock.paris
+        return block.bytes
     }()
 
     static let jpeg: [UInt8] = {

@@ -18,6 +18,10 @@ internal import ProviderKit
     guard let format = ImageFormat(prefix: bytes.prefix(ImageFormat.prefixBytes)) else { return }
     guard let header = ImageHeader(Bytes(bytes), format: format) else { return }
     precondition(header.width > 0 && header.height > 0)
+    precondition((header.camera?.utf8.count ?? 0) <= ImageFindings.maximumCameraBytes)
+    if let location = header.location {
+        precondition(-90...90 ~= location.latitude && -180...180 ~= location.longitude)
+    }
 }
 
 /// Parses messages between the daemon and its image helper, which validate each other's messages.

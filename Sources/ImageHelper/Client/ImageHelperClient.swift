@@ -271,7 +271,13 @@ extension ImageProcessorError {
 extension ImageFacts {
     nonisolated fileprivate init(_ findings: ImageFindings) {
         self.init(width: findings.width, height: findings.height)
+        // The sender may be compromised, so the text is cleaned again.
+        camera = ServiceText.line(findings.camera, atMost: ImageFindings.maximumCameraBytes)
+        if let latitude = findings.latitude, let longitude = findings.longitude {
+            (self.latitude, self.longitude) = (latitude, longitude)
+        }
         guard let shown = findings.taken else { return }
+        takenOn = CalendarDate(clockSeconds: Int64(shown))
         if let offset = findings.takenOffset {
             taken = Timestamp(secondsSince1970: Int64(shown - offset))
             return

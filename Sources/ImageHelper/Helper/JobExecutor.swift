@@ -61,7 +61,8 @@ struct JobExecutor {
         let (width, height) = header.shownSize
         return ImageFindings(
             width: width, height: height, taken: header.taken.map { Int($0.seconds) },
-            takenOffset: header.taken?.offset)
+            takenOffset: header.taken?.offset, camera: header.camera,
+            latitude: header.location?.latitude, longitude: header.location?.longitude)
     }
 
     private func image(_ descriptor: Int32) throws(ImageFailure) -> EncodedImage {

@@ -24,6 +24,17 @@ struct MessageWriter {
         append(number == nil ? 0 : 1)
         append(number ?? 0)
     }
+
+    /// Appends a floating-point number that may be missing.
+    mutating func append(_ number: Double?) {
+        append(number.map { Int(bitPattern: UInt(truncatingIfNeeded: $0.bitPattern)) })
+    }
+
+    /// Appends a text that may be missing.
+    mutating func append(_ text: String?) {
+        append(text == nil ? 0 : 1)
+        append(text ?? "")
+    }
 }
 
 /// A reader of messages. It checks every field, because the sender may be compromised.
@@ -63,6 +74,22 @@ struct MessageReader {
     mutating func optionalNumber() -> Int?? {
         guard let isPresent = number(in: 0...1), let number = number() else { return nil }
         return .some(isPresent == 1 ? number : nil)
+    }
+
+    /// Reads a floating-point number that may be missing. The outer nil means: malformed, not a number or not in the
+    /// range.
+    mutating func optionalNumber(in range: ClosedRange<Double>) -> Double?? {
+        guard let bits = optionalNumber() else { return nil }
+        let number = bits.map { Double(bitPattern: UInt64(bitPattern: Int64($0))) }
+        return number.map(range.contains) ?? true ? .some(number) : nil
+    }
+
+    /// Reads a text that may be missing. The outer nil means: malformed or too long.
+    mutating func optionalText(atMost limit: Int) -> String?? {
+        guard let isPresent = number(in: 0...1), let text = text(), text.utf8.count <= limit else {
+            return nil
+        }
+        return .some(isPresent == 1 ? text : nil)
     }
 }
 
@@ -141,6 +168,9 @@ extension ImageReply {
             writer.append(findings.height)
             writer.append(findings.taken)
             writer.append(findings.takenOffset)
+            writer.append(findings.camera)
+            writer.append(findings.latitude)
+            writer.append(findings.longitude)
         case .failure(.damaged): writer = MessageWriter(kind: 104)
         case .failure(.tooLarge): writer = MessageWriter(kind: 105)
         case .failure(.notSupported(let text)):
@@ -167,10 +197,15 @@ extension ImageReply {
             let times = -100_000_000_000...400_000_000_000
             guard let width = reader.number(in: sizes), let height = reader.number(in: sizes),
                 let taken = reader.optionalNumber(), let offset = reader.optionalNumber(),
+                let camera = reader.optionalText(atMost: ImageFindings.maximumCameraBytes),
+                let latitude = reader.optionalNumber(in: -90...90),
+                let longitude = reader.optionalNumber(in: -180...180),
                 taken.map(times.contains) ?? true, offset.map((-86400...86400).contains) ?? true
             else { return nil }
             self = .facts(
-                ImageFindings(width: width, height: height, taken: taken, takenOffset: offset))
+                ImageFindings(
+                    width: width, height: height, taken: taken, takenOffset: offset,
+                    camera: camera, latitude: latitude, longitude: longitude))
         case 104: self = .failure(.damaged)
         case 105: self = .failure(.tooLarge)
         case 106:

@@ -71,12 +71,27 @@ package struct ImageFindings: Hashable, Sendable {
     package var taken: Int?
     /// The offset of the clock from UTC in seconds; nil if unknown.
     package var takenOffset: Int?
+    /// The name of the camera, at most ``maximumCameraBytes`` long; nil if unknown.
+    package var camera: String?
+    /// The latitude in degrees of WGS 84; nil if unknown.
+    package var latitude: Double?
+    /// The longitude in degrees of WGS 84; nil if unknown.
+    package var longitude: Double?
 
-    package init(width: Int, height: Int, taken: Int? = nil, takenOffset: Int? = nil) {
+    /// The maximum length of the name of a camera, in bytes of UTF-8.
+    package static let maximumCameraBytes = 1024
+
+    package init(
+        width: Int, height: Int, taken: Int? = nil, takenOffset: Int? = nil, camera: String? = nil,
+        latitude: Double? = nil, longitude: Double? = nil
+    ) {
         self.width = width
         self.height = height
         self.taken = taken
         self.takenOffset = takenOffset
+        self.camera = camera
+        self.latitude = latitude
+        self.longitude = longitude
     }
 }
 

@@ -1,0 +1,131 @@
+import ProviderKit
+import Testing
+
+@testable import ImageMetadata
+
+/// The camera and the location in EXIF.
+struct OriginTests {
+    private func camera(_ make: String?, _ model: String?) -> String? {
+        var block = ExifBlock()
+        block.setCamera(make, model)
+        return Exif(Bytes(block.bytes))?.camera
+    }
+
+    private func location(_ change: (inout [ExifBlock.Field]) -> Void) -> ImageLocation? {
+        var block = ExifBlock()
+        block.location = ExifBlock.paris
+        change(&block.location)
+        return Exif(Bytes(block.bytes))?.location
+    }
+
+    @Test(arguments: [
+        (ImageFormat.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
+        (.tiff, Samples.exif), (.heic, Samples.heif),
+    ])
+    func `camera and location are read from every format`(
+        format: ImageFormat, bytes: [UInt8]
+    ) throws {
+        let header = try #require(ImageHeader(Bytes(bytes), format: format))
+        #expect(header.camera == "Canon EOS R6")
+        let location = try #require(header.location)
+        #expect(abs(location.latitude - 48.858222) < 1e-6)
+        #expect(abs(location.longitude - 2.294500) < 1e-6)
+    }
+
+    @Test(
+        arguments: [
+            ("Canon", "Canon EOS R6", "Canon EOS R6"), ("SONY", "ILCE-7M3", "SONY ILCE-7M3"),
+            ("NIKON CORPORATION", "NIKON D750", "NIKON D750"),
+            ("EASTMAN KODAK COMPANY", "KODAK DX6490", "KODAK DX6490"),
+            ("CANON", "Canon EOS R6", "Canon EOS R6"), (nil, "Pixel 8", "Pixel 8"),
+            ("Google  ", " Pixel\n8\0garbage", "Google Pixel 8"), ("Canon", nil, nil),
+            ("Canon", "  ", nil), ("", "X100V", "X100V"), (nil, nil, nil),
+            ("Fuji\u{202e}film", "X\u{1b}[2J", "Fujifilm X[2J"),
+        ] as [(String?, String?, String?)])
+    func `the camera is the model, with the maker if it is missing`(
+        make: String?, model: String?, camera: String?
+    ) {
+        #expect(self.camera(make, model) == camera)
+    }
+
+    @Test func `a name that is too long or not UTF-8 is left out`() {
+        #expect(camera(nil, String(repeating: "x", count: 255))?.count == 255)
+        #expect(camera(nil, String(repeating: "x", count: 256)) == nil)
+        var block = ExifBlock()
+        block.image = [.bytes(0x110, [0xff, 0xfe, 0x41])]
+        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+        block.image = [.init(tag: 0x110, type: 2, count: Int(UInt32.max), data: [0, 0, 0, 8])]
+        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+        block.image = [.init(tag: 0x110, type: 2, count: 0, data: [])]
+        #expect(Exif(Bytes(block.bytes))?.camera == nil)
+    }
+
+    @Test func `the hemisphere is the sign of a coordinate`() throws {
+        let location = try #require(
+            location {
+                $0[0] = .text(1, "S")
+                $0[2] = .text(3, "W")
+            })
+        #expect(abs(location.latitude + 48.858222) < 1e-6)
+        #expect(abs(location.longitude + 2.294500) < 1e-6)
+    }
+
+    @Test func `decimal degrees and decimal minutes are read`() throws {
+        let location = try #require(
+            location {
+                $0[1] = .rationals(2, [(48_500_000, 1_000_000), (0, 1), (0, 1)])
+                $0[3] = .rationals(4, [(2, 1), (301_200, 10_000), (0, 1)])
+            })
+        #expect(abs(location.latitude - 48.5) < 1e-9)
+        #expect(abs(location.longitude - 2.502) < 1e-9)
+    }
+
+    @Test(arguments: [
+        ExifBlock.Field.rationals(2, [(48, 0), (0, 1), (0, 1)]),
+        .rationals(2, [(48, 1), (51, 1), (0, 0)]), .rationals(2, [(0, 0), (0, 0), (0, 0)]),
+        .rationals(2, [(91, 1), (0, 1), (0, 1)]), .rationals(2, [(90, 1), (0, 1), (1, 100)]),
+        .rationals(2, [(48, 1), (61, 1), (0, 1)]), .rationals(2, [(48, 1), (0, 1), (4_000, 1)]),
+        .rationals(2, [(4_294_967_295, 1), (0, 1), (0, 1)]),
+        .rationals(2, [(48, 1), (51, 1)]), .rationals(2, [(48, 1), (51, 1), (0, 1), (0, 1)]),
+        .rationals(2, [(48, 1), (51, 1), (0, 1)], type: 10), .rationals(2, []),
+        // Doubles, of which the first is not a number.
+        .init(
+            tag: 2, type: 12, count: 3,
+            data: [0x7f, 0xf8, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 16)),
+        .init(tag: 2, type: 5, count: 3, data: [0xff, 0xff, 0xff, 0xff]),
+        .init(tag: 2, type: 5, count: Int(UInt32.max), data: [0, 0, 0, 8]),
+        .text(1, "X"), .text(1, ""), .text(1, "north"), .text(1, "E"),
+        .text(0x12, "TOKYO"),
+    ])
+    func `a malformed location is left out`(field: ExifBlock.Field) throws {
+        let found = location { fields in
+            fields.removeAll { $0.tag == field.tag }
+            fields.append(field)
+        }
+        #expect(found == nil)
+    }
+
+    @Test(arguments: [1, 2, 3, 4])
+    func `an incomplete location is left out`(tag: Int) {
+        #expect(location { $0.removeAll { $0.tag == tag } } == nil)
+    }
+
+    @Test(arguments: ["WGS-84", "WGS84", "WGS 84", ""])
+    func `a location in WGS 84 is accepted`(datum: String) {
+        let found = location { fields in
+            fields.removeAll { $0.tag == 0x12 }
+            fields.append(.text(0x12, datum))
+        }
+        #expect(found != nil)
+    }
+
+    @Test(arguments: [0, 1, 8, 9, 0x7fff_ffff, 0xffff_fffe, 0xffff_ffff])
+    func `a table of the location that refers elsewhere does not end the reader`(offset: Int) {
+        var block = ExifBlock()
+        block.setCamera(nil, "Pixel 8")
+        block.image.append(.long(0x8825, offset))
+        let exif = Exif(Bytes(block.bytes))
+        #expect(exif?.camera == "Pixel 8")
+        #expect(exif?.location == nil)
+    }
+}
