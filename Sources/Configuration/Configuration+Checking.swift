@@ -24,7 +24,8 @@ extension Configuration {
     ]
     /// The keys that every provider may have. Other keys are checked by the provider.
     private static let providerKeys: [String: Kind] = [
-        "AllowLoopback": .flag, "Enabled": .flag, "RedirectPort": .port, "ShowSensitive": .flag,
+        "AllowLoopback": .flag, "Enabled": .flag, "RedirectPort": .port, "ShowLocation": .flag,
+        "ShowSensitive": .flag,
     ]
 
     /// The entries that have no effect.

@@ -36,6 +36,7 @@ final class PluginFixture {
     ///   - programs: The programs that start the plugin.
     ///   - hosts: The hosts of the manifest.
     ///   - capabilities: The capabilities of the manifest.
+    ///   - settings: The settings of the user.
     ///   - http: The HTTP client.
     ///   - directory: The folder of the plugin; nil for a new one.
     /// - Throws: An error of the file system or of the manifest.
@@ -45,6 +46,7 @@ final class PluginFixture {
         level: SandboxKind = .bubblewrap, fallbacks: [SandboxKind] = [],
         programs: SandboxPrograms = .installed, hosts: String = "example.org;",
         capabilities: String = "feed;",
+        settings: [String: String] = [:],
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
@@ -59,7 +61,7 @@ final class PluginFixture {
             folders: [directory.appending(folder)], reserved: [], limits: limits,
             confinements: [level] + fallbacks, programs: programs, logger: logger
         ) { _ in
-            ProviderSettings(["AllowLoopback": "true"])
+            ProviderSettings(["AllowLoopback": "true"].merging(settings) { $1 })
         }
         host.onDisabled = { [disablements] _, _, reason in disablements.append(reason) }
         host.start()
@@ -146,7 +148,7 @@ final class PluginFixture {
                 if request["method"] == "initialize": answer({"protocol": 1})
                 elif request["method"] == "discover": answer(discover(request["params"]["account"]))
                 elif request["method"] == "identify": answer({"username": "ada"})
-                elif request["method"] == "page":
+                elif request["method"] in ("page", "photo"):
                     account = request["params"]["account"]["id"]
             \(body)
             """

@@ -64,6 +64,27 @@ struct PluginTests {
         #expect(!plugin.log.value.contains { $0.contains("failed") })
     }
 
+    @Test(arguments: [nil, "false", "yes", "true"])
+    func `the location that a plugin sends is shown only if the user allows it`(
+        setting: String?
+    ) async throws {
+        let plugin = try PluginFixture(
+            """
+            photo = {"id": "1", "title": "a", "latitude": 48.5, "longitude": -2.25}
+            answer(photo if request["method"] == "photo" else {"photos": [photo, {"id": "2"}]})
+            """, settings: setting.map { ["ShowLocation": $0] } ?? [:])
+        let isShown = setting == "true"
+        let photos = [
+            try #require(try await plugin.page().photos.first).photo,
+            try await plugin.session.fetchPhoto(PhotoID("1")).photo,
+        ]
+        for photo in photos {
+            #expect(photo.title == "a")
+            #expect(photo.latitude == (isShown ? 48.5 : nil))
+            #expect(photo.longitude == (isShown ? -2.25 : nil))
+        }
+    }
+
     @Test func `a session has likes only if the manifest names them`() throws {
         let session: any Session = try PluginFixture().session
         #expect(session.remoteFeed != nil)

@@ -47,6 +47,9 @@ final class Plugin: PluginConnection.Owner {
         return hash.value.hexDigits
     }
 
+    /// True if the user allows the locations of the plugin's photos. A change of the setting replaces the plugin.
+    nonisolated var showsLocation: Bool { settings["ShowLocation"] == "true" }
+
     /// The reason for which the plugin is disabled; nil if it is not.
     var disablement: String? {
         guard confinement != nil else { return Self.unconfined }

@@ -64,13 +64,20 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         try await plugin.call(
             .page, ["source": .string(source.text), "place": JSONValue(place)], account
-        ) { [account] reader throws(PluginFault) in try RemotePage(reader, account.hosts) }
+        ) { [account, plugin] reader throws(PluginFault) in
+            var page = try RemotePage(reader, account.hosts)
+            if !plugin.showsLocation {
+                for index in page.photos.indices { page.photos[index].removeLocation() }
+            }
+            return page
+        }
     }
 
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         try await plugin.call(.photo, ["photo": .string(id.text)], account) {
-            [account] reader throws(PluginFault) in
-            let photo = try RemotePhoto(reader, account.hosts)
+            [account, plugin] reader throws(PluginFault) in
+            var photo = try RemotePhoto(reader, account.hosts)
+            if !plugin.showsLocation { photo.removeLocation() }
             guard photo.photo.id == id else { throw PluginFault("the answer is another photo") }
             return photo
         }
@@ -132,6 +139,14 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
         } catch ProviderError.staleCursor {
             throw ProviderError.refused("\(plugin.manifest.info.name) does not accept the like.")
         }
+    }
+}
+
+extension RemotePhoto {
+    /// Removes the place where the photo was taken.
+    nonisolated fileprivate mutating func removeLocation() {
+        photo.latitude = nil
+        photo.longitude = nil
     }
 }
 
