@@ -221,6 +221,8 @@ final class AccountObject {
             key.source.text, cursor: key.cursor, count: Int(key.count))
         let path = account.path
         let reply = try PreparedReply(photos.map { PhotoEntry($0, account: path) }, next)
+        // No event ends the validity of a page that depends on the date.
+        guard !account.isDated(key.source) else { return reply }
         preparedPages.keep(
             reply, key, askedAt: changes, isWanted: isWanted,
             now: account.hasAgingPages ? account.now : nil)

@@ -151,8 +151,10 @@ final class CombinedObject {
         let page = try await feed.page(
             key.source.text, cursor: key.cursor, count: Int(key.count))
         let reply = try PreparedReply(page.photos.map { PhotoEntry($0) }, page.next)
-        // An account that was left out contributes as soon as it can.
-        if page.isComplete {
+        // An account that was left out contributes as soon as it can. No event ends the validity of a page that depends
+        // on the date.
+        let isDated = feed.members(of: key.source).contains { $0.account.isDated($0.source) }
+        if page.isComplete, !isDated {
             preparedPages.keep(
                 reply, key, askedAt: changes, isWanted: isWanted,
                 now: feed.hasAgingPages ? feed.now : nil)

@@ -5,7 +5,7 @@ extension Account {
     /// Lets a watcher watch a source, or renews its watch.
     ///
     /// Call this when the first page of the source was read. An account with photos on this computer
-    /// reports changes without it.
+    /// reports changes without it, except those of a source that depends on the date.
     ///
     /// - Parameters:
     ///   - source: The source; an empty ID selects the default source of this moment.
@@ -13,13 +13,40 @@ extension Account {
     /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
     @discardableResult
     package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        guard direct == nil else { return false }
+        guard direct == nil else { return watchDated(resolve(source.text), by: watcher) }
         feedWatch.recordRead(resolve(source.text), by: watcher)
         return true
     }
 
     /// Ends all watches of a watcher.
-    package func unwatch(_ watcher: WatcherID) { feedWatch.remove(watcher) }
+    package func unwatch(_ watcher: WatcherID) {
+        feedWatch.remove(watcher)
+        datedReads[watcher] = nil
+        if datedReads.isEmpty { datedSession?.setWatched(false) }
+    }
+
+    /// The session, if it has a source that depends on the date.
+    var datedSession: (any DatedFeedSession)? { direct?.session as? any DatedFeedSession }
+
+    /// Returns true if the photos of a source change with the date, without an event while the source is not watched.
+    package func isDated(_ source: SourceID) -> Bool { datedSession?.datedSource == source }
+
+    private func watchDated(_ source: SourceID, by watcher: WatcherID) -> Bool {
+        guard let session = datedSession, session.datedSource == source else { return false }
+        datedReads[watcher] = now
+        session.setWatched(true)
+        return true
+    }
+
+    /// Ends the watches of clients that have not read a source that depends on the date for a day.
+    func endOldWatches(_ source: SourceID) {
+        guard let session = datedSession, session.datedSource == source else { return }
+        let now = now
+        datedReads = datedReads.filter { watcher, read in
+            if case .client = watcher { now < read + WatchSchedule.retention } else { true }
+        }
+        if datedReads.isEmpty { session.setWatched(false) }
+    }
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
     /// background if its top is old.

@@ -52,6 +52,8 @@ package final class Account {
     var heldToken: Credentials.HeldToken?
     /// Refreshes the watched sources. The watches outlast a session.
     let feedWatch = FeedWatch()
+    /// The watchers of the source that depends on the date, with the time at which they last read it.
+    var datedReads: [WatcherID: Timestamp] = [:]
     /// True if the source that the user chose does not exist now, for example a renamed folder or an unmounted disk.
     private var isChosenSourceGone = false
     private var isCheckingSource = false
@@ -109,6 +111,7 @@ package final class Account {
         if let heldToken { remote?.credentials.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
+        if !datedReads.isEmpty { datedSession?.setWatched(true) }
         listening = Task { [weak self] in
             for await event in service.session.events {
                 // The session may have ended before the event arrived here.
@@ -169,6 +172,7 @@ package final class Account {
             checkDefaultSourceSoon()
         case .updated(let source, let new):
             emit(.updated(source, new: new))
+            endOldWatches(source)
             checkDefaultSourceSoon()
         case .changed(let photos): emit(.photosChanged(photos))
         case .removed(let photos):

@@ -176,6 +176,7 @@ package final class Engine {
         for account in accounts {
             account.remote?.resumed()
             account.feedWatch.resumed()
+            account.datedSession?.clockChanged()
         }
         slideshow.resumed()
     }

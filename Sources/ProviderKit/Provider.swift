@@ -112,6 +112,8 @@ public struct ProviderInfo: Sendable {
         case download
         /// Many servers: the user names one at the login.
         case server
+        /// The source `memories`: the photos that were taken on this day in earlier years. Plugins cannot have it.
+        case memories
     }
 
     /// The ID: lower-case letters, digits and underscores, such as `unsplash`. At most 32 characters.

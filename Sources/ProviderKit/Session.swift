@@ -124,6 +124,19 @@ extension FeedSession {
     }
 }
 
+/// A session with a source that depends on the present date, such as `memories`.
+package protocol DatedFeedSession: FeedSession {
+    /// The source that depends on the date.
+    var datedSource: SourceID { get }
+
+    /// Starts or ends the watch of ``datedSource``. While it is watched, the session emits
+    /// ``SessionEvent/updated(_:new:)`` when the date has changed its photos.
+    func setWatched(_ isWatched: Bool)
+
+    /// Checks the date at once, because the machine was suspended.
+    func clockChanged()
+}
+
 /// A session that stores the images of its photos itself.
 public protocol ImageSession: Session {
     /// Returns the path of an image file.

@@ -7,6 +7,8 @@ internal import Storage
 /// The provider settings from the configuration files. Changes are written to the user's file.
 final class ConfiguredSettings: SettingsStore {
     private(set) var configuration: Configuration
+    /// Called after the files were read again.
+    var onReload: (Configuration) -> Void = { _ in }
     private let folders: UserFolders
 
     init(_ folders: UserFolders) {
@@ -15,7 +17,10 @@ final class ConfiguredSettings: SettingsStore {
     }
 
     /// Reads the files again.
-    func reload() { configuration = Configuration(paths: folders.configurationFiles) }
+    func reload() {
+        configuration = Configuration(paths: folders.configurationFiles)
+        onReload(configuration)
+    }
 
     func settings(of provider: String) -> ProviderSettings {
         ProviderSettings(configuration.group("Provider \(provider)"))

@@ -85,7 +85,9 @@ final class Daemon {
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
-            files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
+            files: files, logger: logger, clock: MainLoopClock(),
+            showsLocation: Self.showsLocalLocations(configuration), version: programVersion)
+        settings.onReload = { [local] in local.setShowsLocation(Self.showsLocalLocations($0)) }
         // The one list of providers.
         let known: [any Provider] = [
             local,
@@ -249,6 +251,10 @@ final class Daemon {
 
     private static func refreshInterval(_ configuration: Configuration) -> Duration {
         configuration.duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
+    }
+
+    private static func showsLocalLocations(_ configuration: Configuration) -> Bool {
+        configuration.bool("Provider local", "ShowLocation") ?? false
     }
 
     private static func picturesFolder(

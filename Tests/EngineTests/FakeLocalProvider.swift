@@ -4,7 +4,7 @@ import TestSupport
 /// A provider that stores its users, their likes and avatars itself.
 final class FakeLocalProvider: PasswordLogin, ProfileProvider {
     struct State: Sendable {
-        var sources: Set<String> = ["all", "likes", "album:x"]
+        var sources: Set<String> = ["all", "likes", "memories", "album:x"]
         var liked: Set<String> = []
         /// The file of each user's avatar.
         var avatars: [String: String] = [:]
@@ -42,10 +42,15 @@ final class FakeLocalProvider: PasswordLogin, ProfileProvider {
 }
 
 /// A session on the state of its provider.
-final class FakeLocalSession: LikeSession, ImageSession, AvatarSession {
+final class FakeLocalSession: LikeSession, ImageSession, AvatarSession, DatedFeedSession {
     let events: AsyncStream<SessionEvent>
     let continuation: AsyncStream<SessionEvent>.Continuation
     let likesSource = SourceID("likes")
+    let datedSource = SourceID("memories")
+    /// True while the source that depends on the date is watched.
+    let isWatched = Observed(false)
+    /// The number of checks of the date that the engine has requested.
+    let dateChecks = Observed(0)
     private let provider: FakeLocalProvider
     private let account: AccountIdentity
 
@@ -68,6 +73,10 @@ final class FakeLocalSession: LikeSession, ImageSession, AvatarSession {
         photo.isLiked = provider.state.value.liked.contains(id.text)
         return photo
     }
+
+    func setWatched(_ isWatched: Bool) { self.isWatched.update { $0 = isWatched } }
+
+    func clockChanged() { dateChecks.update { $0 += 1 } }
 
     func sources() async throws -> [Source] { [] }
     func hasSource(_ id: SourceID) async throws -> Bool {

@@ -155,4 +155,43 @@ struct LocalAccountTests {
         let account = try await fixture.logIn("ada")
         await #expect(throws: EngineError.self) { try await account.setAvatar("1") }
     }
+
+    @Test func `only the source that depends on the date is watched`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let session = try #require(provider.sessions.value.last)
+        #expect(!account.watch(SourceID("all"), by: .client(":1.1")))
+        #expect(!session.isWatched.value)
+        #expect(account.isDated(SourceID("memories")) && !account.isDated(SourceID("all")))
+        let memories = SourceID("memories")
+        #expect(account.watch(memories, by: .client(":1.1")))
+        #expect(account.watch(memories, by: .component("slideshow")))
+        #expect(session.isWatched.value)
+        account.unwatch(.client(":1.1"))
+        #expect(session.isWatched.value)
+        fixture.engine.unwatch(.component("slideshow"))
+        #expect(!session.isWatched.value)
+        fixture.engine.resumed()
+        #expect(session.dateChecks.value == 1)
+        // The default source is watched by its ID.
+        try await account.setDefaultSource(memories)
+        #expect(account.watch(SourceID(""), by: .client(":1.2")))
+        fixture.engine.restartSessions(of: "home")
+        let next = try #require(provider.sessions.value.last)
+        #expect(next !== session && next.isWatched.value)
+    }
+
+    @Test func `a client that does not read for a day ends its watch`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let session = try #require(provider.sessions.value.last)
+        let memories = SourceID("memories")
+        account.watch(memories, by: .client(":1.1"))
+        session.continuation.yield(.updated(memories, new: 1))
+        try await fixture.events.wait { $0.contains("updated memories 1") ? true : nil }
+        #expect(session.isWatched.value)
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
+        session.continuation.yield(.updated(memories, new: 2))
+        try await session.isWatched.wait { $0 ? nil : true }
+    }
 }

@@ -31,12 +31,15 @@ final class PhotosFixture: Sendable {
     ///   - images: Reads and creates images.
     ///   - files: Makes the file system calls.
     ///   - clock: Measures delays.
+    ///   - calendar: The present date.
+    ///   - showsLocation: True if photos contain the place where they were taken.
     /// - Throws: `SystemError`, or the error of a failed write.
     init(
         _ directory: TemporaryDirectory? = nil, root: String = "home/Pictures",
         cache: String? = nil, photos: [String] = [],
         images: any ImageProcessor = UnavailableImageProcessor(),
-        files: FileThreads = FileThreads(), clock: any Clock<Duration> = ManualClock()
+        files: FileThreads = FileThreads(), clock: any Clock<Duration> = ManualClock(),
+        calendar: LocalCalendar = .system, showsLocation: Bool = false
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -50,7 +53,7 @@ final class PhotosFixture: Sendable {
             pictures: Array(root.utf8), data: directory.appending("data"), cache: self.cache,
             images: images, files: files,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock)
+            clock: clock, calendar: calendar, showsLocation: showsLocation)
         self.provider = provider
         session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in
@@ -166,9 +169,9 @@ final class PhotosFixture: Sendable {
         try #require(try await photos().first { $0.title == title }?.id)
     }
 
-    /// Returns the IDs of all sources except the likes, which always exist.
+    /// Returns the IDs of all sources except the likes and memories, which always exist.
     func sourceIDs() async throws -> [String] {
-        try await session.sources().filter { $0.kind != .likes }.map(\.id.text)
+        try await session.sources().map(\.id.text).filter { !["likes", "memories"].contains($0) }
     }
 
     /// Waits until a source has these titles. Checks again after each event.

@@ -37,7 +37,7 @@ struct UserTests {
         #expect(
             whole.filter { !sides.contains($0.key) } == photo.filter { !sides.contains($0.key) })
         let sources = try await account.sources()
-        #expect(sources.map { $0["id"]?.string } == ["all", "likes", "album:sub"])
+        #expect(sources.map { $0["id"]?.string } == ["all", "likes", "memories", "album:sub"])
         #expect(sources.map { $0["kind"]?.string } == ["feed", "likes", "album"])
         #expect(sources.map { $0["count"]?.uint32 } == [3, 0, 1])
         #expect(sources[0]["cover"] == .string(id))

@@ -9,12 +9,13 @@ package final class LocalProvider: Provider {
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
         authentication: .password,
         capabilities: [
-            .feed, .like, .profile, .albums, .avatar, .register, .download,
+            .feed, .like, .profile, .albums, .avatar, .register, .download, .memories,
         ],
         defaultSource: LocalSource.all.id)
 
     private struct State {
         var picturesFolder: [UInt8]
+        var showsLocation: Bool
         /// The open folder; nil if no user is logged in.
         var folder: PictureFolder?
     }
@@ -31,6 +32,7 @@ package final class LocalProvider: Provider {
     private let thumbnails: Thumbnails
     private let logger: Logger
     private let clock: any Clock<Duration>
+    private let calendar: LocalCalendar
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -41,12 +43,15 @@ package final class LocalProvider: Provider {
     ///   - files: Makes the file system calls for photos.
     ///   - logger: Receives problems with the folder and its database.
     ///   - clock: Measures the delay after a wrong password, and the pauses of background work.
+    ///   - calendar: The present date.
+    ///   - showsLocation: True if photos contain the place where they were taken.
     ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: String, cache: String,
         images: any ImageProcessor = UnavailableImageProcessor(),
         files: FileThreads = FileThreads(),
-        logger: Logger, clock: any Clock<Duration>, version: String = "0"
+        logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
+        showsLocation: Bool = false, version: String = "0"
     ) {
         self.files = files
         let userDatabase = LocalUserDatabase.queue(folder: data, logger: logger)
@@ -58,12 +63,22 @@ package final class LocalProvider: Provider {
         self.cache = cache
         self.images = images
         self.clock = clock
+        self.calendar = calendar
         // A sibling of the cache folder: all programs share it.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
             folder: "\(shared)/thumbnails", version: version, images: images, photos: files)
         self.logger = logger
-        state = Mutex(State(picturesFolder: pictures))
+        state = Mutex(State(picturesFolder: pictures, showsLocation: showsLocation))
+    }
+
+    /// Shows or hides the place where photos were taken, also in open sessions.
+    package func setShowsLocation(_ isShown: Bool) {
+        let folder = state.withLock { state in
+            state.showsLocation = isShown
+            return state.folder
+        }
+        folder?.setShowsLocation(isShown)
     }
 
     /// Changes the pictures folder. New sessions use it.
@@ -89,7 +104,8 @@ package final class LocalProvider: Provider {
                     root: state.picturesFolder, database, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, database, images: images, clock: clock),
-                    likes, cache: cache, logger: logger)
+                    likes, calendar: calendar, showsLocation: state.showsLocation, cache: cache,
+                    logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
             let listener = folder.addListener(user)
@@ -101,7 +117,7 @@ package final class LocalProvider: Provider {
             if likes.count(of: user) > 0 { folder.emitLikeCount(of: user) }
         }
         return LocalSession(
-            account, user, folder, thumbnails, avatars, events: listener.events
+            account, user, folder, thumbnails, avatars, listener
         ) { [weak self] in
             self?.close(folder, listener.id)
         }

@@ -11,7 +11,8 @@ extension LocalSession: LikeSession {
         }
         guard isChanged else { return nil }
         // With the facts known so far: a like does not wait for the metadata of the file.
-        var changed = try await folder.read(isBrief: true) { Photo(try Self.picture(photo, $0)) }
+        let picture = try await folder.read(isBrief: true) { try Self.picture(photo, $0) }
+        var changed = folder.photo(picture)
         changed.isLiked = isLiked
         return LikeChange(photo: changed, count: folder.likes.count(of: user))
     }

@@ -3,7 +3,7 @@ internal import ProviderKit
 internal import Quoting
 
 /// The session of a local user. All sessions share one folder.
-final class LocalSession: FeedSession, ImageSession, AvatarSession {
+final class LocalSession: FeedSession, ImageSession, AvatarSession, DatedFeedSession {
     let events: AsyncStream<SessionEvent>
     let folder: PictureFolder
     /// The user, as a ``UserName/key``.
@@ -12,10 +12,13 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     private let avatars: AvatarStore
     private let identity: AccountIdentity
     private let onClose: @Sendable () -> Void
+    /// The number of the session in the folder.
+    private let listener: Int
 
     init(
         _ identity: AccountIdentity, _ user: String, _ folder: PictureFolder,
-        _ thumbnails: Thumbnails, _ avatars: AvatarStore, events: AsyncStream<SessionEvent>,
+        _ thumbnails: Thumbnails, _ avatars: AvatarStore,
+        _ listener: (id: Int, events: AsyncStream<SessionEvent>),
         onClose: @escaping @Sendable () -> Void
     ) {
         self.identity = identity
@@ -23,7 +26,8 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         self.avatars = avatars
         self.folder = folder
         self.thumbnails = thumbnails
-        self.events = events
+        self.listener = listener.id
+        events = listener.events
         self.onClose = onClose
     }
 
@@ -49,24 +53,31 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     private func findPage(
         _ source: SourceID, after cursor: String?, count: Int
     ) async throws -> FoundPage {
-        let position = try cursor.map { try Self.parse($0) }
+        let position = try cursor.map { try Self.parse($0, in: source) }
+        var date: CalendarDate?
+        if case .memories = LocalSource(source) {
+            // A walk continues with the photos of the date on which it began.
+            date = position?.date ?? folder.memories.date
+        }
         await loadLikes()
         do {
-            let read: @Sendable (PictureIndex) throws -> FoundPage = { [folder, user] index in
-                let selection = try Self.selection(source, index) {
+            let read: @Sendable (PictureIndex) throws -> FoundPage = {
+                [folder, user, date] index in
+                let selection = try Self.selection(source, index, date) {
                     folder.likes.rows(of: user)
                 }
                 let page = try index.page(selection, after: position, count: count)
-                let photos = page.entries.map { Photo($0) }
+                let photos = page.entries.map { folder.photo($0) }
                 return FoundPage(
                     photos: folder.likes.mark(photos, for: user), next: page.next,
-                    notExamined: page.entries.filter { $0.facts == nil }.map(\.id),
+                    notExamined: page.entries.filter { !$0.isExamined }.map(\.id),
                     start: PictureIndex.IndexPosition(
-                        position: .max, id: .max, lastFormerPosition: page.lastFormerPosition),
+                        position: .max, id: .max, lastFormerPosition: page.lastFormerPosition,
+                        date: selection.date),
                     positions: page.entries.map {
                         PictureIndex.IndexPosition(
                             position: $0.position, id: $0.id,
-                            lastFormerPosition: page.lastFormerPosition)
+                            lastFormerPosition: page.lastFormerPosition, date: selection.date)
                     },
                     isEmptySelection: selection.isEmpty)
             }
@@ -75,6 +86,7 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                 atLeast: count, until: { $0.next != nil || $0.isEmptySelection },
                 orAtLimit: { !$0.photos.isEmpty }, isBrief: true, read)
             folder.readMetadata(of: found.notExamined)
+            if let date, cursor == nil { folder.memories.update(date) }
             // During the first scan more photos may follow, so the walk continues after the last photo.
             if found.next == nil, !folder.canServeAll { found.next = found.positions.last }
             return found
@@ -99,16 +111,16 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
     func photo(_ id: PhotoID) async throws -> Photo {
         await loadLikes()
         var picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
-        if picture.file.facts == nil {
+        if !picture.file.isExamined {
             await folder.waitForMetadata(of: picture.file.id)
             picture = try await folder.read(isBrief: true) { try Self.picture(id, $0) }
         }
-        return folder.likes.mark([Photo(picture)], for: user)[0]
+        return folder.likes.mark([folder.photo(picture)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
         await loadLikes()
-        return try await folder.read { [folder, user] index in
+        return try await folder.read { [folder, user, today = folder.memories.date] index in
             let all = Source(
                 id: LocalSource.all.id, title: "All photos", kind: .feed,
                 count: try index.photoCount,
@@ -119,11 +131,16 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
                 id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
                 count: folder.likes.count(of: user),
                 cover: liked.entries.first.map { PhotoID(row: $0.id) })
-            return [all, likes]
+            let newestMemory = try index.page(.memories(today), after: nil, count: 1)
+            let memories = Source(
+                id: LocalSource.memories.id, title: "Memories", kind: .feed,
+                count: try index.countMemories(of: today),
+                cover: newestMemory.entries.first.map { PhotoID(row: $0.id) })
+            return [all, likes, memories]
                 + (try index.albums().map { album in
                     Source(
                         id: LocalSource.album(album.path).id,
-                        title: String(decoding: album.path.bytes, as: UTF8.self), kind: .album,
+                        title: album.path.title, kind: .album,
                         count: album.count, cover: PhotoID(row: album.cover))
                 })
         }
@@ -142,12 +159,24 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         case .all: return changes.newCount
         // A scan finds no likes. They are reconciled after it.
         case .likes: return 0
+        // New photos have no date of capture before they are read, in the background.
+        case .memories:
+            folder.memories.update()
+            return 0
         case .album(let path):
             // Until the first scan ends, a folder that is not in the index may still exist.
             if folder.canServeAll, try await !hasSource(source) { throw Self.noSource(source) }
             return changes.new[path, default: 0]
         }
     }
+
+    // MARK: Memories
+
+    var datedSource: SourceID { LocalSource.memories.id }
+
+    func setWatched(_ isWatched: Bool) { folder.memories.setWatched(isWatched, by: listener) }
+
+    func clockChanged() { folder.memories.update() }
 
     // MARK: Images
 
@@ -182,13 +211,17 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
 
     // MARK: Parsing
 
-    /// Returns the selection of photos in a source; `likes` returns the rows that the user likes.
+    /// Returns the selection of photos in a source; `likes` returns the rows that the user likes, and `date` is the date
+    /// of `memories`.
     private static func selection(
-        _ source: SourceID, _ index: PictureIndex, likes: () -> [Int64]
+        _ source: SourceID, _ index: PictureIndex, _ date: CalendarDate?, likes: () -> [Int64]
     ) throws -> PictureIndex.Selection {
         switch LocalSource(source) {
         case .all: return .all
         case .likes: return .rows(likes())
+        case .memories:
+            guard let date else { throw noSource(source) }
+            return .memories(date)
         case .album(let path):
             guard let album = try index.albumID(path) else { throw noSource(source) }
             return .folder(album)
@@ -207,21 +240,33 @@ final class LocalSession: FeedSession, ImageSession, AvatarSession {
         .notFound("There is no source \(source.text.quoted).")
     }
 
+    /// Returns the cursor of a position. In `memories`, it begins with the date on which the walk began.
     private static func text(_ position: PictureIndex.IndexPosition) -> String {
-        "\(position.position).\(position.id).\(position.lastFormerPosition)"
+        (position.date.map { "\($0.number)." } ?? "")
+            + "\(position.position).\(position.id).\(position.lastFormerPosition)"
     }
 
-    private static func parse(_ cursor: String) throws -> PictureIndex.IndexPosition {
-        let numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map {
+    private static func parse(
+        _ cursor: String, in source: SourceID
+    ) throws -> PictureIndex.IndexPosition {
+        var numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map {
             Int64($0)
+        }[...]
+        var date: CalendarDate?
+        if case .memories = LocalSource(source) {
+            date = numbers.popFirst().flatMap { $0 }.flatMap(CalendarDate.init(number:))
+            guard date != nil else {
+                throw ProviderError.invalidArgument("The cursor is malformed.")
+            }
         }
-        guard numbers.count == 3, let position = numbers[0], let id = numbers[1],
-            let formerPosition = numbers[2], formerPosition >= 0
+        guard numbers.count == 3, let position = numbers.removeFirst(),
+            let id = numbers.removeFirst(), let formerPosition = numbers.removeFirst(),
+            formerPosition >= 0
         else {
             throw ProviderError.invalidArgument("The cursor is malformed.")
         }
         return PictureIndex.IndexPosition(
-            position: position, id: id, lastFormerPosition: formerPosition)
+            position: position, id: id, lastFormerPosition: formerPosition, date: date)
     }
 
     private static func translated<Value>(

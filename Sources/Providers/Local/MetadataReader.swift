@@ -2,7 +2,7 @@ internal import ProviderKit
 internal import Storage
 internal import Synchronization
 
-/// A background reader of the dimensions and dates of photos. Photos that a client has requested come first, then all
+/// A background reader of the metadata of photos. Photos that a client has requested come first, then all
 /// others, slowly.
 final class MetadataReader: Sendable {
     private struct State {
@@ -11,7 +11,8 @@ final class MetadataReader: Sendable {
         var waiters: [Int64: [CheckedContinuation<Void, Never>]] = [:]
         /// The rows that could not be read. They are skipped until the next retry.
         var unreadable: Set<Int64> = []
-        var onChange: (@Sendable ([Photo]) -> Void)?
+        var onChange: (@Sendable ([PictureIndex.Picture]) -> Void)?
+        var onDateChange: (@Sendable ([PictureIndex.DateChange]) -> Void)?
         var isReadingRequested = false
         var isReadingRest = false
         /// The task that reads the remaining rows. It retains the reader and its database.
@@ -60,7 +61,9 @@ final class MetadataReader: Sendable {
     /// - Parameters:
     ///   - rows: The rows of the photos.
     ///   - onChange: Receives the photos that have changed.
-    func readMetadata(of rows: [Int64], onChange: @escaping @Sendable ([Photo]) -> Void) {
+    func readMetadata(
+        of rows: [Int64], onChange: @escaping @Sendable ([PictureIndex.Picture]) -> Void
+    ) {
         guard !rows.isEmpty else { return }
         let mustStart = state.withLock { state in
             guard !state.isStopped else { return false }
@@ -73,6 +76,13 @@ final class MetadataReader: Sendable {
             return !state.isReadingRequested
         }
         if mustStart { Task { @MainActor in await readRequested() } }
+    }
+
+    /// Sets the receiver of changed dates of capture.
+    func setDateHandler(_ handler: @escaping @Sendable ([PictureIndex.DateChange]) -> Void) {
+        state.withLock { state in
+            if !state.isStopped { state.onDateChange = handler }
+        }
     }
 
     /// Waits for the metadata of a photo that was passed to ``readMetadata(of:onChange:)``, for a limited time.
@@ -124,6 +134,7 @@ final class MetadataReader: Sendable {
             state.isStopped = true
             state.requested = []
             state.onChange = nil
+            state.onDateChange = nil
             defer { state.rest = nil }
             return (Array(state.waiters.keys), state.rest)
         }
@@ -188,28 +199,37 @@ final class MetadataReader: Sendable {
     /// Reads the headers of files, and stores the results.
     ///
     /// - Returns: The photos that have changed.
-    private func readMetadata(_ rows: [Int64], _ urgency: ImageUrgency) async -> [Photo] {
+    private func readMetadata(
+        _ rows: [Int64], _ urgency: ImageUrgency
+    ) async -> [PictureIndex.Picture] {
         let pictures = try? await database.reader.run { database in
             let index = PictureIndex(database)
             return try rows.compactMap { try index.picture($0) }
         }
-        var found: [(file: PictureIndex.File, facts: PhotoFacts)] = []
-        for picture in pictures ?? [] where picture.file.facts == nil {
+        var found: [FileMetadata] = []
+        for picture in pictures ?? [] where !picture.file.isExamined {
             guard !state.withLock(\.isStopped) else { return [] }
-            guard let facts = await facts(of: picture, urgency) else { continue }
-            found.append((picture.file, facts))
+            guard let result = await metadata(of: picture, urgency) else { continue }
+            found.append(result)
         }
         let results = found
         guard !results.isEmpty else { return [] }
         do {
-            return try await database.writer.run { database in
+            let (changed, dates) = try await database.writer.run { database in
                 let index = PictureIndex(database)
+                var dates: [PictureIndex.DateChange] = []
                 try database.transaction { () throws(StorageError) in
-                    for (file, facts) in results { try index.setFacts(facts, of: file) }
+                    for result in results {
+                        let change = try index.setFacts(
+                            result.facts, result.captured, of: result.file)
+                        if let change { dates.append(change) }
+                    }
                 }
-                return try results.filter { $0.facts != PhotoFacts() }
-                    .compactMap { try index.picture($0.file.id) }.map { Photo($0) }
+                let changed = results.filter { $0.facts != $0.file.facts ?? PhotoFacts() }
+                return (try changed.compactMap { try index.picture($0.file.id) }, dates)
             }
+            if !dates.isEmpty { state.withLock(\.onDateChange)?(dates) }
+            return changed
         } catch {
             // Results that cannot be stored, for example on a full disk, are not read again and again.
             state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
@@ -217,16 +237,26 @@ final class MetadataReader: Sendable {
         }
     }
 
+    /// The metadata that was read from a file.
+    private struct FileMetadata: Sendable {
+        let file: PictureIndex.File
+        var facts = PhotoFacts()
+        var captured: PictureIndex.CaptureDate?
+    }
+
     /// Reads the headers of a file; nil if this must be retried later.
-    private func facts(
+    private func metadata(
         of picture: PictureIndex.Picture, _ urgency: ImageUrgency
-    ) async -> PhotoFacts? {
+    ) async -> FileMetadata? {
         let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
-            return PhotoFacts(try await images.probe(path, urgency: urgency))
+            let facts = try await images.probe(path, urgency: urgency)
+            return FileMetadata(
+                file: picture.file, facts: PhotoFacts(facts),
+                captured: PictureIndex.CaptureDate(facts))
         } catch {
             switch error {
-            case .damaged: return PhotoFacts()
+            case .damaged: return FileMetadata(file: picture.file)
             case .notSupported: stop()
             // The next attempt may be faster.
             case .notReadable, .storageFull, .failed, .tooLarge:

@@ -16,23 +16,35 @@ extension PhotoID {
 extension Photo {
     /// Creates a photo from the index, without decoding the file. Sources are ordered by modification time, so that new
     /// photos are at the top even if they were taken long ago; `created` is therefore not always in order.
-    init(_ entry: PictureIndex.PageEntry) {
+    ///
+    /// - Parameters:
+    ///   - entry: The row of the photo.
+    ///   - showsLocation: True if the user allows the location.
+    init(_ entry: PictureIndex.PageEntry, showsLocation: Bool) {
         self.init(id: PhotoID(row: entry.id))
-        created = entry.facts?.taken ?? Timestamp(nanoseconds: entry.position)
+        created = entry.facts?.taken ?? Timestamp(nanoseconds: entry.published)
         width = entry.facts?.width
         height = entry.facts?.height
+        camera = entry.facts?.camera
+        if showsLocation {
+            latitude = entry.facts?.latitude
+            longitude = entry.facts?.longitude
+        }
+        if entry.album != .root { album = entry.album.title }
         updated = Timestamp(nanoseconds: entry.modified)
         let ending = entry.name.lastIndex(of: UInt8(ascii: ".")) ?? entry.name.endIndex
         title = String(decoding: entry.name[..<ending], as: UTF8.self)
         mediaType = entry.format?.mediaType
     }
 
-    init(_ picture: PictureIndex.Picture) {
+    init(_ picture: PictureIndex.Picture, showsLocation: Bool) {
         let file = picture.file
         self.init(
             PictureIndex.PageEntry(
                 id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
-                position: file.position, facts: file.facts))
+                position: file.position, published: file.position, folder: file.folder,
+                facts: file.facts, isExamined: file.isExamined, album: picture.folder),
+            showsLocation: showsLocation)
     }
 }
 

@@ -10,10 +10,10 @@ extension PictureFolder: PictureSearch {
     func reconcileLikes(_ changes: IndexChanges?) async {
         await likes.reconcile(changes, self) { user, change in
             let photos = try? await inspect { index in
-                try change.rows.compactMap { try index.picture($0) }.map { Photo($0) }
+                try change.rows.compactMap { try index.picture($0) }
             }
             if let photos, !photos.isEmpty {
-                emit(.changed(likes.mark(photos, for: user)), to: user)
+                emit(.changed(likes.mark(photos.map { photo($0) }, for: user)), to: user)
             }
             if change.gained > 0 {
                 emit(.updated(LocalSource.likes.id, new: change.gained), to: user)

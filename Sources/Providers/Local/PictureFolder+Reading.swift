@@ -71,7 +71,10 @@ extension PictureFolder {
 
     /// Reads the metadata of photos that are shown. Emits the changed photos.
     func readMetadata(of rows: [Int64]) {
-        metadataReader.readMetadata(of: rows) { [weak self] photos in self?.emit(.changed(photos)) }
+        metadataReader.readMetadata(of: rows) { [weak self] pictures in
+            guard let self else { return }
+            emit(.changed(pictures.map { photo($0) }))
+        }
     }
 
     /// Reads the metadata of a photo, and waits for it for a limited time.

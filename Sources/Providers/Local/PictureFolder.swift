@@ -89,6 +89,9 @@ final class PictureFolder: Sendable {
     let links: PictureLinks
     let metadataReader: MetadataReader
     let likes: LocalLikes
+    let memories: MemoriesWatch
+    /// True if photos contain their location.
+    let showsLocation: Atomic<Bool>
     /// The number of scans whose changes have not been reconciled with the likes yet.
     let scansInProgress = Atomic(0)
     let logger: Logger
@@ -100,12 +103,14 @@ final class PictureFolder: Sendable {
     ///   - clock: Measures the time limits of calls, and the delays before retries.
     ///   - metadataReader: Reads the metadata of the photos.
     ///   - likes: The likes of the users.
+    ///   - calendar: The present date.
+    ///   - showsLocation: True if photos contain their location.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
         clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ likes: LocalLikes,
-        cache: String, logger: Logger
+        calendar: LocalCalendar, showsLocation: Bool, cache: String, logger: Logger
     ) {
         self.root = root
         self.files = files
@@ -116,14 +121,21 @@ final class PictureFolder: Sendable {
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
+        self.showsLocation = Atomic(showsLocation)
+        let dateChanged = Mutex<(@Sendable (CalendarDate, CalendarDate) async -> Void)?>(nil)
+        memories = MemoriesWatch(calendar, clock: clock) { before, after in
+            await dateChanged.withLock { $0 }?(before, after)
+        }
         watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
         changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
+        dateChanged.withLock { $0 = { [weak self] in await self?.dateChanged(from: $0, to: $1) } }
     }
 
     /// Starts to scan and watch the folder.
     func start() {
         files.setRoot(root)
         files.setRecoveryHandler { [weak self] in self?.retryAtOnce() }
+        metadataReader.setDateHandler { [weak self] in self?.captureDatesChanged($0) }
         Task { @MainActor in try? await scan(nil) }
     }
 
@@ -159,6 +171,7 @@ final class PictureFolder: Sendable {
     func stop() {
         watcher.stop()
         metadataReader.stop()
+        memories.stop()
         let (listeners, retry) = state.withLock { state in
             state.isStopped = true
             defer { state.listeners = [:] }
@@ -191,6 +204,7 @@ final class PictureFolder: Sendable {
             (state.listeners.removeValue(forKey: id), !state.listeners.isEmpty)
         }
         listener?.events.finish()
+        memories.setWatched(false, by: id)
         return isUsed
     }
 
@@ -206,7 +220,7 @@ final class PictureFolder: Sendable {
         let paths = Dictionary(
             (pictures ?? []).map { ($0.file.id, absolute($0)) }, uniquingKeysWith: { $1 })
         links.update(changes) { paths[$0] }
-        let photos = (pictures ?? []).map { Photo($0) }
+        let photos = (pictures ?? []).map { photo($0) }
         state.withLock { state in
             state.photoCount += changes.newCount - changes.removed.count
             for number in state.refreshers.keys { state.refreshers[number]?.found.merge(changes) }

@@ -113,5 +113,36 @@ extension PictureIndex {
             value BLOB NOT NULL
         );
         """,
+        // The camera, the location and the date of capture. The metadata that is known remains in use until the files
+        // were read again.
+        """
+        -- examined: 1: the file was read without the following metadata, 2: with it
+        ALTER TABLE file ADD COLUMN camera TEXT;
+        -- In degrees of WGS 84
+        ALTER TABLE file ADD COLUMN latitude REAL;
+        ALTER TABLE file ADD COLUMN longitude REAL;
+        -- The date of capture on the clock of the camera: the year, and the month times 100 plus the day
+        ALTER TABLE file ADD COLUMN year INTEGER;
+        ALTER TABLE file ADD COLUMN day INTEGER;
+        -- The number of the last row in ghost with a former date of capture, 0 for none
+        ALTER TABLE file ADD COLUMN redated INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX file_by_position;
+        DROP INDEX file_by_folder;
+        DROP INDEX file_not_examined;
+        CREATE INDEX file_by_position ON file (
+            position, id, name, modified, format, moved, folder, examined, width, height, taken,
+            camera, latitude, longitude
+        ) WHERE format > 0;
+        CREATE INDEX file_by_folder ON file (
+            folder, position, id, name, modified, format, moved, examined, width, height, taken,
+            camera, latitude, longitude
+        ) WHERE format > 0;
+        CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined < 2;
+        CREATE INDEX file_by_day ON file (day, taken, id, year, redated)
+            WHERE format > 0 AND day IS NOT NULL;
+        -- If the day is not NULL: a former date of capture, with the former time of capture as position
+        ALTER TABLE ghost ADD COLUMN year INTEGER;
+        ALTER TABLE ghost ADD COLUMN day INTEGER;
+        """,
     ]
 }

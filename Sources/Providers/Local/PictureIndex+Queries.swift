@@ -17,9 +17,18 @@ extension PictureIndex {
         let name: [UInt8]
         let modified: Int64
         let format: ImageFormat?
+        /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise the
+        /// modification time in nanoseconds.
         let position: Int64
+        /// The modification time at ``position``.
+        let published: Int64
+        let folder: Int64
         /// nil until the file was examined.
         let facts: PhotoFacts?
+        /// True if the metadata was read completely.
+        let isExamined: Bool
+        /// The path of the folder, relative to the pictures folder.
+        var album = RelativePath.root
     }
 
     /// A folder with photos.
@@ -35,6 +44,8 @@ extension PictureIndex {
         let position: Int64
         let id: Int64
         let lastFormerPosition: Int64
+        /// The date on which a walk through ``Selection/memories(_:)`` began; nil for other sources.
+        let date: CalendarDate?
     }
 
     /// The position of a walk was lost.
@@ -60,9 +71,14 @@ extension PictureIndex {
         case folder(Int64)
         /// The photos in these rows.
         case rows([Int64])
+        /// The photos that were taken on this day in earlier years.
+        case memories(CalendarDate)
 
         /// True if the selection cannot contain a photo.
         var isEmpty: Bool { if case .rows(let rows) = self { rows.isEmpty } else { false } }
+
+        /// The date of ``memories(_:)``.
+        var date: CalendarDate? { if case .memories(let date) = self { date } else { nil } }
     }
 
     /// Returns the photos of a selection after a position, newest first.
@@ -83,54 +99,87 @@ extension PictureIndex {
         let start =
             position
             ?? IndexPosition(
-                position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition)
+                position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition,
+                date: selection.date)
         // One more photo shows that there is a next page.
         var found = try photos(selection, start, limit: count + 1)
         if start.lastFormerPosition < lastFormerPosition {
             found += try formerEntries(selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
-        guard found.count > count, let last = found.prefix(count).last else {
-            return (found, nil, start.lastFormerPosition)
+        let entries = try withAlbums(found.prefix(count))
+        guard found.count > count, let last = entries.last else {
+            return (entries, nil, start.lastFormerPosition)
         }
         return (
-            Array(found.prefix(count)),
+            entries,
             IndexPosition(
-                position: last.position, id: last.id, lastFormerPosition: start.lastFormerPosition),
+                position: last.position, id: last.id, lastFormerPosition: start.lastFormerPosition,
+                date: start.date),
             start.lastFormerPosition
         )
+    }
+
+    /// Returns entries with the paths of their folders.
+    private func withAlbums(
+        _ entries: some Collection<PageEntry>
+    ) throws(StorageError) -> [PageEntry] {
+        var paths: [Int64: RelativePath] = [:]
+        var result = Array(entries)
+        for index in result.indices {
+            let folder = result[index].folder
+            if paths[folder] == nil { paths[folder] = try folderPath(folder) }
+            result[index].album = paths[folder] ?? .root
+        }
+        return result
     }
 
     // Computed once, not for each page.
     static let photosOfAll = photosQuery("")
     static let photosOfFolder = photosQuery("AND folder = ?5")
     static let photosOfRows = photosQuery("AND id IN (SELECT value FROM json_each(?5))")
+    /// The photos of one day in the years before ?6. The newest photos are at the end of the range of the index.
+    static let photosOfDay = """
+        SELECT id, name, modified, format, taken, position, folder, \(PhotoFacts.columns)
+        FROM file INDEXED BY file_by_day
+        WHERE format > 0 AND day = ?5 AND year < ?6
+            AND (taken, id) < (?1, ?2) AND redated <= ?3
+        ORDER BY taken DESC, id DESC LIMIT ?4
+        """
     private static let formerPositionsOfAll = formerPositionsQuery("")
     private static let formerPositionsOfFolder = formerPositionsQuery("AND file.folder = ?5")
     private static let formerPositionsOfRows = formerPositionsQuery(
         "AND file.id IN (SELECT value FROM json_each(?5))")
+    private static let formerPositionsOfDay = formerPositionsQuery(
+        "AND ghost.day = ?5 AND ghost.year < ?6", isDated: true)
 
     /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
     private static func photosQuery(_ condition: String) -> String {
         """
-        SELECT id, name, modified, format, position, examined, width, height, taken FROM file
+        SELECT id, name, modified, format, position, position, folder, \(PhotoFacts.columns)
+        FROM file
         WHERE format > 0 \(condition)
             AND (position, id) < (?1, ?2) AND moved <= ?3
         ORDER BY position DESC, id DESC LIMIT ?4
         """
     }
 
-    private static func formerPositionsQuery(_ condition: String) -> String {
-        """
-        SELECT file.id, file.name, file.modified, file.format, ghost.position, examined, width,
-            height, taken
-        FROM ghost JOIN file ON file.id = ghost.file
-        WHERE ghost.number > ?3 AND format > 0 \(condition)
-            AND (ghost.position, file.id) < (?1, ?2)
-            AND NOT EXISTS (SELECT 1 FROM ghost AS earlier WHERE earlier.file = ghost.file
-                AND earlier.number > ?3 AND earlier.number < ghost.number)
-        ORDER BY ghost.position DESC, file.id DESC LIMIT ?4
-        """
+    /// Returns a query for former positions, or for former dates of capture.
+    private static func formerPositionsQuery(
+        _ condition: String, isDated: Bool = false
+    ) -> String {
+        let kind = isDated ? "IS NOT NULL" : "IS NULL"
+        return """
+            SELECT file.id, file.name, file.modified, file.format, ghost.position,
+                \(isDated ? "file" : "ghost").position, file.folder, \(PhotoFacts.columns)
+            FROM ghost JOIN file ON file.id = ghost.file
+            WHERE ghost.number > ?3 AND ghost.day \(kind) AND format > 0 \(condition)
+                AND (ghost.position, file.id) < (?1, ?2)
+                AND NOT EXISTS (SELECT 1 FROM ghost AS earlier WHERE earlier.file = ghost.file
+                    AND earlier.number > ?3 AND earlier.number < ghost.number
+                    AND earlier.day \(kind))
+            ORDER BY ghost.position DESC, file.id DESC LIMIT ?4
+            """
     }
 
     private func photos(
@@ -138,7 +187,7 @@ extension PictureIndex {
     ) throws(StorageError) -> [PageEntry] {
         try entries(
             selection, start, limit, ofAll: Self.photosOfAll, ofFolder: Self.photosOfFolder,
-            ofRows: Self.photosOfRows)
+            ofRows: Self.photosOfRows, ofDay: Self.photosOfDay)
     }
 
     /// Returns the photos that have been repositioned since the walk began, at their positions at that time.
@@ -147,18 +196,27 @@ extension PictureIndex {
     ) throws(StorageError) -> [PageEntry] {
         try entries(
             selection, start, limit, ofAll: Self.formerPositionsOfAll,
-            ofFolder: Self.formerPositionsOfFolder, ofRows: Self.formerPositionsOfRows)
+            ofFolder: Self.formerPositionsOfFolder, ofRows: Self.formerPositionsOfRows,
+            ofDay: Self.formerPositionsOfDay)
     }
 
     /// Runs the query for the kind of selection.
     private func entries(
         _ selection: Selection, _ start: IndexPosition, _ limit: Int, ofAll: String,
-        ofFolder: String, ofRows: String
+        ofFolder: String, ofRows: String, ofDay: String
     ) throws(StorageError) -> [PageEntry] {
         switch selection {
-        case .all: try entries(ofAll, nil, start, limit)
-        case .folder(let folder): try entries(ofFolder, .integer(folder), start, limit)
-        case .rows(let rows): try entries(ofRows, Self.list(rows), start, limit)
+        case .all: return try entries(ofAll, [], start, limit)
+        case .folder(let folder): return try entries(ofFolder, [.integer(folder)], start, limit)
+        case .rows(let rows): return try entries(ofRows, [Self.list(rows)], start, limit)
+        case .memories(let date):
+            var found: [PageEntry] = []
+            for day in date.daysOfMemories {
+                found += try entries(
+                    ofDay, [.integer(day), .integer(date.year)], start, limit)
+            }
+            // Each day is in order.
+            return found.sorted { ($0.position, $0.id) > ($1.position, $1.id) }
         }
     }
 
@@ -168,21 +226,22 @@ extension PictureIndex {
     }
 
     private func entries(
-        _ query: String, _ selected: SQLValue?, _ start: IndexPosition, _ limit: Int
+        _ query: String, _ selected: [SQLValue], _ start: IndexPosition, _ limit: Int
     ) throws(StorageError) -> [PageEntry] {
         var entries: [PageEntry] = []
         entries.reserveCapacity(limit)
-        var values: [SQLValue] = [
+        let values: [SQLValue] = [
             .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
             .integer(limit),
         ]
-        if let selected { values.append(selected) }
-        try database.query(query, values) { row throws(StorageError) in
+        try database.query(query, values + selected) { row throws(StorageError) in
             entries.append(
                 PageEntry(
                     id: row.integer(0), name: row.blob(1), modified: row.integer(2),
                     format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
-                    facts: PhotoFacts(row, at: 5)))
+                    published: row.integer(5), folder: row.integer(6),
+                    facts: PhotoFacts(row, at: 7),
+                    isExamined: row.integer(7) == Self.metadataVersion))
         }
         return entries
     }
@@ -216,6 +275,23 @@ extension PictureIndex {
             """, [.blob(path.bytes)]
         ) { $0.integer(0) }
     }
+
+    /// Returns the number of photos that were taken on the day of `date` in earlier years.
+    func countMemories(of date: CalendarDate) throws(StorageError) -> Int {
+        var count = 0
+        for day in date.daysOfMemories {
+            count +=
+                try database.first(Self.countOfDay, [.integer(day), .integer(date.year)]) {
+                    Int($0.integer(0))
+                } ?? 0
+        }
+        return count
+    }
+
+    static let countOfDay = """
+        SELECT count(*) FROM file INDEXED BY file_by_day
+        WHERE format > 0 AND day = ?1 AND year < ?2
+        """
 
     func newestPhoto() throws(StorageError) -> Int64? {
         try database.first(

@@ -17,6 +17,8 @@ struct PictureIndex {
         let position: Int64
         /// nil until the file was examined.
         let facts: PhotoFacts?
+        /// True if the metadata was read completely.
+        var isExamined = false
     }
 
     let database: Database
@@ -163,7 +165,7 @@ struct PictureIndex {
     // MARK: Files
 
     private static let columns =
-        "id, folder, name, inode, size, modified, format, position, examined, width, height, taken"
+        "id, folder, name, inode, size, modified, format, position, \(PhotoFacts.columns)"
 
     /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
     static func file(_ row: borrowing Row) -> File {
@@ -172,7 +174,7 @@ struct PictureIndex {
             stamp: FileStamp(
                 inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5)),
             format: ImageFormat(rawValue: Int(row.integer(6))), position: row.integer(7),
-            facts: PhotoFacts(row, at: 8))
+            facts: PhotoFacts(row, at: 8), isExamined: row.integer(8) == Self.metadataVersion)
     }
 
     func file(_ id: Int64) throws(StorageError) -> File? {
@@ -232,6 +234,8 @@ struct PictureIndex {
     }
 
     /// Stores the new state of a file. If its position in the feed changes, the former one is stored, too.
+    ///
+    /// A photo keeps its date of capture until it is read again, because most changes of a file do not change the date.
     func update(
         _ file: File, _ stamp: FileStamp, _ format: ImageFormat?
     ) throws(StorageError) {
@@ -242,10 +246,12 @@ struct PictureIndex {
                 [.integer(file.id), .integer(file.position)])
             formerPosition = try lastFormerPosition()
         }
+        let isPhotoStill = file.format != nil && format != nil
         try database.query(
             """
             UPDATE file SET inode = ?, size = ?, modified = ?, format = ?, position = ?,
-                moved = coalesce(?, moved), examined = 0, width = 0, height = 0, taken = NULL
+                moved = coalesce(?, moved), examined = 0, width = 0, height = 0, camera = NULL,
+                latitude = NULL, longitude = NULL\(isPhotoStill ? "" : Self.withoutDate)
             WHERE id = ?
             """,
             [
@@ -254,6 +260,8 @@ struct PictureIndex {
                 formerPosition.map { .integer($0) } ?? .null, .integer(file.id),
             ])
     }
+
+    private static let withoutDate = ", taken = NULL, year = NULL, day = NULL"
 
     /// Stores the new location of a file. It stays the same photo.
     ///

@@ -63,6 +63,9 @@ struct RelativePath: Hashable, Sendable {
         return String(decoding: encoded, as: UTF8.self)
     }
 
+    /// The title of the album with this path.
+    var title: String { String(decoding: bytes, as: UTF8.self) }
+
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     /// Parses a path from ``percentEncoded``; nil for other text.

@@ -1,0 +1,118 @@
+import Glibc
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// A pictures folder with photos that have dates of capture, and a calendar that the test sets.
+final class MemoriesFixture: Sendable {
+    static let memories = SourceID("memories")
+
+    let images: ScriptedImageProcessor
+    let today: Observed<LocalCalendar.Day>
+    let clock = ManualClock()
+    let photos: PhotosFixture
+
+    /// - Parameters:
+    ///   - dates: The names of the photos, the oldest file first, with their times of capture as EXIF states them; nil
+    ///     for a photo without one.
+    ///   - today: The present date.
+    ///   - directory: The directory of an earlier fixture; nil for a new one.
+    /// - Throws: `SystemError`, or the error of a failed write.
+    init(
+        _ dates: [(String, String?)], today: String, _ directory: TemporaryDirectory? = nil
+    ) throws {
+        let images = ScriptedImageProcessor()
+        images.facts.update { facts in
+            for (name, date) in dates { facts[name] = Self.facts(date) }
+        }
+        self.images = images
+        let calendar = Observed(try Self.day(today))
+        self.today = calendar
+        photos = try PhotosFixture(
+            directory, photos: directory == nil ? dates.map(\.0) : [], images: images, clock: clock,
+            calendar: LocalCalendar { calendar.value })
+    }
+
+    /// Creates a fixture, and waits until the dates of all photos are in the index.
+    static func examined(
+        _ dates: [(String, String?)], today: String
+    ) async throws -> MemoriesFixture {
+        let fixture = try MemoriesFixture(dates, today: today)
+        try await fixture.examine()
+        return fixture
+    }
+
+    /// Returns the facts of a photo that was taken at `2024-02-29 12:00`, in UTC.
+    static func facts(_ time: String?) -> ImageFacts {
+        guard let time else { return ImageFacts(width: 4, height: 3) }
+        let numbers = time.split { "- :".contains($0) }.compactMap { Int32($0) }
+        var parts = tm()
+        parts.tm_year = numbers[0] - 1900
+        parts.tm_mon = numbers[1] - 1
+        parts.tm_mday = numbers[2]
+        parts.tm_hour = numbers.count > 3 ? numbers[3] : 12
+        parts.tm_min = numbers.count > 4 ? numbers[4] : 0
+        let seconds = Int64(timegm(&parts))
+        var facts = ImageFacts(
+            width: 4, height: 3, taken: Timestamp(secondsSince1970: seconds))
+        facts.takenOn = CalendarDate(clockSeconds: seconds)
+        return facts
+    }
+
+    static func date(_ text: String) throws -> CalendarDate {
+        let numbers = text.split(separator: "-").compactMap { Int($0) }
+        return try #require(
+            CalendarDate(year: numbers[0], month: numbers[1], day: numbers[2]))
+    }
+
+    private static func day(_ text: String) throws -> LocalCalendar.Day {
+        LocalCalendar.Day(date: try date(text), rest: .seconds(600))
+    }
+
+    /// Changes the present date, without a timer.
+    func setToday(_ text: String) throws {
+        let day = try Self.day(text)
+        today.update { $0 = day }
+    }
+
+    /// Requests all photos, and waits until their metadata was read.
+    func examine() async throws {
+        try await photos.ready()
+        try await poll {
+            _ = try await photos.photos()
+            return try await photos.session.folder.inspect {
+                try $0.notExamined(limit: 1).isEmpty
+            }
+        }
+    }
+
+    /// Changes the date of capture of a photo, and its file.
+    func redate(_ name: String, _ time: String?, seconds: Int) async throws {
+        images.facts.update { $0[name] = Self.facts(time) }
+        PhotosFixture.touch(photos.path(name), seconds: seconds)
+        _ = try await photos.session.refresh(PhotosFixture.all)
+        try await examine()
+    }
+
+    func titles(pageSize: Int = 100) async throws -> [String] {
+        try await photos.photos(Self.memories, pageSize: pageSize).map { $0.title ?? "" }
+    }
+
+    func page(_ cursor: String? = nil, count: Int = 1) async throws -> Page {
+        try await photos.session.page(Self.memories, after: cursor, count: count)
+    }
+
+    /// The number of `updated` events of the source so far.
+    var updates: [Int] {
+        photos.events.value.compactMap { event in
+            if case .updated(Self.memories, let new) = event { new } else { nil }
+        }
+    }
+
+    func updated(_ updates: [Int]) async throws {
+        try await photos.events.wait { [self] _ in self.updates == updates ? true : nil }
+    }
+}

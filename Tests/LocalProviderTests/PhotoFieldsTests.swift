@@ -1,0 +1,159 @@
+import Glibc
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import LocalProvider
+
+/// The camera, the album and the location of local photos.
+@Suite(.timeLimit(.minutes(1)))
+struct PhotoFieldsTests {
+    private let images = ScriptedImageProcessor()
+
+    private func fixture(
+        _ photos: [String], _ directory: TemporaryDirectory? = nil, showsLocation: Bool = false
+    ) async throws -> PhotosFixture {
+        images.facts.update { $0 = ["jpg": Self.facts] }
+        let fixture = try PhotosFixture(
+            directory, photos: directory == nil ? photos : [], images: images,
+            showsLocation: showsLocation)
+        try await examine(fixture)
+        return fixture
+    }
+
+    private static var facts: ImageFacts {
+        var facts = ImageFacts(width: 4, height: 3)
+        facts.camera = "Canon EOS R6"
+        facts.latitude = 48.858222
+        facts.longitude = -2.2945
+        return facts
+    }
+
+    private func examine(_ fixture: PhotosFixture) async throws {
+        try await fixture.ready()
+        try await poll {
+            _ = try await fixture.photos()
+            return try await fixture.session.folder.inspect {
+                try $0.notExamined(limit: 1).isEmpty
+            }
+        }
+    }
+
+    @Test func `a photo has its camera, and the title of its album`() async throws {
+        let fixture = try await fixture(["a.jpg", "x/b.jpg", "x/y/c.jpg"])
+        let photos = try await fixture.photos()
+        #expect(photos.map(\.camera) == [String?](repeating: "Canon EOS R6", count: 3))
+        #expect(photos.map(\.album) == ["x/y", "x", nil])
+        let titles = try await fixture.session.sources().filter { $0.kind == .album }.map(\.title)
+        #expect(titles == ["x", "x/y"])
+        for photo in photos { #expect(try await fixture.session.photo(photo.id) == photo) }
+        #expect(try await fixture.photos(SourceID("album:x")).map(\.album) == ["x"])
+        // A moved photo is in another album.
+        try PhotosFixture.check(rename(fixture.path("x/b.jpg"), fixture.path("x/y/b.jpg")))
+        try await fixture.become {
+            try await fixture.photos().map(\.album) == ["x/y", "x/y", nil]
+        }
+    }
+
+    @Test func `the location is shown only if the user allows it`() async throws {
+        let fixture = try await fixture(["a.jpg"])
+        func latitude() async throws -> Double? {
+            let photo = try #require(try await fixture.photos().first)
+            #expect((photo.latitude == nil) == (photo.longitude == nil))
+            #expect(try await fixture.session.photo(photo.id).latitude == photo.latitude)
+            return photo.latitude
+        }
+        #expect(try await latitude() == nil)
+        let probed = images.probed.value
+        let count = fixture.events.value.count
+        fixture.provider.setShowsLocation(true)
+        #expect(try await latitude() == 48.858222)
+        // Clients read the photos again.
+        try await fixture.updated(PhotosFixture.all, new: 0, after: count)
+        fixture.provider.setShowsLocation(true)
+        fixture.provider.setShowsLocation(false)
+        #expect(try await latitude() == nil)
+        #expect(images.probed.value == probed)
+        // Later sessions follow the setting as well.
+        fixture.provider.setShowsLocation(true)
+        fixture.session.close()
+        let session = try PhotosFixture.session("bob", of: fixture.provider)
+        let page = try await session.page(PhotosFixture.all, after: nil, count: 1)
+        #expect(page.photos.first?.longitude == -2.2945)
+        session.close()
+    }
+
+    @Test func `events contain the location only if the user allows it`() async throws {
+        for isShown in [false, true] {
+            let fixture = try await fixture(["a.jpg"], showsLocation: isShown)
+            let count = fixture.events.value.count
+            PhotosFixture.touch(fixture.path("a.jpg"), seconds: 5_000_000)
+            _ = try await fixture.session.refresh(PhotosFixture.all)
+            _ = try await fixture.photos()
+            let photo = try await fixture.events.wait { events in
+                events.dropFirst(count).flatMap { event in
+                    if case .changed(let photos) = event { photos } else { [Photo]() }
+                }.first { $0.camera != nil }
+            }
+            #expect((photo.latitude != nil) == isShown)
+            #expect((photo.longitude != nil) == isShown)
+        }
+    }
+
+    @Test func `metadata that an earlier version read is completed in the background`()
+        async throws
+    {
+        let first = try await fixture(["a.jpg", "b.jpg", "c.jpg"])
+        try await first.register()
+        try await first.like("b")
+        let before = try await first.photos()
+        // The state of an index after its migration.
+        try await first.session.folder.database.writer.run { database in
+            try database.execute(
+                """
+                UPDATE file SET examined = 1, camera = NULL, latitude = NULL, longitude = NULL,
+                    year = NULL, day = NULL
+                """)
+        }
+        first.session.close()
+        images.isHeld.update { $0 = true }
+        let fixture = try PhotosFixture(
+            first.directory, images: images, showsLocation: true)
+        let outdated = try await fixture.photos()
+        #expect(outdated.map(\.id) == before.map(\.id))
+        #expect(outdated.map(\.width) == [4, 4, 4] && outdated.allSatisfy { $0.camera == nil })
+        #expect(outdated.map(\.isLiked) == [false, true, false])
+        images.isHeld.update { $0 = false }
+        try await examine(fixture)
+        let after = try await fixture.photos()
+        #expect(after.map(\.id) == before.map(\.id))
+        #expect(after.allSatisfy { $0.camera == "Canon EOS R6" && $0.latitude == 48.858222 })
+        #expect(after.map(\.isLiked) == [false, true, false])
+        #expect(Set(images.probed.value.suffix(3)) == ["a.jpg", "b.jpg", "c.jpg"])
+    }
+
+    @Test func `the migration keeps the rows, and reads their metadata again`() throws {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.migrate(Array(PictureIndex.migrations.prefix(7)))
+        try database.execute(
+            """
+            INSERT INTO folder VALUES (1, x'', 1, 1);
+            INSERT INTO file VALUES (7, 1, x'61', 1, 2, 3, 1, 3, 0, 1, 40, 30, 500);
+            INSERT INTO file VALUES (8, 1, x'62', 2, 2, 4, 1, 4, 1, 0, 0, 0, NULL);
+            INSERT INTO file VALUES (9, 1, x'63', 3, 2, 5, 0, 5, 0, 0, 0, 0, NULL);
+            INSERT INTO ghost (file, position) VALUES (8, 2);
+            """)
+        try database.migrate(PictureIndex.migrations)
+        let index = PictureIndex(database)
+        let page = try index.page(.all, after: nil, count: 10)
+        #expect(page.entries.map(\.id) == [8, 7])
+        #expect(page.entries.map(\.facts?.width) == [nil, 40])
+        #expect(page.entries.map(\.isExamined) == [false, false])
+        #expect(try index.notExamined(limit: 10) == [8, 7])
+        // A walk from before continues at the former position.
+        let start = PictureIndex.IndexPosition(
+            position: 3, id: 7, lastFormerPosition: 0, date: nil)
+        #expect(try index.page(.all, after: start, count: 10).entries.map(\.id) == [8])
+    }
+}
