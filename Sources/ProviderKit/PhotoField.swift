@@ -43,9 +43,9 @@ package struct PhotoField: Sendable {
         case paragraphs
         /// The address of a web page.
         case link
-        /// A colour, `#RRGGBB`.
+        /// A ``HexColor``.
         case color
-        /// A BlurHash.
+        /// A ``BlurHash``.
         case blurHash
         /// The MIME type of an image.
         case mediaType

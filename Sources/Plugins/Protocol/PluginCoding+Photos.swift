@@ -181,8 +181,8 @@ extension PluginReader {
         case .line: try line(key)
         case .paragraphs: try paragraphs(key)
         case .link: try link(key, hosts)
-        case .color: try text(key).flatMap { $0.isColor ? $0 : nil }
-        case .blurHash: try text(key).flatMap { $0.isBlurHash ? $0 : nil }
+        case .color: try text(key).flatMap { HexColor.isValid($0) ? $0 : nil }
+        case .blurHash: try text(key).flatMap { BlurHash.isValid($0) ? $0 : nil }
         case .mediaType: try text(key).flatMap { $0.isMediaType ? $0 : nil }
         }
     }
@@ -239,16 +239,6 @@ extension PluginReader {
 }
 
 extension String {
-    /// True if the text has the form `#RRGGBB`.
-    fileprivate var isColor: Bool {
-        utf8.count == 7 && utf8.first == UInt8(ascii: "#")
-            && utf8.dropFirst().allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 | 0x20 }
-    }
-
-    fileprivate var isBlurHash: Bool {
-        6...128 ~= utf8.count && utf8.allSatisfy { 0x21...0x7e ~= $0 }
-    }
-
     fileprivate var isMediaType: Bool {
         utf8.count <= 127 && hasPrefix("image/")
             && utf8.allSatisfy { 0x21...0x7e ~= $0 && $0 != UInt8(ascii: ";") }

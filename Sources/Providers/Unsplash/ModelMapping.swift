@@ -19,7 +19,7 @@ struct ModelMapping: Sendable {
         photo.updated = record.updatedAt.flatMap { Timestamp(rfc3339: $0) }
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
-        photo.color = record.color.flatMap { Self.isColor($0) ? $0 : nil }
+        photo.color = record.color.flatMap { HexColor.isValid($0) ? $0 : nil }
         photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
         photo.title = ServiceText.paragraphs(record.caption)
         photo.description = ServiceText.paragraphs(record.alternativeText)
@@ -115,11 +115,6 @@ struct ModelMapping: Sendable {
     }
 
     // MARK: Values
-
-    private static func isColor(_ text: String) -> Bool {
-        text.utf8.count == 7 && text.hasPrefix("#")
-            && text.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit }
-    }
 
     /// Returns the media type that an image address requests in the parameter `fm`.
     private static func mediaType(_ url: String) -> String? {
