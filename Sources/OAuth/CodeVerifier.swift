@@ -6,7 +6,7 @@ internal import ProviderKit
 /// - Parameters:
 ///   - byteCount: The number of random bytes.
 ///   - generator: Must be cryptographically secure; `SystemRandomNumberGenerator` is getrandom(2).
-/// - Returns: The text, in the alphabet of ``Base64URL``.
+/// - Returns: The text, in the Base64 alphabet for addresses.
 nonisolated func makeNonce(
     byteCount: Int, using generator: inout some RandomNumberGenerator
 ) -> Secret {
@@ -16,7 +16,7 @@ nonisolated func makeNonce(
         var word = generator.next().littleEndian
         withUnsafeBytes(of: &word) { bytes += $0.prefix(byteCount - bytes.count) }
     }
-    var text = Base64URL.encode(bytes)
+    var text = Base64.encodedBytesForURL(bytes)
     defer {
         bytes.wipe()
         text.wipe()
@@ -51,6 +51,6 @@ nonisolated struct CodeVerifier: Sendable {
         }
         var length = gsize(digest.count)
         g_checksum_get_digest(checksum, &digest, &length)
-        return String(decoding: Base64URL.encode(digest), as: UTF8.self)
+        return String(decoding: Base64.encodedBytesForURL(digest), as: UTF8.self)
     }
 }

@@ -5,14 +5,6 @@ import Testing
 @testable import OAuth
 
 struct AuthorizationRequestTests {
-    @Test(arguments: [
-        ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"),
-        ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"), ("ûÿ¾", "w7vDv8K-"), ("???", "Pz8_"),
-    ])
-    func `the encoding is Base64 for URLs without padding`(text: String, encoded: String) {
-        #expect(String(decoding: Base64URL.encode(Array(text.utf8)), as: UTF8.self) == encoded)
-    }
-
     // RFC 7636 appendix B.
     @Test func `the challenge is the hash of the verifier`() {
         let bytes: [UInt8] = [

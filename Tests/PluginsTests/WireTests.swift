@@ -126,16 +126,6 @@ struct WireTests {
         #expect(throws: PluginFault.self) { try PluginMessage(parsing: Array(text.utf8)) }
     }
 
-    @Test func `bytes are preserved in base64`() {
-        for count in 0..<20 {
-            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) }
-            #expect(Base64.decode(Base64.encode(bytes)) == bytes)
-        }
-        #expect(Base64.encode(Array("Image Feed".utf8)) == "SW1hZ2UgRmVlZA==")
-        #expect(Base64.decode("a") == nil)
-        #expect(Base64.decode("ab$d") == nil)
-    }
-
     // MARK: Size
 
     @Test func `a document may have as many values as the limit, and no more`() throws {
