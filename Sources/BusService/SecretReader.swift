@@ -193,7 +193,7 @@ nonisolated final class SecretBytes: @unchecked Sendable {
     }
 
     deinit {
-        if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }
+        buffer.wipe()
         buffer.deallocate()
     }
 

@@ -47,7 +47,7 @@ final class EasyHandle {
         }
         library.functions.slist_free_all(fields)
         library.functions.slist_free_all(names)
-        wipe(body)
+        body.wipe()
         body.deallocate()
         complaint.deallocate()
     }
@@ -137,7 +137,7 @@ final class EasyHandle {
             line.reserveCapacity(line.count + bytes.count + 1)
             line.append(contentsOf: bytes)
         }
-        defer { line.withUnsafeMutableBytes(wipe) }
+        defer { line.wipe() }
         guard line.allSatisfy(Self.isOfValue) else { throw .failed("the token is malformed") }
         try append(line)
     }
@@ -148,7 +148,7 @@ final class EasyHandle {
             withUnsafeTemporaryAllocation(byteCount: line.count + 1, alignment: 1) { text in
                 text.copyMemory(from: line)
                 text[line.count] = 0
-                defer { wipe(text) }
+                defer { text.wipe() }
                 return library.functions.slist_append(
                     fields, text.baseAddress?.assumingMemoryBound(to: CChar.self))
             }
@@ -212,10 +212,6 @@ final class EasyHandle {
     ///
     /// The C function is `curl_easy_pause`.
     func resume() { _ = library.functions.easy_pause(pointer, 0) }
-}
-
-private func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
-    if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) }
 }
 
 extension CURLoption? {

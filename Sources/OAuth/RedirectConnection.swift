@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 internal import System
 
 /// One connection of a browser, for one request and one response.
@@ -109,7 +110,7 @@ final class RedirectConnection {
     private func receive() {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             guard let address = buffer.baseAddress else { return }
-            defer { explicit_bzero(address, buffer.count) }
+            defer { buffer.wipe() }
             // A few pieces in each round of the event loop.
             for _ in 0..<8 where phase != .closed {
                 let count = recv(descriptor, address, buffer.count, 0)

@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// A value that must not be printed, logged or stored in plain text: a token, a client secret, a password.
 ///
 /// It cannot be printed, compared or encoded by accident. The bytes are overwritten when the last reference is
@@ -27,7 +25,7 @@ public final class Secret: Sendable {
     }
 
     deinit {
-        if let address = bytes.baseAddress { explicit_bzero(address, bytes.count) }
+        bytes.wipe()
         bytes.deallocate()
     }
 

@@ -65,8 +65,8 @@ struct Options {
         bytes.reserveCapacity(Self.maximumKeyBytes)
         var chunk = [UInt8](repeating: 0, count: 4096)
         defer {
-            Self.wipe(&chunk)
-            Self.wipe(&bytes)
+            chunk.wipe()
+            bytes.wipe()
             close(keyDescriptor)
         }
         while bytes.count <= Self.maximumKeyBytes - chunk.count {
@@ -78,12 +78,6 @@ struct Options {
         let secret = Secret(bytes)
         let isPlain = secret.withBytes { !$0.isEmpty && $0.allSatisfy { 0x21...0x7e ~= $0 } }
         return isPlain ? secret : nil
-    }
-
-    private static func wipe(_ bytes: inout [UInt8]) {
-        bytes.withUnsafeMutableBytes { bytes in
-            if let start = bytes.baseAddress { explicit_bzero(start, bytes.count) }
-        }
     }
 
     /// The largest size of a key, which is that of the daemon.
