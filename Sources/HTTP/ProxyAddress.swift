@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// The address of a proxy, with the credentials apart: no part of libcurl repeats them in a message.
 nonisolated struct ProxyAddress: Sendable {
     /// Scheme, host and port.
@@ -95,21 +97,8 @@ nonisolated struct ProxyAddress: Sendable {
     }
 
     private static func decode(_ text: Substring) throws(Fault) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            else { throw .credentials }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        guard !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }),
+        guard let bytes = URLEncoding.bytes(text),
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }),
             let decoded = String(validating: bytes, as: UTF8.self)
         else { throw .credentials }
         return decoded

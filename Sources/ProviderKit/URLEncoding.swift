@@ -62,11 +62,16 @@ public enum URLEncoding {
 
     /// Decodes a part of a form; nil for an invalid escape or invalid UTF-8. `+` is a space.
     public static func unescape(_ text: Substring) -> String? {
+        bytes(text, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Decodes the escapes of a text; nil for an invalid escape.
+    package static func bytes(_ text: Substring, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.utf8
         while let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
                 guard let high = rest.popFirst().flatMap(hexValue),
                     let low = rest.popFirst().flatMap(hexValue)
@@ -75,7 +80,7 @@ public enum URLEncoding {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {

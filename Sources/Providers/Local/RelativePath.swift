@@ -1,3 +1,5 @@
+internal import ProviderKit
+
 /// The path of a file or folder below the pictures folder, as bytes of any encoding. It is empty for the pictures
 /// folder itself.
 struct RelativePath: Hashable, Sendable {
@@ -70,19 +72,7 @@ struct RelativePath: Hashable, Sendable {
 
     /// Parses a path from ``percentEncoded``; nil for other text.
     init?(percentEncoded text: String) {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
+        guard let bytes = URLEncoding.bytes(text[...]) else { return nil }
         self.bytes = bytes
         guard percentEncoded == text else { return nil }
     }
