@@ -1,3 +1,5 @@
+internal import Quoting
+
 /// Functions that clean and limit text of services and plugins.
 ///
 /// A text may contain anything: a NUL, which D-Bus cannot transport; an escape sequence, which controls a terminal; an
@@ -32,6 +34,18 @@ public enum ServiceText {
     /// - Returns: The message; nil if nothing remains.
     public static func message(_ text: String?) -> String? {
         line(text, atMost: maximumMessageLength)
+    }
+
+    /// Returns an error text of a service in parentheses, for the end of a sentence: ` (text)`, without a full stop.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: The beginning of the text after a space; empty without a text, for a text of more than 200 bytes, and
+    ///   for one with an address, which may contain a secret.
+    public static func parenthesized(_ text: String?) -> String {
+        guard let line = line(text), line.utf8.count <= 200, !line.contains("://") else {
+            return ""
+        }
+        return " (\((line.hasSuffix(".") ? line.dropLast() : line[...]).excerpt))"
     }
 
     /// Returns a text with its lines and tabs.

@@ -41,6 +41,16 @@ struct ServiceTextTests {
         #expect(980...1000 ~= message?.utf8.count ?? 0)
     }
 
+    @Test(arguments: [
+        ("Not\nallowed.", " (Not allowed)"), ("No\u{202e}", " (No)"), (nil, ""), (" \u{7} ", ""),
+        ("see https://a.example/?token=b", ""), (String(repeating: "a", count: 201), ""),
+    ])
+    func `an error text is quoted in parentheses unless it is long or has an address`(
+        text: String?, quotation: String
+    ) {
+        #expect(ServiceText.parenthesized(text) == quotation)
+    }
+
     @Test(arguments: ["a", "ü", "€", "😀"])
     func `a long text is cut between characters`(character: String) throws {
         for pad in ["", "a", "aa", "aaa"] {

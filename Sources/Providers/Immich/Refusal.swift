@@ -86,13 +86,7 @@ struct Refusal {
         .failed("\(server) rejected the request\(quoted); check the address of the server.")
     }
 
-    /// The error text of the server in parentheses, if it can be quoted. An address cannot, because it may contain a
-    /// secret.
-    private var quoted: String {
-        guard let line = ServiceText.line(message), line.utf8.count <= 200, !line.contains("://")
-        else { return "" }
-        return " (\((line.hasSuffix(".") ? String(line.dropLast()) : line).excerpt))"
-    }
+    private var quoted: String { ServiceText.parenthesized(message) }
 
     private var message: String? {
         (try? JSONDecoder().decode(Message.self, from: Data(response.body)))?.text

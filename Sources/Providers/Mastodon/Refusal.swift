@@ -112,15 +112,7 @@ struct Refusal {
         }
     }
 
-    /// The error text of the server in parentheses, if it can be quoted. An address cannot, because it may contain a
-    /// secret.
-    private var quoted: String {
-        guard let line = ServiceText.line(text), line.utf8.count <= 200, !line.contains("://")
-        else {
-            return ""
-        }
-        return " (\((line.hasSuffix(".") ? String(line.dropLast()) : line).excerpt))"
-    }
+    private var quoted: String { ServiceText.parenthesized(text) }
 
     private func startsWith(_ text: String) -> Bool { response.body.starts(with: text.utf8) }
 

@@ -105,14 +105,7 @@ struct Refusal {
 
     private var isJSON: Bool { messages != nil }
 
-    /// The error text of the service in parentheses, if it can be quoted. An address cannot, because it may contain a
-    /// secret.
-    private var quoted: String {
-        guard let message = messages?.first, let line = ServiceText.line(message),
-            line.utf8.count <= 200, !line.contains("://")
-        else { return "" }
-        return " (\(line.excerpt))"
-    }
+    private var quoted: String { ServiceText.parenthesized(messages?.first) }
 
     /// The texts in an error document of the API or of its login; nil for another document.
     private var messages: [String]? {

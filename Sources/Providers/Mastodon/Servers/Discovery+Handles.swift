@@ -45,7 +45,7 @@ extension Discovery {
     /// Returns the servers that a document of WebFinger or host-meta names.
     private func names(in response: HTTPResponse) -> [String?] {
         guard response.status == 200 else { return [] }
-        if let record: WebFingerRecord = Self.decode(response) {
+        if let record = response.decodeJSON(WebFingerRecord.self) {
             return record.actors.map(settings.serverName)
         }
         var names: [String?] = []

@@ -99,7 +99,7 @@ struct Discovery {
             let response = try await get("\(base.text)/api/\(version)/instance", source)
             switch response.status {
             case 200:
-                if let record: InstanceRecord = Self.decode(response) {
+                if let record = response.decodeJSON(InstanceRecord.self) {
                     return .document(version: record.version, url: response.url)
                 }
             case 401, 403, 422: if Self.isErrorDocument(response) { refusal = response }
@@ -119,20 +119,21 @@ struct Discovery {
     private func closedServer(
         _ base: WebAddress, _ source: HTTPRequest.AddressSource
     ) async throws -> Dialect? {
-        let links: NodeInfoLinks? = Self.decode(
-            try await get("\(base.text)/.well-known/nodeinfo", source))
+        let links = try await get("\(base.text)/.well-known/nodeinfo", source)
+            .decodeJSON(NodeInfoLinks.self)
         if let address = links?.address, address.origin == base.origin,
-            let info: NodeInfoRecord = Self.decode(try await get(address.text, source))
+            let info = try await get(address.text, source).decodeJSON(NodeInfoRecord.self)
         {
             return Dialect(software: info.software)
         }
-        let document: AuthorizationServerRecord? = Self.decode(
-            try await get("\(base.text)/.well-known/oauth-authorization-server", source))
+        let document = try await get(
+            "\(base.text)/.well-known/oauth-authorization-server", source
+        ).decodeJSON(AuthorizationServerRecord.self)
         return document?.registration == nil ? nil : .other
     }
 
     private static func isErrorDocument(_ response: HTTPResponse) -> Bool {
-        (decode(response) as ErrorRecord?) != nil
+        response.decodeJSON(ErrorRecord.self) != nil
     }
 
     private static func unsupported(_ server: String) -> ProviderError {
@@ -150,7 +151,8 @@ struct Discovery {
             "\(base.text)/.well-known/oauth-authorization-server", source)
         // Without the document, the client would be registered with other scopes.
         if response.status == 429 { throw error(response, server) }
-        guard response.status == 200, let record: AuthorizationServerRecord = Self.decode(response)
+        guard response.status == 200,
+            let record = response.decodeJSON(AuthorizationServerRecord.self)
         else { return nil }
         // The document of another issuer is invalid (RFC 8414 §3.3).
         let issuer = record.issuer.flatMap { WebAddress($0) }
@@ -180,10 +182,6 @@ struct Discovery {
         // A configured server may redirect to another one.
         request.allowsLoopback = isConfigured
         return try await http.send(request)
-    }
-
-    static func decode<Value: Decodable>(_ response: HTTPResponse) -> Value? {
-        response.decodeJSON(Value.self)
     }
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
