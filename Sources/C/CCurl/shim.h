@@ -3,9 +3,8 @@
 // asks nobody shall not pay for. So nothing here refers to its symbols; their types are all that is used.
 
 #define CURL_DISABLE_TYPECHECK
+#include "../library.h"
 #include <curl/curl.h>
-#include <dlfcn.h>
-#include <stddef.h>
 
 #define SHIM_CURL_FUNCTIONS(each) \
     each(easy_cleanup) each(easy_init) each(easy_pause) each(easy_setopt) each(easy_strerror) \
@@ -17,23 +16,10 @@
     each(version_info)
 
 #define SHIM_CURL_FIELD(name) __typeof__(&curl_##name) name;
+#define SHIM_CURL_FIND(name) SHIM_FIND_AS(name, "curl_" #name)
 
 // The functions of libcurl, without their prefix.
-struct shim_curl {
-    SHIM_CURL_FUNCTIONS(SHIM_CURL_FIELD)
-};
-
-// Fills the table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
-static inline const char *shim_curl_load(struct shim_curl *curl, const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return dlerror();
-#define SHIM_CURL_FIND(name) \
-    curl->name = (__typeof__(curl->name))dlsym(library, "curl_" #name); \
-    if (!curl->name) return "it lacks curl_" #name;
-    SHIM_CURL_FUNCTIONS(SHIM_CURL_FIND)
-#undef SHIM_CURL_FIND
-    return NULL;
-}
+SHIM_LIBRARY(shim_curl, SHIM_CURL_FUNCTIONS, SHIM_CURL_FIELD, SHIM_CURL_FIND)
 
 // Options that a library may lack, or the headers of one from before 7.85 and 7.87. The last one is
 // deprecated, and here for such a library.

@@ -2,9 +2,8 @@
 // gdk-pixbuf, cairo and Pango, loaded by the one process that decodes and draws. Its headers would bring dozens
 // of packages along, so what is used of them is declared here; dist/test holds it against them. GObject is GLib's.
 
-#include <dlfcn.h>
+#include "../library.h"
 #include <glib-object.h>
-#include <stddef.h>
 
 #ifndef GDK_PIXBUF_H
 typedef struct _GdkPixbuf GdkPixbuf;
@@ -91,34 +90,8 @@ enum {
     each(pango_font_description_from_string) each(pango_font_description_set_absolute_size) \
     each(pango_layout_get_pixel_extents) each(pango_layout_set_font_description) each(pango_layout_set_text)
 
-#define SHIM_FIELD(name) __typeof__(&name) name;
-
-struct shim_pixbuf {
-    SHIM_PIXBUF_FUNCTIONS(SHIM_FIELD)
-};
-
-struct shim_drawing {
-    SHIM_DRAWING_FUNCTIONS(SHIM_FIELD)
-};
-
-#define SHIM_FIND(name) \
-    table->name = (__typeof__(table->name))dlsym(library, #name); \
-    if (!table->name) return "it lacks " #name;
-
-// Fill a table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
-static inline const char *shim_pixbuf_load(struct shim_pixbuf *table, const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return dlerror();
-    SHIM_PIXBUF_FUNCTIONS(SHIM_FIND)
-    return NULL;
-}
-
-static inline const char *shim_drawing_load(struct shim_drawing *table, const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return dlerror();
-    SHIM_DRAWING_FUNCTIONS(SHIM_FIND)
-    return NULL;
-}
+SHIM_LIBRARY(shim_pixbuf, SHIM_PIXBUF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+SHIM_LIBRARY(shim_drawing, SHIM_DRAWING_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef GDK_PIXBUF_H
 #define SHIM_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");

@@ -3,9 +3,8 @@
 // shall not pay for. Its headers cannot be had without linking to it, since their path comes from pkg-config, so
 // what is used of them is declared here; dist/test holds it against them. GIO's headers are GLib's.
 
-#include <dlfcn.h>
+#include "../library.h"
 #include <gio/gio.h>
-#include <stddef.h>
 
 typedef struct _SecretCollection SecretCollection;
 typedef struct _SecretItem SecretItem;
@@ -104,24 +103,8 @@ void secret_value_unref(gpointer value);
     each(secret_service_unlock) each(secret_service_unlock_finish) \
     each(secret_value_get) each(secret_value_new) each(secret_value_unref)
 
-#define SHIM_SECRET_FIELD(name) __typeof__(&name) name;
-
 // The functions of libsecret and of the libraries that it brings along.
-struct shim_secret {
-    SHIM_SECRET_FUNCTIONS(SHIM_SECRET_FIELD)
-};
-
-// Fills the table; the library stays for good. NULL, or why not: valid until the next call of dlopen.
-static inline const char *shim_secret_load(struct shim_secret *secret, const char *name) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return dlerror();
-#define SHIM_SECRET_FIND(name) \
-    secret->name = (__typeof__(secret->name))dlsym(library, #name); \
-    if (!secret->name) return "it lacks " #name;
-    SHIM_SECRET_FUNCTIONS(SHIM_SECRET_FIND)
-#undef SHIM_SECRET_FIND
-    return NULL;
-}
+SHIM_LIBRARY(shim_secret, SHIM_SECRET_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef __SECRET_H__
 #define SHIM_SECRET_SAME(name) _Static_assert((int)SHIM_##name == (int)name, #name " is another");
