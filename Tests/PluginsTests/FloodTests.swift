@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import HTTP
 import Logging
@@ -124,25 +123,7 @@ private final class FloodFixture {
             }
         }
         let origins = servers.map(\.origin)
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../dist/flood-plugin.py").standardized.path
-        let program = try String(contentsOfFile: file, encoding: .utf8)
-        for plugin in plugins {
-            try directory.write(
-                """
-                [Provider]
-                Id=\(plugin)
-                Name=\(plugin)
-                Exec=/usr/bin/python3 ./flood/flood.py \(plugin)
-                Capabilities=feed;
-                DefaultSource=home
-                Sources=home;
-                Hosts=\(origins.joined(separator: ";"));
-                [Authentication]
-                Type=none
-                """, to: "providers/\(plugin).provider")
-        }
-        try directory.write(program, to: "providers/flood/flood.py")
+        try FloodPlugin.install(plugins, hosts: origins, in: "providers", of: directory)
         settings = ProviderSettings([
             "AllowLoopback": "true", "Seconds": "1", "Servers": origins.joined(separator: " "),
         ])

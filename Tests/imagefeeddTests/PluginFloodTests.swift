@@ -73,26 +73,11 @@ struct PluginFloodTests {
 
     private func install(_ origins: [String]) throws {
         let directory = try PrivateBus.current.directory
-        let folder = "home/.local/share/imagefeed/providers"
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../dist/flood-plugin.py").standardized.path
-        let program = try String(contentsOfFile: file, encoding: .utf8)
-        try directory.write(program, to: "\(folder)/flood/flood.py")
+        try FloodPlugin.install(
+            Self.floods, prefix: "flood_", hosts: origins,
+            in: "home/.local/share/imagefeed/providers", of: directory)
         var configuration = ""
         for flood in Self.floods {
-            try directory.write(
-                """
-                [Provider]
-                Id=flood_\(flood)
-                Name=\(flood)
-                Exec=/usr/bin/python3 ./flood/flood.py \(flood)
-                Capabilities=feed;
-                DefaultSource=home
-                Sources=home;
-                Hosts=\(origins.joined(separator: ";"));
-                [Authentication]
-                Type=none
-                """, to: "\(folder)/flood_\(flood).provider")
             configuration += """
                 [Provider flood_\(flood)]
                 AllowLoopback=true

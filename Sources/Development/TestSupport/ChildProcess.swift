@@ -77,6 +77,21 @@ package final class ChildProcess: Sendable {
     /// Waits for the exit.
     package func exitStatus() async throws -> Exit { try await exit.wait { $0 } }
 
+    /// Kills the program and waits for its exit.
+    package func stop() async throws {
+        kill(SIGKILL)
+        _ = try await exitStatus()
+    }
+
+    /// Performs a function, then stops the program, also in a cancelled task.
+    @concurrent
+    package func stop(after function: @Sendable @concurrent () async throws -> Void) async throws {
+        defer { kill(SIGKILL) }
+        try await function()
+        // In a separate task, because that of the caller may be cancelled.
+        try await Task { try await stop() }.value
+    }
+
     /// Waits for the exit and the complete output.
     package func result() async throws -> (exit: Exit, output: String, error: String) {
         let output = try await standardOutput.wait { $0.isComplete ? $0.text : nil }

@@ -1,5 +1,4 @@
 package import DBus
-internal import Glibc
 package import Testing
 
 /// A message bus for a single test.
@@ -67,10 +66,7 @@ package struct PrivateBus: Sendable {
     package func connect() throws -> BusConnection { try BusConnection(address: address) }
 
     /// Kills the bus daemon and waits for its exit.
-    package func stop() async throws {
-        daemon.kill(SIGKILL)
-        _ = try await daemon.exitStatus()
-    }
+    package func stop() async throws { try await daemon.stop() }
 }
 
 /// A trait that starts a bus for each test.
@@ -83,10 +79,9 @@ package struct PrivateBusTrait: TestTrait, SuiteTrait, TestScoping {
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
         let bus = try await PrivateBus()
-        defer { bus.daemon.kill(SIGKILL) }
-        try await PrivateBus.$running.withValue(bus) { try await function() }
-        // In a separate task, because that of the test may be cancelled.
-        try await Task { try await bus.stop() }.value
+        try await bus.daemon.stop {
+            try await PrivateBus.$running.withValue(bus) { try await function() }
+        }
     }
 }
 

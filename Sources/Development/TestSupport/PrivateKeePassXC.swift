@@ -1,5 +1,4 @@
 internal import DBus
-internal import Glibc
 internal import LoopbackHTTP
 
 /// KeePassXC with its default settings, on its own screen and on the bus of one test.
@@ -86,10 +85,8 @@ package final class PrivateKeePassXC {
 
     /// Kills KeePassXC and its screen.
     package func stop() async throws {
-        program.kill(SIGKILL)
-        _ = try await program.exitStatus()
-        screen.kill(SIGKILL)
-        _ = try await screen.exitStatus()
+        try await program.stop()
+        try await screen.stop()
     }
 
     // MARK: The service
@@ -137,11 +134,6 @@ package final class PrivateKeePassXC {
     /// Waits for a dialog.
     package func waitForDialog(_ dialog: Dialog) async throws {
         while try await windows(dialog).isEmpty {}
-    }
-
-    /// Waits until no dialog is shown.
-    package func waitForNoDialog() async throws {
-        while try await !dialogs.isEmpty {}
     }
 
     /// The dialogs that are shown.

@@ -1,5 +1,4 @@
 package import DBus
-internal import Glibc
 package import Testing
 
 /// A gnome-keyring on the bus of one test, with an unlocked default collection.
@@ -48,10 +47,7 @@ package struct PrivateKeyring: Sendable {
     package func connect() throws -> KeyringControl { KeyringControl(try bus.connect()) }
 
     /// Kills gnome-keyring and waits for its exit.
-    package func stop() async throws {
-        daemon.kill(SIGKILL)
-        _ = try await daemon.exitStatus()
-    }
+    package func stop() async throws { try await daemon.stop() }
 }
 
 /// A client that performs the actions of the keyring's user.
@@ -138,10 +134,9 @@ package struct PrivateKeyringTrait: TestTrait, SuiteTrait, TestScoping {
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
         let keyring = try await PrivateKeyring(on: PrivateBus.current)
-        defer { keyring.daemon.kill(SIGKILL) }
-        try await PrivateKeyring.$running.withValue(keyring) { try await function() }
-        // In a separate task, because that of the test may be cancelled.
-        try await Task { try await keyring.stop() }.value
+        try await keyring.daemon.stop {
+            try await PrivateKeyring.$running.withValue(keyring) { try await function() }
+        }
     }
 }
 
