@@ -8,13 +8,13 @@ final class EasyHandle {
     private let library: CurlLibrary
     private let body: UnsafeMutableRawBufferPointer
     /// Where libcurl writes what went wrong.
-    private let complaint: UnsafeMutablePointer<CChar>
+    private let errorBuffer: UnsafeMutablePointer<CChar>
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var names: UnsafeMutablePointer<curl_slist>?
     private var wrong: CURLoption?
 
     /// What libcurl has to say beyond a code; empty for nothing.
-    var message: String { String(cString: complaint) }
+    var message: String { String(cString: errorBuffer) }
 
     /// - Throws: ``HTTPError/failed(_:)``.
     init(
@@ -25,16 +25,16 @@ final class EasyHandle {
         self.library = library
         body = .allocate(byteCount: hop.body.count, alignment: 1)
         body.copyBytes(from: hop.body)
-        complaint = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        complaint.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(complaint))
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(errorBuffer))
         restrict(proxy, limits)
         set(CURLOPT_URL, hop.address.text)
         set(CURLOPT_USERAGENT, userAgent)
         describe(hop)
         try append(hop)
         set(CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(fields))
-        if let wrong { throw .failed("libcurl does not take option \(wrong.rawValue)") }
+        if let wrong { throw .failed("libcurl does not support the option \(wrong.rawValue)") }
     }
 
     isolated deinit {
@@ -49,7 +49,7 @@ final class EasyHandle {
         library.functions.slist_free_all(names)
         body.wipe()
         body.deallocate()
-        complaint.deallocate()
+        errorBuffer.deallocate()
     }
 
     // MARK: What is asked
@@ -113,11 +113,9 @@ final class EasyHandle {
         var names: Set<String> = []
         for field in hop.headers.fields {
             let name = field.name.lowercased()
-            guard !name.isEmpty, name.utf8.allSatisfy(Self.isOfToken),
-                !HTTPHeaders.reserved.contains(name), field.value.utf8.allSatisfy(Self.isOfValue)
-            else {
+            guard field.isAllowedInRequest else {
                 throw .failed(
-                    "a request cannot have a header field like that: \(name.debugDescription)")
+                    "its header field \(name.debugDescription) is reserved or not valid")
             }
             if hop.token != nil, hop.tokenField.lowercased().hasPrefix("\(name):") { continue }
             names.insert(name)
@@ -138,7 +136,9 @@ final class EasyHandle {
             line.append(contentsOf: bytes)
         }
         defer { line.wipe() }
-        guard line.allSatisfy(Self.isOfValue) else { throw .failed("the token is malformed") }
+        guard line.allSatisfy(HTTPHeaders.isOfValue) else {
+            throw .failed("the token contains control characters")
+        }
         try append(line)
     }
 
@@ -155,18 +155,6 @@ final class EasyHandle {
         }
         guard let extended else { throw .failed("out of memory") }
         fields = extended
-    }
-
-    /// Source: RFC 9110 §5.6.2.
-    private static func isOfToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
-    private static func isOfValue(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != 0x7f || byte == UInt8(ascii: "\t")
     }
 
     // MARK: Options
@@ -205,7 +193,7 @@ final class EasyHandle {
 
     /// - Throws: ``HTTPError/failed(_:)`` when an option was refused since the beginning.
     func check() throws(HTTPError) {
-        if let wrong { throw .failed("libcurl does not take option \(wrong.rawValue)") }
+        if let wrong { throw .failed("libcurl does not support the option \(wrong.rawValue)") }
     }
 
     /// Lets what was paused go on. Not to be called from a callback.

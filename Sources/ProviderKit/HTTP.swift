@@ -11,6 +11,31 @@ public struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         public let name: String
         /// The value, without white space around it.
         public let value: String
+
+        /// True if a request can have the field: the name is valid and not reserved, and the value has no control
+        /// characters except tabs.
+        package var isAllowedInRequest: Bool {
+            !name.isEmpty && name.utf8.allSatisfy(HTTPHeaders.isOfName)
+                && !HTTPHeaders.reserved.contains(name.lowercased())
+                && value.utf8.allSatisfy(HTTPHeaders.isOfValue)
+        }
+    }
+
+    /// Returns true for a byte that the name of a field can have.
+    ///
+    /// Source: RFC 9110 §5.6.2.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    /// Returns true for a byte that the value of a field can have.
+    package static func isOfValue(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7f || byte == UInt8(ascii: "\t")
     }
 
     /// The names, in lower case, of the fields that only the HTTP client sets, because they frame a message.

@@ -112,7 +112,7 @@ struct ProviderTestTests {
                     counter += 1
                     answer({"photos": [photo(counter)], "next": "2"})
                     continue
-                """, section: "Calls of the daemon", text: "named twice"),
+                """, section: "Calls of the daemon", text: "occurs twice"),
         Fault(
             name: "a photo on two pages",
             body: """

@@ -107,6 +107,6 @@ struct FederatedTests {
         #expect(http.requests.value.map(\.url) == ["https://photos.test/"])
         let identity = try await provider.identify("photos.test", ports(http))
         #expect(identity == AccountIdentity(username: "ada", server: "photos.test"))
-        #expect(plugin.log.value.contains { $0.contains("https://other.test is none") })
+        #expect(plugin.log.value.contains { $0.contains("https://other.test is not in Hosts") })
     }
 }

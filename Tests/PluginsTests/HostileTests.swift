@@ -21,7 +21,7 @@ struct HostileTests {
             """, level: level)
         #expect(try await plugin.shown() == "PermissionError")
         #expect(server.connections.value.accepted == 0)
-        try await plugin.logged("A plugin tried what it may not do call=socket plugin=odd")
+        try await plugin.logged("A system call of a plugin was denied call=socket plugin=odd")
     }
 
     @Test(arguments: sandboxes)
@@ -61,7 +61,7 @@ struct HostileTests {
         let shown = try #require(try await plugin.shown())
         #expect(shown.hasSuffix("'denied']"))
         #expect(!shown.contains("done"))
-        #expect(plugin.log.value.contains { $0.contains("an account that it is not asked about") })
+        #expect(plugin.log.value.contains { $0.contains("its account is in no running call") })
     }
 
     @Test(arguments: sandboxes)
@@ -80,10 +80,11 @@ struct HostileTests {
         #expect(shown.ranges(of: "forbidden-address").count == 4, "\(shown)")
         #expect(shown.ranges(of: "invalid-address").count == 2, "\(shown)")
         #expect(http.requests.value.isEmpty)
-        #expect(plugin.log.value.contains { $0.contains("https://evil.test is none of the hosts") })
-        #expect(plugin.log.value.contains { $0.contains("“file:///etc/passwd”, which is not an") })
+        #expect(plugin.log.value.contains { $0.contains("https://evil.test is not in Hosts") })
+        #expect(
+            plugin.log.value.contains { $0.contains("“file:///etc/passwd” is not an absolute") })
         // Python itself makes no denied call.
-        #expect(!plugin.log.value.contains { $0.contains("may not do") })
+        #expect(!plugin.log.value.contains { $0.contains("was denied") })
     }
 
     @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
@@ -98,7 +99,26 @@ struct HostileTests {
             """, hosts: "\(server.origin);", http: CurlClient(userAgent: "Test") {})
         #expect(try await plugin.shown() == "forbidden-address")
         #expect(server.connections.value.accepted == 1)
-        try await plugin.logged("a request was refused")
+        try await plugin.logged("an HTTP request was refused")
+    }
+
+    /// The service did not receive the request, so the error must not report an invalid response of the service.
+    @Test(arguments: ["Host", "transfer-encoding", "a b"])
+    func `a request with a forbidden header field is a failure of the plugin`(
+        _ name: String
+    ) async throws {
+        let http = ScriptedHTTP()
+        let plugin = try PluginFixture(
+            """
+            error = ask("http", {"account": account, "url": "https://example.org/",
+                "headers": [["\(name)", "x"]]})["error"]
+            show([error["data"]["kind"], error["message"]])
+            """, http: http)
+        let shown = try #require(try await plugin.shown())
+        #expect(shown.hasPrefix("['failed', "), "\(shown)")
+        #expect(shown.contains("header field “\(name)”"), "\(shown)")
+        #expect(http.requests.value.isEmpty)
+        try await plugin.logged("an HTTP request was refused")
     }
 
     // MARK: Resources
@@ -115,7 +135,7 @@ struct HostileTests {
             try await plugin.shown() == "['PermissionError', 'PermissionError', 'PermissionError']")
         // Each call is logged once.
         _ = try await plugin.shown()
-        let named = plugin.log.value.filter { $0.contains("tried what it may not do") }
+        let named = plugin.log.value.filter { $0.contains("A system call of a plugin was denied") }
         #expect(named.count { $0.contains("call=clone") } == 1, "\(named)")
         #expect(named.count <= 3, "\(named)")
     }
@@ -231,7 +251,7 @@ struct HostileTests {
         limits.largeMessageTime = .seconds(60)
         let plugin = try PluginFixture(
             "while True: attempt(os.fork)", limits: limits, level: level)
-        await plugin.expectFailure("without an end what it may not do")
+        await plugin.expectFailure("it makes more than 500 denied system calls in 10 seconds")
         try await plugin.logged("call=clone")
     }
 
@@ -285,8 +305,8 @@ struct HostileTests {
     @Test func `a plugin that floods its output is ended`() async throws {
         let flood = #"write({"method": "log", "params": {"message": "x"}})"#
         let plugin = try PluginFixture("while True: \(flood)")
-        await plugin.expectFailure("without an end")
-        try await plugin.logged("without an end")
+        await plugin.expectFailure("it sends more than 1000 messages per second")
+        try await plugin.logged("it sends more than 1000 messages per second")
         // The log contains a part of the messages.
         #expect(plugin.log.value.count < 100)
     }
@@ -308,13 +328,14 @@ struct HostileTests {
             """
             for _ in range(1024): sys.stdout.write("x" * (1 << 20))
             """, limits: limits)
-        await plugin.expectFailure("without an end")
+        await plugin.expectFailure("it sends a message of more than 8 MiB")
         try await plugin.logged("process=")
     }
 
     @Test func `a plugin that floods its standard error is ended`() async throws {
         let plugin = try PluginFixture("while True: sys.stderr.write('x' * 70 + '\\n')")
-        await plugin.expectFailure("complains without an end")
+        await plugin.expectFailure(
+            "it writes more than 1 MiB to standard error in 10 seconds")
         #expect(plugin.log.value.count < 100)
     }
 
@@ -332,7 +353,8 @@ struct HostileTests {
             try await plugin.session.fetchPage(SourceID("home"), from: place)
         }
         for call in calls { _ = await call.result }
-        try await plugin.logged("it does not read")
+        try await plugin.logged(
+            "it does not read its standard input, and more than 64 KiB of messages wait")
     }
 
     // MARK: Text
@@ -418,33 +440,34 @@ struct HostileTests {
         var limits = PluginFixture.quick
         limits.answering = .milliseconds(300)
         let plugin = try PluginFixture("pass", limits: limits)
-        await plugin.expectFailure("it has not answered page in time")
-        try await plugin.logged("it has not answered page in time")
+        await plugin.expectFailure("it did not answer the call page within 0.3 seconds")
+        try await plugin.logged("it did not answer the call page within 0.3 seconds")
     }
 
     @Test func `a plugin that sends two results for a call is ended`() async throws {
         let plugin = try PluginFixture("show('once'); show('twice')")
         #expect(try await plugin.shown() == "once")
-        try await plugin.logged("it answers what nobody has asked")
+        try await plugin.logged("it sent the result of an unknown call")
     }
 
     @Test func `a plugin that sends a result with an unknown ID is ended`() async throws {
         let plugin = try PluginFixture("write({'id': 77, 'result': {'photos': []}})")
-        await plugin.expectFailure("it answers what nobody has asked")
+        await plugin.expectFailure("it sent the result of an unknown call")
     }
 
     @Test(arguments: [
-        ("sys.stdout.write('what?\\n'); sys.stdout.flush()", "no value, in “what?”"),
+        ("sys.stdout.write('what?\\n'); sys.stdout.flush()", "a value is missing, in “what?”"),
         (
             "sys.stdout.write('x' * 9999 + '\\n'); sys.stdout.flush()",
             "in “\(String(repeating: "x", count: 99))…”"
         ),
-        ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "does not speak the protocol"),
-        ("write({'method': 'log', 'params': {}})", "does not speak the protocol"),
-        ("write({'id': 'x' * 300, 'method': 'http'})", "does not speak the protocol"),
-        ("answer([])", "makes no sense"), ("answer({'photos': [{'id': 7}]})", "makes no sense"),
-        ("os._exit(3)", "ended with status 3"), ("os.abort()", "by signal"),
-        ("sys.stdout.close(); os.close(1); time.sleep(100)", "not answered"),
+        ("sys.stdout.buffer.write(b'\\xff\\n'); sys.stdout.flush()", "it sent an invalid message"),
+        ("write({'method': 'log', 'params': {}})", "it sent an invalid message"),
+        ("write({'id': 'x' * 300, 'method': 'http'})", "it sent an invalid message"),
+        ("answer([])", "it sent an invalid result"),
+        ("answer({'photos': [{'id': 7}]})", "it sent an invalid result"),
+        ("os._exit(3)", "ended with status 3"), ("os.abort()", "signal 6"),
+        ("sys.stdout.close(); os.close(1); time.sleep(100)", "did not answer"),
     ])
     func `an invalid result fails its call`(
         _ script: String, _ reason: String
@@ -472,7 +495,7 @@ struct HostileTests {
                 sys.stdin = Requests()
                 """)
         for _ in 0..<2 { #expect(try await plugin.session.sources().map(\.id.text) == ["home"]) }
-        let lines = plugin.log.value.filter { $0.contains("are left out") }
+        let lines = plugin.log.value.filter { $0.contains("are omitted") }
         #expect(lines.count == 1)
         #expect(lines.first?.contains("sources=other, third") == true, "\(lines)")
     }
@@ -502,8 +525,8 @@ struct HostileTests {
         await plugin.expectFailure("status 1")
         #expect(plugin.disablements.value.count == 1)
         #expect(plugin.provider.condition.state == .disabled)
-        await plugin.expectFailure("left alone until it changes")
-        await plugin.expectFailure("left alone until it changes")
+        await plugin.expectFailure("disabled until its files change")
+        await plugin.expectFailure("disabled until its files change")
         #expect(plugin.disablements.value.count == 1)
         #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
     }
@@ -524,7 +547,7 @@ struct HostileTests {
         let plugin = try PluginFixture("os._exit(1)", limits: limits)
         await plugin.expectFailure("status 1")
         await plugin.expectFailure("status 1")
-        await plugin.expectFailure("left alone for a moment")
+        await plugin.expectFailure("is not started again for 100 seconds")
     }
 }
 

@@ -15,7 +15,7 @@ struct ManifestTests {
         Exec=/usr/bin/true --serve
         Capabilities=feed;like;
         DefaultSource=home
-        Sources=home;tag:*;
+        Sources=home;likes;tag:*;
         Hosts=example.org;*.example.net;
 
         [Authentication]
@@ -50,27 +50,31 @@ struct ManifestTests {
     }
 
     @Test(arguments: [
-        ("Id=good", "Id=other", "Id is not good"), ("Id=good\n", "", "Id in [Provider] is missing"),
+        ("Id=good", "Id=other", "Id must be good"),
+        ("Id=good\n", "", "Id in [Provider] is missing"),
         ("Name=Good photos", "Name=", "Name in [Provider] is missing"),
-        ("/usr/bin/true --serve", "/usr/bin/nothing-there", "is not there"),
-        ("/usr/bin/true --serve", "/etc/passwd", "cannot be run"),
+        ("/usr/bin/true --serve", "/usr/bin/nothing-there", "does not exist"),
+        ("/usr/bin/true --serve", "/etc/passwd", "is not executable"),
         ("/usr/bin/true --serve", "/usr/bin/true \"x", "quotation mark"),
-        ("feed;like;", "fly;", "fly is no capability"), ("feed;like;", "like;", "no feed"),
-        ("DefaultSource=home", "DefaultSource=away", "none of Sources"),
+        ("feed;like;", "fly;", "fly is not a capability"),
+        ("feed;like;", "like;", "does not contain feed"),
+        ("Sources=home;likes;", "Sources=home;", "Sources does not contain likes"),
+        ("feed;like;", "feed;search;", "Sources does not contain search:*"),
+        ("DefaultSource=home", "DefaultSource=away", "matches no entry of Sources"),
         ("Hosts=example.org", "Hosts=localhost", "localhost"),
         ("Hosts=example.org", "Hosts=http://127.0.0.1:631", "AllowLoopback=true"),
-        ("Hosts=example.org", "Hosts=https://example.org", "leave the scheme out"),
+        ("Hosts=example.org", "Hosts=https://example.org", "name only its host"),
         ("Type=key", "Type=magic", "magic"), ("Header=X-Key", "Header=X Key", "header field"),
-        ("Header=X-Key", "Header=Host", "part of HTTP"),
-        ("Header=X-Key", "Header=transfer-encoding", "part of HTTP"),
+        ("Header=X-Key", "Header=Host", "only the daemon sets"),
+        ("Header=X-Key", "Header=transfer-encoding", "only the daemon sets"),
         ("TokenHosts=api.example.org;", "", "TokenHosts"),
         ("TokenHosts=api", "TokenHosts=*", "TokenHosts"),
         ("Sources=", "LastingPlaces=often\nSources=", "LastingPlaces"),
         ("Sources=", "LikedTogether=ab\nSources=", "LikedTogether"),
         ("Type=key", "Type=federated\nScopes=a;\nTokenRefusals=no;", "TokenRefusals"),
         ("Type=key", "Type=federated", "Scopes"),
-        ("[Authentication]", "[Login]", "[Login] is no group"),
-        ("Hosts=", "Host=", "Host in [Provider] is not known"),
+        ("[Authentication]", "[Login]", "[Login] is not a group"),
+        ("Hosts=", "Host=", "Host in [Provider] is not a known key"),
         ("[Provider]", "what\n[Provider]", "Line 1"),
     ])
     func `an invalid manifest is listed with its reason`(
@@ -82,6 +86,14 @@ struct ManifestTests {
         #expect(provider.condition.state == .invalid)
         #expect(provider.condition.reason.contains(reason), "\(provider.condition.reason)")
         #expect(provider.info.id == "good")
+    }
+
+    @Test(arguments: ["search:*", "*"])
+    func `a manifest with the source of its search is valid`(_ source: String) throws {
+        let text = Self.good.replacing("feed;like;", with: "feed;like;search;")
+            .replacing("tag:*", with: source)
+        let provider = try #require(try providers(["good.provider": text]).first)
+        #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
     }
 
     @Test func `the recipients of a token are the hosts that get it and the command`() throws {

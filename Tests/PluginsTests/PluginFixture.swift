@@ -21,7 +21,7 @@ final class PluginFixture {
         var limits = PluginLimits()
         limits.answering = .seconds(5)
         limits.firstPause = .zero
-        limits.farewell = .milliseconds(200)
+        limits.gracePeriod = .milliseconds(200)
         return limits
     }
 
@@ -118,7 +118,7 @@ final class PluginFixture {
         Exec=/usr/bin/python3 ./odd/odd.py
         Capabilities=\(capabilities)
         DefaultSource=home
-        Sources=home;
+        Sources=home;likes;
         Hosts=\(hosts)
 
         [Authentication]

@@ -12,7 +12,7 @@ final class DeniedSystemCalls {
         /// The calls cannot be received.
         let lost: (SandboxError) -> Void
         /// A call failed, by its name.
-        let refused: (_ name: String) -> Void
+        let denied: (_ name: String) -> Void
         /// A thread was started.
         let startedThread: () -> Void
     }
@@ -47,7 +47,7 @@ final class DeniedSystemCalls {
         listener = DescriptorSource(new.descriptor, .reading) { [weak self] in
             guard let self else { return }
             switch calls.next() {
-            case .refused(let name): handlers.refused(name)
+            case .refused(let name): handlers.denied(name)
             case .permitted: handlers.startedThread()
             case .nothing: break
             case .over: listener?.cancel()

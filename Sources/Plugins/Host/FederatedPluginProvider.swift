@@ -21,7 +21,8 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
         _ server: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription {
         guard let base = plugin.manifest.address(ofServer: server) else {
-            throw .invalidArgument("\(server.excerpt) is not the name of a server.")
+            throw .invalidArgument(
+                "\(server.excerpt) is not the name of a server, such as photos.example.org.")
         }
         return complete(
             OAuthDescription(
@@ -54,7 +55,7 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
             guard let base = plugin.manifest.address(ofServer: found.name), hosts.permits(base)
             else {
                 throw PluginFault(
-                    "\(found.name) is neither the server that was named nor one of the manifest")
+                    "\(found.name) is neither the server of the login nor in Hosts of the manifest")
             }
             try check(found.oauth, base)
             return DiscoveredServer(name: found.name, oauth: complete(found.oauth, base))
@@ -68,10 +69,11 @@ struct FederatedPluginProvider: PluginProvider, FederatedLogin {
             oauth.authorizationURL, oauth.tokenURL, oauth.revocationURL, oauth.registration?.url,
         ]
         for text in addresses.compactMap({ $0 }) where WebAddress(text)?.origin != base.origin {
-            throw PluginFault("\(text) is not at \(base.origin): secrets go nowhere else")
+            throw PluginFault(
+                "\(text) is not at \(base.origin), the only origin that may receive secrets")
         }
         for scope in oauth.scopes where !rules.scopes.contains(scope) {
-            throw PluginFault("the scope \(scope) is none of the manifest's")
+            throw PluginFault("the scope \(scope) is not in Scopes of the manifest")
         }
     }
 

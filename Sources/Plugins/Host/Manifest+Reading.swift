@@ -35,7 +35,7 @@ nonisolated extension Manifest {
             let folder = try Self.resolve(String(path.prefix { $0 != "\0" }), parent: true)
             guard Self.isID(id) else {
                 throw ManifestProblem(
-                    "The name of the file is the provider's id: a small letter, then small letters, digits and underscores, 32 at most."
+                    "The file name is not a valid provider ID: use a lower-case letter, then at most 31 lower-case letters, digits and underscores."
                 )
             }
             try Self.checkMode(folder)
@@ -56,7 +56,11 @@ nonisolated extension Manifest {
         for name in file.groups.keys.sorted() where name != main.name && name != login.name {
             // Other groups are marked as the Desktop Entry Specification says.
             guard name.hasPrefix("X-") else {
-                problems.add(ManifestProblem("[\(name)] is no group here."), name)
+                problems.add(
+                    ManifestProblem(
+                        "[\(name)] is not a group of a manifest; use [Provider] and [Authentication]."
+                    ),
+                    name)
                 continue
             }
         }
@@ -67,7 +71,7 @@ nonisolated extension Manifest {
             ], &problems)
         problems.check("Provider", "Id", ()) { () throws(ManifestProblem) in
             guard try main.required("Id") == id else {
-                throw ManifestProblem("Id is not \(id), as the file is named.")
+                throw ManifestProblem("Id must be \(id), the file name without .provider.")
             }
         }
         let sources = problems.check("Provider", "Sources", nil) {
@@ -78,10 +82,10 @@ nonisolated extension Manifest {
             () throws(ManifestProblem) in
             let source = SourceID(try main.required("DefaultSource"))
             guard source.text.utf8.count <= 512, ServiceText.line(source.text) == source.text else {
-                throw ManifestProblem("DefaultSource is no text of 512 bytes at most.")
+                throw ManifestProblem("DefaultSource must be one line of at most 512 bytes.")
             }
             guard sources?.contains(where: { $0.matches(source) }) ?? true else {
-                throw ManifestProblem("DefaultSource is none of Sources.")
+                throw ManifestProblem("DefaultSource matches no entry of Sources; add it there.")
             }
             return source
         }
@@ -102,6 +106,9 @@ nonisolated extension Manifest {
                 try Self.capabilities(main.list("Capabilities", required: true))
             },
             defaultSource: defaultSource)
+        for problem in Self.missingSources(of: info.capabilities, in: sources) {
+            problems.add(problem, "Provider", "Capabilities")
+        }
         let command = problems.check("Provider", "Exec", []) { () throws(ManifestProblem) in
             try Self.command(main.required("Exec"), in: found.folder)
         }
@@ -169,17 +176,17 @@ nonisolated extension Manifest {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ManifestProblem("It is no file.")
+            throw ManifestProblem("The manifest is not a regular file.")
         }
         try checkMode(status, path)
         guard status.st_size <= maximumBytes else {
-            throw ManifestProblem("The file has more than \(maximumBytes >> 10) KiB.")
+            throw ManifestProblem("The manifest is larger than \(maximumBytes >> 10) KiB.")
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard let text = String(validating: bytes[..<max(0, count)], as: UTF8.self),
             !text.utf8.contains(0)
-        else { throw ManifestProblem("The file is no text in UTF-8.") }
+        else { throw ManifestProblem("The manifest is not UTF-8 text.") }
         return text
     }
 
@@ -191,7 +198,7 @@ nonisolated extension Manifest {
     private static func checkMode(_ folder: String) throws(ManifestProblem) {
         var status = stat()
         guard stat(folder, &status) == 0 else {
-            throw ManifestProblem("\(folder) is not there.")
+            throw ManifestProblem("\(folder) does not exist.")
         }
         try checkMode(status, folder)
     }
@@ -199,14 +206,14 @@ nonisolated extension Manifest {
     private static func checkMode(_ status: stat, _ path: String) throws(ManifestProblem) {
         guard status.st_mode & S_IWOTH == 0 else {
             throw ManifestProblem(
-                "Every user can change \(path): take the permission away (chmod o-w).")
+                "Every user can change \(path); remove this permission with “chmod o-w”.")
         }
     }
 
     private static func resolve(_ path: String, parent: Bool) throws(ManifestProblem) -> String {
         let end = parent ? path.lastIndex(of: "/") ?? path.endIndex : path.endIndex
         guard let resolved = realpath(String(path[..<end]), nil) else {
-            throw ManifestProblem("\(path) is not there.")
+            throw ManifestProblem("\(path) does not exist.")
         }
         defer { free(resolved) }
         return String(cString: resolved)
@@ -219,13 +226,44 @@ nonisolated extension Manifest {
         for name in names {
             guard let capability = ProviderInfo.Capability(rawValue: name),
                 [.feed, .like, .profile, .albums, .search, .download].contains(capability)
-            else { throw ManifestProblem("\(name) is no capability of a plugin.") }
+            else {
+                throw ManifestProblem(
+                    "\(name) is not a capability of a plugin; use feed, like, profile, albums, search and download."
+                )
+            }
             capabilities.insert(capability)
         }
         guard capabilities.contains(.feed) else {
-            throw ManifestProblem("Capabilities has no feed, which is what a provider is for.")
+            throw ManifestProblem("Capabilities does not contain feed; add it.")
         }
         return capabilities
+    }
+
+    /// Returns the problems of capabilities without their source.
+    ///
+    /// - Parameters:
+    ///   - capabilities: The capabilities.
+    ///   - sources: The entries of `Sources`; nil if they have a problem of their own.
+    /// - Returns: A problem for each capability without its source.
+    private static func missingSources(
+        of capabilities: Set<ProviderInfo.Capability>, in sources: [SourcePattern]?
+    ) -> [ManifestProblem] {
+        guard let sources else { return [] }
+        var problems: [ManifestProblem] = []
+        if capabilities.contains(.like), !sources.contains(where: { $0.matches(SourceID("likes")) })
+        {
+            problems.append(
+                ManifestProblem(
+                    "Capabilities contains like, but Sources does not contain likes; add it."))
+        }
+        if capabilities.contains(.search),
+            !sources.contains(where: { $0.prefix.map("search:".hasPrefix) ?? false })
+        {
+            problems.append(
+                ManifestProblem(
+                    "Capabilities contains search, but Sources does not contain search:*; add it."))
+        }
+        return problems
     }
 
     private static func hosts(
@@ -240,7 +278,7 @@ nonisolated extension Manifest {
                 patterns.append(pattern)
             } else {
                 throw ManifestProblem(
-                    "“\(name)” in Hosts is no host: example.org, *.example.org, example.org:8443 or *."
+                    "“\(name)” in Hosts is not a host, such as example.org, *.example.org, example.org:8443 or *."
                 )
             }
         }
@@ -252,11 +290,11 @@ nonisolated extension Manifest {
         _ text: String, _ allowsLoopback: Bool, _ key: String
     ) throws(ManifestProblem) -> WebAddress {
         guard let address = WebAddress(text), address.isLoopback else {
-            throw ManifestProblem("“\(text)” in \(key) is no host: leave the scheme out.")
+            throw ManifestProblem("“\(text)” in \(key) is an address; name only its host.")
         }
         guard allowsLoopback else {
             throw ManifestProblem(
-                "“\(text)” in \(key) lies on this computer, which needs AllowLoopback=true in the configuration."
+                "“\(text)” in \(key) is on this computer; set AllowLoopback=true for the provider in imagefeed.conf."
             )
         }
         return address
@@ -288,7 +326,8 @@ nonisolated extension Manifest {
                 ? ["\(folder)/\(name)"]
                 : ["/usr/local/bin/\(name)", "/usr/bin/\(name)", "/bin/\(name)"]
         guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
-            throw ManifestProblem("The program of Exec, \(name), is not there or cannot be run.")
+            throw ManifestProblem(
+                "The program of Exec, \(name), does not exist or is not executable.")
         }
         return try file(path, in: folder)
     }
@@ -300,14 +339,14 @@ nonisolated extension Manifest {
         let resolved = try resolve(path, parent: false)
         var status = stat()
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ManifestProblem("\(path) of Exec is no file.")
+            throw ManifestProblem("\(path) of Exec is not a regular file.")
         }
         try checkMode(status, resolved)
         try checkMode(parent(of: resolved))
         let roots = SandboxKind.systemFolders + [folder]
         guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
             throw ManifestProblem(
-                "\(path) of Exec lies neither in /usr or /opt nor in the folder of the manifest.")
+                "\(path) of Exec must be in /usr, in /opt or in the folder of the manifest.")
         }
         // A program of the system is called by the name it was given: there may be many of one file.
         return resolved.hasPrefix("\(folder)/") ? resolved : path
@@ -326,14 +365,17 @@ nonisolated extension Manifest {
             let prefix = group["Prefix"] ?? (header == "Authorization" ? "Bearer " : "")
             let hosts = try origins(group, allowsLoopback)
             guard header.utf8.allSatisfy(isOfToken), prefix.utf8.allSatisfy({ 0x20...0x7e ~= $0 })
-            else { throw ManifestProblem("Header is no name of a header field.") }
+            else {
+                throw ManifestProblem(
+                    "Header is not the name of a header field, or Prefix is not printable ASCII.")
+            }
             guard !HTTPHeaders.reserved.contains(header.lowercased()) else {
                 throw ManifestProblem(
-                    "Header cannot be \(header): that field is part of HTTP itself.")
+                    "Header cannot be \(header), because only the daemon sets this field.")
             }
             guard needsServer != !hosts.isEmpty else {
                 throw ManifestProblem(
-                    "A key needs either Server=true or TokenHosts, so that it is known where it goes."
+                    "Type=key requires Server=true or TokenHosts, but not both."
                 )
             }
             return .key(
@@ -345,7 +387,8 @@ nonisolated extension Manifest {
                 scopes: try group.list("Scopes", required: false),
                 tokenOrigins: try origins(group, allowsLoopback))
             guard !description.tokenOrigins.isEmpty else {
-                throw ManifestProblem("TokenHosts is missing: the hosts that get the token.")
+                throw ManifestProblem(
+                    "TokenHosts is missing; name the hosts that receive the token.")
             }
             if group["RevocationUrl"] != nil {
                 description.revocationURL = try endpoint(group, "RevocationUrl", allowsLoopback)
@@ -354,21 +397,22 @@ nonisolated extension Manifest {
             description.issuer = group["Issuer"]
             if let port = group["RedirectPort"] {
                 guard let number = UInt16(port), number >= 1024 else {
-                    throw ManifestProblem("RedirectPort is no number from 1024 to 65535.")
+                    throw ManifestProblem("RedirectPort must be a number from 1024 to 65535.")
                 }
                 description.redirectPort = number
             }
             description.tokenRefusals = try refusals(group)
             return .oauth2(
                 description,
-                help: ServiceText.message(group["Help"]) ?? "Register an application there.")
+                help: ServiceText.message(group["Help"])
+                    ?? "Register an application at the service.")
         case "federated":
             return .federated(
                 FederationRules(
                     scopes: Set(try group.list("Scopes", required: true)),
                     refusals: try refusals(group)))
         case let type:
-            throw ManifestProblem("Type is none, key, oauth2 or federated, not “\(type)”.")
+            throw ManifestProblem("Type must be none, key, oauth2 or federated, not “\(type)”.")
         }
     }
 
@@ -382,7 +426,7 @@ nonisolated extension Manifest {
             let words = item.split(separator: " ", maxSplits: 1).map(String.init)
             guard let status = words.first.flatMap({ Int($0) }), 400..<600 ~= status else {
                 throw ManifestProblem(
-                    "“\(item)” in TokenRefusals does not begin with a status from 400 to 599.")
+                    "“\(item)” in TokenRefusals must begin with a status from 400 to 599.")
             }
             let detail = words.count > 1 ? words[1] : nil
             let isPath = detail?.hasPrefix("/") == true
@@ -414,7 +458,8 @@ nonisolated extension Manifest {
             {
                 origins.append(address.origin)
             } else {
-                throw ManifestProblem("“\(name)” in TokenHosts is no host.")
+                throw ManifestProblem(
+                    "“\(name)” in TokenHosts is not a host, such as api.example.org.")
             }
         }
         return origins
@@ -425,7 +470,7 @@ nonisolated extension Manifest {
     ) throws(ManifestProblem) -> String {
         let text = try group.required(key)
         guard let address = WebAddress(text), address.scheme == .https || address.isLoopback else {
-            throw ManifestProblem("\(key) is no address that begins with https://.")
+            throw ManifestProblem("\(key) must be an address that begins with https://.")
         }
         if address.isLoopback { _ = try self.address(text, allowsLoopback, key) }
         return address.text

@@ -105,7 +105,7 @@ nonisolated struct SourcePattern: Hashable, Sendable {
     }
 }
 
-/// Why a manifest is of no use: one sentence for who wrote it.
+/// A problem of a manifest: one sentence for its author.
 nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
     let description: String
 

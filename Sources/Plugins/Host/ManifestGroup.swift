@@ -19,7 +19,9 @@ nonisolated struct ManifestGroup {
             if let bracket = key.firstIndex(of: "["), known.contains(String(key[..<bracket])) {
                 continue
             }
-            problems.add(ManifestProblem("\(key) in [\(name)] is not known."), name, key)
+            problems.add(
+                ManifestProblem("\(key) in [\(name)] is not a known key; check its spelling."),
+                name, key)
         }
     }
 
@@ -35,7 +37,7 @@ nonisolated struct ManifestGroup {
         let value: String
         if let given = self[key] ?? standard { value = given } else { value = try required(key) }
         guard value.utf8.count <= 100, ServiceText.line(value) == value else {
-            throw ManifestProblem("\(key) in [\(name)] is no text of 100 bytes at most.")
+            throw ManifestProblem("\(key) in [\(name)] must be one line of at most 100 bytes.")
         }
         return value
     }
@@ -44,7 +46,7 @@ nonisolated struct ManifestGroup {
     func character(_ key: String) throws(ManifestProblem) -> Character? {
         guard let value = self[key] else { return nil }
         guard let character = value.first, value.count == 1, character.isASCII else {
-            throw ManifestProblem("\(key) in [\(name)] is no single character of ASCII.")
+            throw ManifestProblem("\(key) in [\(name)] must be one ASCII character.")
         }
         return character
     }
@@ -53,7 +55,7 @@ nonisolated struct ManifestGroup {
         switch self[key] {
         case "true": return true
         case "false", nil: return false
-        default: throw ManifestProblem("\(key) in [\(name)] is neither true nor false.")
+        default: throw ManifestProblem("\(key) in [\(name)] must be true or false.")
         }
     }
 
@@ -64,7 +66,7 @@ nonisolated struct ManifestGroup {
             throw ManifestProblem("\(key) in [\(name)] is missing.")
         }
         guard items.count <= 100, items.allSatisfy({ ServiceText.line($0) == $0 }) else {
-            throw ManifestProblem("\(key) in [\(name)] is no list of 100 values at most.")
+            throw ManifestProblem("\(key) in [\(name)] must be a list of at most 100 values.")
         }
         return items
     }
@@ -89,7 +91,7 @@ nonisolated enum CommandLineWords {
             default: word = (word ?? "") + String(character)
             }
         }
-        guard !isQuoted else { throw ManifestProblem("A quotation mark in Exec has no other.") }
+        guard !isQuoted else { throw ManifestProblem("Exec contains an unmatched quotation mark.") }
         if let word { words.append(word) }
         return words
     }

@@ -12,7 +12,7 @@ final class Plugin: PluginConnection.Owner {
     private let settings: ProviderSettings
     /// Tells apart what was shown with other settings: anything may depend on them.
     nonisolated let cacheVariant: String
-    private let world: PluginContext
+    private let context: PluginContext
     private let logger: Logger
     private var connection: PluginConnection?
     private var starting: Task<PluginConnection, any Error>?
@@ -24,15 +24,15 @@ final class Plugin: PluginConnection.Owner {
     /// Told when it is disabled, or enabled again.
     var onChange: (() -> Void)?
 
-    init(_ manifest: Manifest, _ settings: ProviderSettings, _ world: PluginContext) {
+    init(_ manifest: Manifest, _ settings: ProviderSettings, _ context: PluginContext) {
         self.manifest = manifest
         self.settings = settings
         cacheVariant = Self.cacheVariant(settings)
-        self.world = world
-        var logger = world.logger
+        self.context = context
+        var logger = context.logger
         logger[metadataKey: "plugin"] = "\(manifest.info.id)"
         self.logger = logger
-        health = PluginHealth(world.limits)
+        health = PluginHealth(context.limits)
         stamp = manifest.stamp
     }
 
@@ -52,19 +52,19 @@ final class Plugin: PluginConnection.Owner {
 
     /// The reason for which the plugin is disabled; nil if it is not.
     var disablement: String? {
-        guard confinement != nil else { return Self.unconfined }
+        guard confinement != nil else { return Self.noSandbox }
         guard health.isDisabled else { return nil }
         return
-            "The plugin failed \(health.failures) times in a row, and is left alone until it changes: \(health.lastReason)."
+            "The plugin is disabled until its files change, because it failed \(health.failures) times in a row: \(health.lastReason)."
     }
 
     /// The receivers of the plugin's events.
-    var trace: PluginTrace { world.traces[manifest.info.id] }
+    var trace: PluginTrace { context.traces[manifest.info.id] }
 
     /// The sandbox; nil if there is none and the plugin must not run.
-    var confinement: SandboxKind? { world.confiner.level }
+    var confinement: SandboxKind? { context.confiner.level }
 
-    /// Its process; nil while it has none.
+    /// The process of the plugin; nil if it does not run.
     var processID: Int32? { connection?.processID }
 
     /// Makes a name for an account that begins a session.
@@ -74,9 +74,9 @@ final class Plugin: PluginConnection.Owner {
 
     // MARK: Calls
 
-    /// Asks it something, and has it started if need be.
+    /// Calls a method of the plugin, and starts the plugin if it does not run.
     ///
-    /// - Throws: What ``PluginRefusal/error(of:)`` gives; ``ProviderError/failed(_:)``.
+    /// - Throws: An error of ``PluginRefusal/error(of:)``; ``ProviderError/failed(_:)``.
     func call<Value: Sendable>(
         _ method: PluginMethod, _ parameters: [String: JSONValue], _ account: PluginAccount,
         _ read: @escaping @Sendable (PluginReader) throws(PluginFault) -> Value
@@ -89,15 +89,15 @@ final class Plugin: PluginConnection.Owner {
         let answer: PluginConnection.Answer
         do {
             answer = try await connection.call(
-                method, .object(parameters), account, limit: world.limits.answering)
+                method, .object(parameters), account, limit: context.limits.answering)
         } catch let refusal as PluginRefusal {
             if refusal.kind == nil {
                 connection.log(.warning, "\(method.rawValue) failed: \(refusal.message)")
             }
-            noteAnswer(of: connection)
+            recordAnswer(of: connection)
             throw refusal.error(of: manifest.info.name)
         }
-        noteAnswer(of: connection)
+        recordAnswer(of: connection)
         let (value, time) = await MessageWork.run(bytes: answer.bytes) {
             () -> Result<Value, PluginFault> in
             do throws(PluginFault) {
@@ -110,19 +110,19 @@ final class Plugin: PluginConnection.Owner {
         switch value {
         case .success(let value): return value
         case .failure(let error):
-            logger.warning("A plugin answers nonsense", metadata: ["reason": "\(error)"])
+            logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
             throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) did not do its part: its answer makes no sense."
+                "The plugin of \(manifest.info.name) failed: it sent an invalid result; see the log of the daemon."
             )
         }
     }
 
-    /// One that has lived for a while is well again: those that fail do so earlier.
-    private func noteAnswer(of connection: PluginConnection) {
-        if connection.age > .seconds(10) { health.noteSuccess() }
+    /// Resets the failures when a plugin answers that has run for a while: failing plugins fail earlier.
+    private func recordAnswer(of connection: PluginConnection) {
+        if connection.age > .seconds(10) { health.recordSuccess() }
     }
 
-    /// Returns its process, and starts one if there is none.
+    /// Returns the running plugin, and starts it if it does not run.
     func running() async throws -> PluginConnection {
         if let connection, !connection.isOver { return connection }
         if let starting { return try await starting.value }
@@ -136,23 +136,24 @@ final class Plugin: PluginConnection.Owner {
     private func checkReadiness() throws {
         let name = manifest.info.name
         guard !isRetired else {
-            throw ProviderError.failed("The plugin of \(name) is not there any more.")
+            throw ProviderError.failed("The plugin of \(name) was removed or replaced; try again.")
         }
-        if health.isDisabled, stamp.haveChanged { encourage() }
+        if health.isDisabled, stamp.haveChanged { enable() }
         if let disablement { throw ProviderError.failed(disablement) }
-        guard confinement != nil else { throw ProviderError.failed(Self.unconfined) }
-        guard health.mayStart(now: .now) else {
+        guard confinement != nil else { throw ProviderError.failed(Self.noSandbox) }
+        if let pause = health.pause(now: .now) {
+            let seconds = Duration.seconds(pause.components.seconds + 1).secondsText
             throw ProviderError.failed(
-                "The plugin of \(name) has failed, and is left alone for a moment: \(health.lastReason)."
+                "The plugin of \(name) failed and is not started again for \(seconds): \(health.lastReason)."
             )
         }
     }
 
-    /// Lets it try again, though it failed too often: it has changed, or the user wants it to.
-    func encourage() {
+    /// Enables the plugin after too many failures, because its files changed or the user tries again.
+    func enable() {
         guard health.isDisabled else { return }
         stamp = FileStamps(stamp)
-        health = PluginHealth(world.limits)
+        health = PluginHealth(context.limits)
         onChange?()
     }
 
@@ -163,34 +164,34 @@ final class Plugin: PluginConnection.Owner {
             let new = try spawn(level)
             connection = new
             do {
-                try await greet(new)
-                world.confiner.recordSuccess(level)
+                try await initialize(new)
+                context.confiner.recordSuccess(level)
                 return new
             } catch {
                 switch new.sandboxStart {
                 case nil: throw error
                 case .succeeded:
-                    world.confiner.recordSuccess(level)
+                    context.confiner.recordSuccess(level)
                     throw error
                 case .shortage(let line): throw shortage(line)
                 case .failed(let line): try await replace(level, line)
                 }
             }
         }
-        throw ProviderError.failed(Self.unconfined)
+        throw ProviderError.failed(Self.noSandbox)
     }
 
     /// Replaces a level that failed to start the plugin, if it does not start any program.
     ///
     /// - Throws: ``ProviderError/failed(_:)`` if the level stays.
     private func replace(_ level: SandboxKind, _ reason: String) async throws {
-        switch await world.confiner.attempt(level, logger) {
-        case .failed where world.confiner.giveUp(level):
-            health = PluginHealth(world.limits)
+        switch await context.confiner.attempt(level, logger) {
+        case .failed where context.confiner.giveUp(level):
+            health = PluginHealth(context.limits)
             onChange?()
         case .inconclusive: throw shortage(reason)
         case .failed, .succeeded:
-            noteFailure("it cannot be started: \(reason)")
+            recordFailure("it cannot be started: \(reason)")
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) cannot be started: \(reason).")
         }
@@ -204,14 +205,15 @@ final class Plugin: PluginConnection.Owner {
             "The plugin of \(manifest.info.name) cannot be started at present: \(reason).")
     }
 
-    private static let unconfined =
-        "Nothing here keeps plugins from your files: install bubblewrap, or see AllowUnsandboxed in imagefeed.conf(5)."
+    private static let noSandbox =
+        "No sandbox is available for plugins; install bubblewrap, or see AllowUnsandboxed in imagefeed.conf(5)."
 
     private func spawn(_ level: SandboxKind) throws -> PluginConnection {
         do {
-            let (new, report) = try world.confiner.start(manifest, world.limits, level) { launch in
+            let (new, report) = try context.confiner.start(manifest, context.limits, level) {
+                launch in
                 try PluginConnection(
-                    launch, name: manifest.info.name, world.limits, world.turns, logger,
+                    launch, name: manifest.info.name, context.limits, context.turns, logger,
                     trace: trace,
                     owner: self)
             }
@@ -220,14 +222,14 @@ final class Plugin: PluginConnection.Owner {
             return new
         } catch {
             guard !Shortage.isReason(for: error) else { throw shortage("\(error)") }
-            noteFailure("it cannot be started: \(error)")
+            recordFailure("it cannot be started: \(error)")
             throw ProviderError.failed(
                 "The plugin of \(manifest.info.name) cannot be started: \(error).")
         }
     }
 
-    /// Says which protocol is spoken.
-    private func greet(_ new: PluginConnection) async throws {
+    /// Calls `initialize`, and checks the version of the protocol.
+    private func initialize(_ new: PluginConnection) async throws {
         let version = JSONValue.integer(Int64(PluginMessage.version))
         let values = settings.all.mapValues { JSONValue.string($0) }
         let answer: PluginConnection.Answer
@@ -237,19 +239,20 @@ final class Plugin: PluginConnection.Owner {
                 [
                     "protocol": version, "provider": .string(manifest.info.id),
                     "settings": .object(values),
-                ], nil, limit: world.limits.starting)
+                ], nil, limit: context.limits.starting)
         } catch let refusal as PluginRefusal {
-            new.fail("it does not begin: \(refusal.message)")
+            new.fail("it refused the call initialize: \(refusal.message)")
             throw refusal.error(of: manifest.info.name)
         }
         guard answer.result["protocol"] == version else {
-            new.fail("it does not speak version \(PluginMessage.version) of the protocol")
+            new.fail("it does not support version \(PluginMessage.version) of the protocol")
             throw ProviderError.failed(
-                "The plugin of \(manifest.info.name) speaks another version of the protocol.")
+                "The plugin of \(manifest.info.name) does not support version \(PluginMessage.version) of the protocol; install a matching version of it."
+            )
         }
     }
 
-    /// Ends it for good: its manifest is gone, or another one is there.
+    /// Ends the plugin permanently, because its manifest was removed or replaced.
     func retire() {
         isRetired = true
         connection?.end()
@@ -259,13 +262,13 @@ final class Plugin: PluginConnection.Owner {
     ///
     /// - Parameter sources: Sources that the plugin reported.
     func reportUnnamedSources(_ sources: [SourceID]) {
-        // A plugin that reports ever other ones is not logged for ever.
+        // A plugin that reports other sources each time is not logged without limit.
         guard unnamedSources.count < 64 else { return }
         let new = Set(sources.prefix(64).map(\.text.excerpt)).subtracting(unnamedSources)
         guard !new.isEmpty else { return }
         unnamedSources.formUnion(new)
         logger.warning(
-            "Sources of a plugin that Sources in its manifest does not name are left out",
+            "Sources of a plugin that match no entry of Sources in its manifest are omitted",
             metadata: ["sources": "\(new.sorted().prefix(10).joined(separator: ", "))"])
     }
 
@@ -273,28 +276,29 @@ final class Plugin: PluginConnection.Owner {
 
     func failed(_ connection: PluginConnection, _ reason: String) {
         switch connection.sandboxStart {
-        case .succeeded, nil: noteFailure(reason)
+        case .succeeded, nil: recordFailure(reason)
         // The plugin was not started; `start()` decides.
         case .failed, .shortage: break
         }
     }
 
-    func rested(_ connection: PluginConnection) {
-        health.noteSuccess()
-        logger.debug("A plugin was idle, and is ended")
+    func endedIdle(_ connection: PluginConnection) {
+        health.recordSuccess()
+        logger.debug("An idle plugin is ended")
     }
 
-    private func noteFailure(_ reason: String) {
+    private func recordFailure(_ reason: String) {
         let wasDisabled = health.isDisabled
-        health.noteFailure(reason, now: .now)
+        health.recordFailure(reason, now: .now)
         guard health.isDisabled, !wasDisabled else { return }
         stamp = FileStamps(stamp)
-        logger.error("A plugin is left alone", metadata: ["reason": "\(reason)"])
+        logger.error(
+            "A plugin is disabled until its files change", metadata: ["reason": "\(reason)"])
         onChange?()
-        world.onDisabled(manifest.info.id, manifest.info.name, disablement ?? reason)
+        context.onDisabled(manifest.info.id, manifest.info.name, disablement ?? reason)
     }
 
-    // MARK: What it asks and tells
+    // MARK: Messages of the plugin
 
     func perform(_ message: PluginMessage, of connection: PluginConnection) {
         do throws(PluginFault) {
@@ -302,11 +306,11 @@ final class Plugin: PluginConnection.Owner {
             case .call(let id, let method, let parameters):
                 try answer(id, method, PluginReader(parameters, method), connection)
             case .notification(let method, let parameters):
-                try note(method, PluginReader(parameters, method), connection)
+                try handleNotification(method, PluginReader(parameters, method), connection)
             case .answer, .refusal: break
             }
         } catch {
-            connection.fail("it does not speak the protocol: \(error)")
+            connection.fail("it sent an invalid message: \(error)")
         }
     }
 
@@ -322,9 +326,10 @@ final class Plugin: PluginConnection.Owner {
                     code: PluginRefusal.Code.methodNotFound))
         }
         guard let account = connection.account(try parameters.requiredText("account")) else {
-            connection.log(.warning, "a request for an account that it is not asked about")
+            connection.log(
+                .warning, "an HTTP request was refused: its account is in no running call")
             return connection.refuse(
-                id, PluginRefusal(.denied, "Nothing was asked for that account."))
+                id, PluginRefusal(.denied, "No call for this account is running."))
         }
         let request: HTTPRequest
         do {
@@ -333,7 +338,7 @@ final class Plugin: PluginConnection.Owner {
         } catch let fault as PluginFault {
             throw fault
         } catch {
-            connection.log(.warning, "a request was refused: \(error)")
+            connection.log(.warning, "an HTTP request was refused: \(error)")
             return connection.refuse(id, PluginRefusal(error))
         }
         connection.perform(id) {
@@ -342,13 +347,13 @@ final class Plugin: PluginConnection.Owner {
                 if let secret = response.sentSecret { connection.trace.hide(secret) }
                 return response
             } catch HTTPError.forbiddenAddress(let reason) {
-                connection.log(.warning, "a request was refused: \(reason)")
+                connection.log(.warning, "an HTTP request was refused: \(reason)")
                 throw HTTPError.forbiddenAddress(reason)
             }
         }
     }
 
-    private func note(
+    private func handleNotification(
         _ method: String, _ parameters: PluginReader, _ connection: PluginConnection
     ) throws(PluginFault) {
         switch DaemonMethod(rawValue: method) {
@@ -363,7 +368,7 @@ final class Plugin: PluginConnection.Owner {
             let id = try parameters.requiredText("account")
             let limit = try RateLimit(parameters)
             connection.notifications(about: id)?.rateLimit.send(limit)
-        // What a later version may tell.
+        // A notification of a later version of the protocol.
         case .http, nil: break
         }
     }

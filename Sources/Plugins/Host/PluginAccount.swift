@@ -33,23 +33,29 @@ nonisolated final class PluginAccount: Sendable {
         ]
     }
 
-    /// A request of the plugin's as it may be sent.
+    /// Restricts a request of the plugin to the rules of its manifest.
     ///
     /// - Parameters:
-    ///   - request: What it wants to have asked.
-    ///   - timeLimit: How long the answer may take.
-    /// - Returns: The request, confined.
-    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``.
+    ///   - request: The request of the plugin.
+    ///   - timeLimit: The time limit of the response.
+    /// - Returns: The restricted request.
+    /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``; ``ProviderError/failed(_:)`` for a
+    ///   header field that a plugin cannot set, which is no failure of the service.
     func confine(
         _ request: HTTPRequest, timeLimit: Duration? = nil
     ) throws -> HTTPRequest {
         guard let address = WebAddress(request.url) else {
             throw HTTPError.invalidAddress(
-                "the plugin requests “\(request.url.excerpt)”, which is not an address of the web")
+                "“\(request.url.excerpt)” is not an absolute http or https address")
         }
         guard hosts.permits(address) else {
             throw HTTPError.forbiddenAddress(
-                "\(address.origin) is none of the hosts of the plugin's manifest")
+                "\(address.origin) is not in Hosts of the plugin's manifest")
+        }
+        for field in request.headers.fields where !field.isAllowedInRequest {
+            throw ProviderError.failed(
+                "The plugin's request has the header field “\(field.name.excerpt)”, which is reserved or not valid; remove it."
+            )
         }
         var request = request
         request.addressSource = hosts.source(of: address)

@@ -4,9 +4,9 @@ internal import ProviderKit
 internal import Quoting
 internal import System
 
-/// A plugin that runs, and the calls that it has not answered yet.
+/// A running plugin, and the calls without a result.
 ///
-/// Whatever is against the protocol ends it, and fails every call.
+/// A violation of the protocol ends the plugin and fails every call.
 final class PluginConnection {
     /// An observer of a connection.
     protocol Owner: AnyObject {
@@ -14,8 +14,8 @@ final class PluginConnection {
         func perform(_ message: PluginMessage, of connection: PluginConnection)
         /// It was ended, or has ended by itself, though it was not told to.
         func failed(_ connection: PluginConnection, _ reason: String)
-        /// It has been idle, and was told to end.
-        func rested(_ connection: PluginConnection)
+        /// The plugin was idle, and was told to end.
+        func endedIdle(_ connection: PluginConnection)
     }
 
     /// The result of a call.
@@ -36,6 +36,7 @@ final class PluginConnection {
         let account: PluginAccount?
         /// The waiting caller; nil if the call was cancelled. The answer is still due.
         var continuation: CheckedContinuation<Answer, any Error>?
+        let limit: Duration
         let end: SuspendingClock.Instant
     }
 
@@ -59,9 +60,9 @@ final class PluginConnection {
     // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
     private var killTimer: MainLoopTimer?
-    private var complaints: RateCounter
-    /// The system calls that it tried and may not make.
-    private var refusedCalls: Set<String> = []
+    private var logLines: RateCounter
+    /// The names of the denied system calls.
+    private var deniedCalls: Set<String> = []
     private var requests: [Int: Task<Void, Never>] = [:]
     private var lastRequest = 0
     private var pace: RequestPace
@@ -92,16 +93,16 @@ final class PluginConnection {
         self.logger = logger
         self.trace = trace
         self.owner = owner
-        complaints = RateCounter(limits.logLines, per: .seconds(10))
+        logLines = RateCounter(limits.logLines, per: .seconds(10))
         pace = RequestPace(perSecond: limits.requestsPerSecond)
         process = try PluginProcess(
             launch, limits, turns,
             PluginProcess.Handlers(
                 line: { [weak self] in self?.take(Line(bytes: $0, turn: $1)) },
-                complaint: { [weak self] in self?.takeErrorLine($0) },
-                refused: { [weak self] in self?.noteRefusal($0) },
-                misbehaved: { [weak self] in self?.fail($0, .limit) },
-                // Held until then: what it says last is told.
+                standardErrorLine: { [weak self] in self?.takeErrorLine($0) },
+                deniedCall: { [weak self] in self?.recordDeniedCall($0) },
+                exceededLimit: { [weak self] in self?.fail($0, .limit) },
+                // Retains this object until the last output is handled.
                 ended: { [self] in processEnded($0) }))
         number = process?.id ?? 0
         trace.record(.started(process: number))
@@ -114,15 +115,15 @@ final class PluginConnection {
 
     // MARK: Calls
 
-    /// Asks it something.
+    /// Calls a method of the plugin.
     ///
     /// - Parameters:
-    ///   - method: What.
-    ///   - parameters: The rest.
-    ///   - account: Whose credentials its requests carry meanwhile.
-    ///   - limit: How long it may take.
-    /// - Returns: What it answers.
-    /// - Throws: ``PluginRefusal``; ``ProviderError/failed(_:)`` when it does not answer; `CancellationError`.
+    ///   - method: The method.
+    ///   - parameters: The parameters.
+    ///   - account: The account whose credentials the requests of the plugin carry during the call.
+    ///   - limit: The time limit.
+    /// - Returns: The result.
+    /// - Throws: ``PluginRefusal``; ``ProviderError/failed(_:)`` if the plugin fails; `CancellationError`.
     func call(
         _ method: PluginMethod, _ parameters: JSONValue, _ account: PluginAccount?,
         limit: Duration
@@ -135,8 +136,8 @@ final class PluginConnection {
             try await withCheckedThrowingContinuation { continuation in
                 pending[id] = Pending(
                     method: method, account: account, continuation: continuation,
-                    end: .now + limit)
-                watchTime()
+                    limit: limit, end: .now + limit)
+                scheduleTimer()
                 send(
                     .call(
                         id: .integer(id), method: method.rawValue, parameters: parameters))
@@ -197,7 +198,11 @@ final class PluginConnection {
         _ id: JSONValue, _ work: @escaping @MainActor () async throws -> HTTPResponse
     ) {
         guard requests.count < limits.requests else {
-            return refuse(id, PluginRefusal(.failed, "Too many requests are under way."))
+            return refuse(
+                id,
+                PluginRefusal(
+                    .failed,
+                    "More than \(limits.requests) HTTP requests are running; wait for a response."))
         }
         lastRequest += 1
         let number = lastRequest
@@ -285,26 +290,26 @@ final class PluginConnection {
     private func handle(_ message: Result<PluginMessage, PluginFault>, bytes: Int) {
         guard !isOver else { return }
         switch message {
-        case .failure(let fault): fail("it does not speak the protocol: \(fault)")
+        case .failure(let fault): fail("it sent an invalid message: \(fault)")
         case .success(.answer(let id, let result)):
-            settle(id, .success(Answer(result: result, bytes: bytes)))
-        case .success(.refusal(let id, let refusal)): settle(id, .failure(refusal))
+            complete(id, .success(Answer(result: result, bytes: bytes)))
+        case .success(.refusal(let id, let refusal)): complete(id, .failure(refusal))
         case .success(let message): owner?.perform(message, of: self)
         }
     }
 
-    private func settle(_ id: JSONValue, _ result: Result<Answer, any Error>) {
+    private func complete(_ id: JSONValue, _ result: Result<Answer, any Error>) {
         guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
-            return fail("it answers what nobody has asked")
+            return fail("it sent the result of an unknown call")
         }
         call.continuation?.resume(with: result)
         idleSince = .now
-        watchTime()
+        scheduleTimer()
     }
 
-    /// Puts something that it says into the log, unless that is too much.
+    /// Logs a text of the plugin, within a limit.
     func log(_ level: Logger.Level, _ text: String) {
-        guard complaints.note() else { return }
+        guard logLines.record() else { return }
         guard let line = ServiceText.message(text) else { return }
         logger.log(level: level, "\(name): \(line)")
     }
@@ -316,56 +321,58 @@ final class PluginConnection {
         log(.warning, line)
     }
 
-    private func noteRefusal(_ call: String) {
-        guard refusedCalls.insert(call).inserted else { return }
+    private func recordDeniedCall(_ call: String) {
+        guard deniedCalls.insert(call).inserted else { return }
         trace.record(.deniedSystemCall(call))
         logger.warning(
-            "A plugin tried what it may not do",
+            "A system call of a plugin was denied",
             metadata: ["process": "\(number)", "call": "\(call)"])
     }
 
-    // MARK: Its end
+    // MARK: End
 
-    private func watchTime() {
+    private func scheduleTimer() {
         let due = pending.values.lazy.map(\.end).min() ?? idleSince + limits.idling
         guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
-        timer = (due, MainLoopTimer(after: due - .now) { [weak self] in self?.noteTime() })
+        timer = (due, MainLoopTimer(after: due - .now) { [weak self] in self?.checkTime() })
     }
 
-    private func noteTime() {
+    private func checkTime() {
         timer = nil
         guard !isOver else { return }
         let now = SuspendingClock.now
         if let late = pending.values.first(where: { $0.end <= now }) {
-            fail("it has not answered \(late.method.rawValue) in time", .timeout)
+            let limit = late.limit.secondsText
+            fail("it did not answer the call \(late.method.rawValue) within \(limit)", .timeout)
         } else if pending.isEmpty, idleSince + limits.idling <= now {
             end()
-            owner?.rested(self)
+            owner?.endedIdle(self)
         } else {
-            watchTime()
+            scheduleTimer()
         }
     }
 
-    /// Tells it to end; what is under way fails.
+    /// Ends the plugin. Running calls fail.
     func end() {
         guard !isOver else { return }
-        close(reason: "it was told to end")
+        close(reason: "it was stopped")
         process?.close()
-        killTimer = MainLoopTimer(after: limits.farewell) { [weak self] in
+        killTimer = MainLoopTimer(after: limits.gracePeriod) { [weak self] in
             guard let self, let process else { return }
             logger.warning(
-                "A plugin does not end, and is killed", metadata: ["process": "\(process.id)"])
+                "A plugin did not end in time and was killed",
+                metadata: ["process": "\(process.id)"])
             process.kill()
         }
     }
 
-    /// Ends it at once.
+    /// Kills the plugin.
     func kill() {
-        if !isOver { close(reason: "it was told to end") }
+        if !isOver { close(reason: "it was stopped") }
         process?.kill()
     }
 
-    /// Ends it for something that no plugin may do.
+    /// Kills the plugin, and reports its failure.
     func fail(_ reason: String, _ kind: PluginFailure = .message) {
         guard !isOver else { return }
         trace.record(.failed(kind, reason: reason))
@@ -420,6 +427,6 @@ final class PluginConnection {
     }
 
     private func failure(_ reason: String) -> ProviderError {
-        .failed("The plugin of \(name) did not do its part: \(reason).")
+        .failed("The plugin of \(name) failed: \(reason).")
     }
 }

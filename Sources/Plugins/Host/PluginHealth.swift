@@ -1,34 +1,35 @@
-/// How a plugin has been doing, and when it may be started again.
+/// The consecutive failures of a plugin, and the time of its next start.
 ///
-/// A value that decides; the clock is its owner's.
+/// A value that decides. Its owner has the clock.
 nonisolated struct PluginHealth {
     private let limits: PluginLimits
     private(set) var failures = 0
     private(set) var lastReason = ""
-    private var restingUntil: ContinuousClock.Instant?
+    private var pausedUntil: ContinuousClock.Instant?
 
     init(_ limits: PluginLimits) { self.limits = limits }
 
-    /// Whether it has failed so often that only another version of it may be started.
+    /// True if the plugin failed so often that only another version of it may be started.
     var isDisabled: Bool { failures >= limits.failures }
 
-    /// Takes note of an answer.
-    mutating func noteSuccess() {
+    /// Records a result.
+    mutating func recordSuccess() {
         failures = 0
-        restingUntil = nil
+        pausedUntil = nil
     }
 
-    /// Takes note of a crash, a hang, or nonsense. The first one costs no time, each further one more.
-    mutating func noteFailure(_ reason: String, now: ContinuousClock.Instant) {
+    /// Records a crash, a timeout or an invalid message. The first failure causes no pause, each further one a longer one.
+    mutating func recordFailure(_ reason: String, now: ContinuousClock.Instant) {
         failures += 1
         lastReason = reason
         guard failures > 1 else { return }
         var pause = limits.firstPause
         for _ in 2..<failures { pause *= 5 }
-        restingUntil = now + pause
+        pausedUntil = now + pause
     }
 
-    func mayStart(now: ContinuousClock.Instant) -> Bool {
-        !isDisabled && restingUntil.map { now >= $0 } ?? true
+    /// Returns the time until the plugin may be started; nil if it may be started now.
+    func pause(now: ContinuousClock.Instant) -> Duration? {
+        pausedUntil.flatMap { now < $0 ? $0 - now : nil }
     }
 }

@@ -13,7 +13,7 @@ package final class PluginHost {
     private let limits: PluginLimits
     private let logger: Logger
     private let confiner: SandboxLauncher
-    private lazy var world = PluginContext(limits: limits, confiner: confiner, logger: logger) {
+    private lazy var context = PluginContext(limits: limits, confiner: confiner, logger: logger) {
         [weak self] in self?.onDisabled?($0, $1, $2)
     }
     private var watcher: FolderWatch?
@@ -101,7 +101,7 @@ package final class PluginHost {
             // One that cannot run is told apart from the provider of that name that comes with the program.
             let id =
                 Manifest.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
-            // One that is of no use is read each time: the reason may lie in a folder.
+            // An invalid manifest is read each time: the reason may be in a folder.
             if let known = installed[id], known.path == path, known.settings == settings,
                 known.plugin != nil, !known.stamp.haveChanged
             {
@@ -115,8 +115,8 @@ package final class PluginHost {
                 continue
             }
             if let problem = entry.problem {
-                world.logger.warning(
-                    "A plugin's manifest is of no use",
+                context.logger.warning(
+                    "A manifest is not valid, and its plugin is not available",
                     metadata: ["path": "\(path)", "reason": "\(problem)"])
             }
             now[id] = entry
@@ -139,10 +139,12 @@ package final class PluginHost {
     ) -> Installed {
         do throws(ManifestProblem) {
             guard !reserved.contains(base) else {
-                throw ManifestProblem("A provider “\(base)” comes with Image Feed.")
+                throw ManifestProblem(
+                    "The ID “\(base)” belongs to a provider of Image Feed; choose another file name."
+                )
             }
             let manifest = try Manifest(path: path, settings: settings)
-            let plugin = Plugin(manifest, settings, world)
+            let plugin = Plugin(manifest, settings, context)
             let provider = provider(plugin)
             plugin.onChange = { [weak self, weak plugin] in
                 guard let self, let plugin else { return }

@@ -7,7 +7,7 @@ nonisolated package struct PluginLimits: Sendable {
     /// The time after which an idle plugin is ended.
     package var idling = Duration.seconds(60)
     /// The time in which a plugin has to end on request.
-    package var farewell = Duration.seconds(2)
+    package var gracePeriod = Duration.seconds(2)
     /// The size of one message, without the end of the line.
     package var lineBytes = 8 << 20
     /// The size of the output in a second.
@@ -24,6 +24,14 @@ nonisolated package struct PluginLimits: Sendable {
     /// output, and to write responses.
     package var daemonProcessorTime = Self.defaultProcessorTime
     package var processorWindow = Duration.seconds(10)
+    /// The size of the standard error in ``standardErrorWindow``.
+    package var standardErrorBytes = 1 << 20
+    package var standardErrorWindow = Duration.seconds(10)
+    /// The number of denied system calls in ``systemCallWindow``.
+    package var deniedCalls = 500
+    /// The number of threads that are started in ``systemCallWindow``.
+    package var startedThreads = 2000
+    package var systemCallWindow = Duration.seconds(10)
     /// The number of HTTP requests that may be in progress.
     package var requests = 8
     /// The number of requests that start in a second. More of them are delayed.

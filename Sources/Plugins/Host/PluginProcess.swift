@@ -11,11 +11,11 @@ final class PluginProcess {
         /// large.
         let line: ([UInt8], LargeMessageTurns.Turn?) -> Void
         /// Receives a line of the standard error.
-        let complaint: (String) -> Void
+        let standardErrorLine: (String) -> Void
         /// Receives the name of a denied system call.
-        let refused: (String) -> Void
-        /// Receives the reason for which the process was killed, for the log. Its output is not read any more.
-        let misbehaved: (String) -> Void
+        let deniedCall: (String) -> Void
+        /// Receives the limit that the process exceeded, after the process was killed. Its output is not read any more.
+        let exceededLimit: (String) -> Void
         /// Receives the reason of the end. The last call.
         let ended: (String) -> Void
     }
@@ -40,11 +40,11 @@ final class PluginProcess {
     private var messages: RateCounter
     /// The number of lines that were sent to the plugin and for which it has not sent a message yet.
     private var unansweredLines = 0
-    private var refusedCalls: DeniedSystemCalls?
-    private var refusals = RateCounter(500, per: .seconds(10))
-    private var startedThreads = RateCounter(2000, per: .seconds(10))
-    private var complaints = LineBuffer(limit: 16 << 10)
-    private var complaintBytes = RateCounter(1 << 20, per: .seconds(10))
+    private var deniedCallReceiver: DeniedSystemCalls?
+    private var deniedCalls: RateCounter
+    private var startedThreads: RateCounter
+    private var standardErrorLines = LineBuffer(limit: 16 << 10)
+    private var standardErrorBytes: RateCounter
     private var hasEnded = false
     /// True if the process was killed and its output is ignored.
     private var isTerminated = false
@@ -72,17 +72,21 @@ final class PluginProcess {
         lines = LineBuffer(limit: limits.lineBytes)
         bytes = RateCounter(limits.bytesPerSecond, per: .seconds(1))
         messages = RateCounter(limits.messagesPerSecond, per: .seconds(1))
+        deniedCalls = RateCounter(limits.deniedCalls, per: limits.systemCallWindow)
+        startedThreads = RateCounter(limits.startedThreads, per: limits.systemCallWindow)
+        standardErrorBytes = RateCounter(
+            limits.standardErrorBytes, per: limits.standardErrorWindow)
         self.input = PipeWriter(input.takeWriting(), limit: limits.lineBytes)
         read(output.takeReading()) { [unowned self] in take($0) }
-        read(errors.takeReading()) { [unowned self] in complain($0) }
-        refusedCalls = DeniedSystemCalls(
+        read(errors.takeReading()) { [unowned self] in takeStandardError($0) }
+        deniedCallReceiver = DeniedSystemCalls(
             launch.refusals.takeReading(), threads: limits.threads,
             DeniedSystemCalls.Handlers(
-                lost: { [weak self] in self?.condemn("\($0)") },
-                refused: { [weak self] in self?.noteRefusal($0) },
+                lost: { [weak self] in self?.terminate("\($0)") },
+                denied: { [weak self] in self?.recordDeniedCall($0) },
                 startedThread: { [weak self] in self?.recordThreadStart() }))
         // Retains this object until the end of the process.
-        process.onExit { self.noteEnd($0) }
+        process.onExit { self.finish($0) }
     }
 
     /// Sends a line, unless the process has ended.
@@ -94,7 +98,9 @@ final class PluginProcess {
         guard let input else { return }
         unansweredLines += 1
         if input.write(line, holding: memory) { return }
-        condemn("it does not read what it is told")
+        terminate(
+            "it does not read its standard input, and more than \(limits.lineBytes.sizeText) of messages wait"
+        )
     }
 
     /// Closes the standard input, so that the plugin ends.
@@ -107,13 +113,14 @@ final class PluginProcess {
         if !hasEnded { process.kill() }
     }
 
-    private func condemn(_ reason: String) {
+    /// Kills the process because it exceeded a limit.
+    private func terminate(_ reason: String) {
         guard !isTerminated else { return }
         kill()
-        handlers.misbehaved(reason)
+        handlers.exceededLimit(reason)
     }
 
-    // MARK: What it says
+    // MARK: Output
 
     private func read(
         _ descriptor: Int32, _ handler: @escaping (UnsafeRawBufferPointer) -> Void
@@ -140,17 +147,24 @@ final class PluginProcess {
     }
 
     private func take(_ chunk: UnsafeRawBufferPointer) {
-        guard bytes.note(chunk.count) else { return condemn("it writes without an end") }
+        guard bytes.record(chunk.count) else {
+            return terminate(
+                "it writes more than \(limits.bytesPerSecond.sizeText) per second to standard output"
+            )
+        }
         do {
             try lines.append(chunk) { line in
                 guard !isTerminated else { return }
-                guard recordMessage() else { return condemn("it sends messages without an end") }
+                guard recordMessage() else {
+                    return terminate(
+                        "it sends more than \(limits.messagesPerSecond) messages per second")
+                }
                 let turn = turn
                 endTurn()
                 handlers.line(line, turn)
             }
         } catch {
-            return condemn("it sends a line without an end")
+            return terminate("it sends a message of more than \(limits.lineBytes.sizeText)")
         }
         if lines.count > limits.largeMessageBytes { requestTurn() }
     }
@@ -164,7 +178,7 @@ final class PluginProcess {
             unansweredLines -= 1
             return true
         }
-        return messages.note()
+        return messages.record()
     }
 
     // MARK: Large messages
@@ -191,8 +205,10 @@ final class PluginProcess {
         waitsForTurn = false
         guard !isTerminated, !hasEnded else { return }
         self.turn = turn
-        turnTimer = MainLoopTimer(after: limits.largeMessageTime) { [weak self] in
-            self?.condemn("it does not complete a large message in time")
+        turnTimer = MainLoopTimer(after: limits.largeMessageTime) { [weak self, limits] in
+            self?.terminate(
+                "it does not complete a message of more than \(limits.largeMessageBytes.sizeText) within \(limits.largeMessageTime.secondsText)"
+            )
         }
         releaseOutput()
     }
@@ -207,28 +223,32 @@ final class PluginProcess {
 
     /// Records processor time that the daemon spent on the plugin, and ends a plugin that takes more than its share.
     func recordProcessorTime(_ time: Duration) {
-        guard !isTerminated, !processorTime.note(Int(time / .microseconds(1))) else { return }
-        condemn("it takes too much processor time of the daemon")
+        guard !isTerminated, !processorTime.record(Int(time / .microseconds(1))) else { return }
+        terminate(
+            "its messages take more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
+        )
     }
 
-    private func complain(_ chunk: UnsafeRawBufferPointer) {
-        guard complaintBytes.note(chunk.count) else {
-            return condemn("it complains without an end")
+    private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
+        guard standardErrorBytes.record(chunk.count) else {
+            return terminate(
+                "it writes more than \(limits.standardErrorBytes.sizeText) to standard error in \(limits.standardErrorWindow.secondsText)"
+            )
         }
         do {
-            for part in notableLines(of: chunk) {
-                try complaints.append(part) {
-                    handlers.complaint(String(decoding: $0, as: UTF8.self))
+            for part in linesForLog(of: chunk) {
+                try standardErrorLines.append(part) {
+                    handlers.standardErrorLine(String(decoding: $0, as: UTF8.self))
                 }
             }
         } catch {
-            let start = complaints.takeRest().prefix(1024)
-            handlers.complaint(String(decoding: start, as: UTF8.self))
+            let start = standardErrorLines.takeRest().prefix(1024)
+            handlers.standardErrorLine(String(decoding: start, as: UTF8.self))
         }
     }
 
     /// Returns the lines that the log may take, and the last line, which may be the reason of the end.
-    private func notableLines(of chunk: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
+    private func linesForLog(of chunk: UnsafeRawBufferPointer) -> [UnsafeRawBufferPointer] {
         let newline = UInt8(ascii: "\n")
         var ends = 0
         guard
@@ -242,23 +262,27 @@ final class PluginProcess {
         return [chunk[...end], chunk[last...]].map { UnsafeRawBufferPointer(rebasing: $0) }
     }
 
-    private func noteRefusal(_ call: String) {
+    private func recordDeniedCall(_ call: String) {
         guard !isTerminated else { return }
-        guard refusals.note() else {
-            return condemn("it tries without an end what it may not do")
+        guard deniedCalls.record() else {
+            return terminate(
+                "it makes more than \(limits.deniedCalls) denied system calls in \(limits.systemCallWindow.secondsText)"
+            )
         }
-        handlers.refused(call)
+        handlers.deniedCall(call)
     }
 
     /// Ends a plugin that occupies the daemon with the start of threads.
     private func recordThreadStart() {
-        guard !isTerminated, !startedThreads.note() else { return }
-        condemn("it starts threads without an end")
+        guard !isTerminated, !startedThreads.record() else { return }
+        terminate(
+            "it starts more than \(limits.startedThreads) threads in \(limits.systemCallWindow.secondsText)"
+        )
     }
 
-    // MARK: Its end
+    // MARK: Exit
 
-    private func noteEnd(_ exit: SpawnedProcess.Exit) {
+    private func finish(_ exit: SpawnedProcess.Exit) {
         hasEnded = true
         input = nil
         endTurn()
@@ -266,14 +290,14 @@ final class PluginProcess {
         drain()
         for source in sources { source.cancel() }
         sources = []
-        refusedCalls = nil
+        deniedCallReceiver = nil
         handlers.ended(Self.describe(exit))
     }
 
     /// Reads the rest of the output, within limits.
     private func drain() {
         guard !isTerminated else { return }
-        for (source, handler) in zip(sources, [take, complain]) where !source.isCancelled {
+        for (source, handler) in zip(sources, [take, takeStandardError]) where !source.isCancelled {
             withUnsafeTemporaryAllocation(byteCount: Self.chunkBytes, alignment: 1) { buffer in
                 for _ in 0..<16 {
                     let count = Glibc.read(
@@ -283,17 +307,17 @@ final class PluginProcess {
                 }
             }
         }
-        let rest = complaints.takeRest()
-        if !rest.isEmpty { handlers.complaint(String(decoding: rest, as: UTF8.self)) }
+        let rest = standardErrorLines.takeRest()
+        if !rest.isEmpty { handlers.standardErrorLine(String(decoding: rest, as: UTF8.self)) }
     }
 
     private static func describe(_ exit: SpawnedProcess.Exit) -> String {
         switch exit {
         case .code(let code) where 129...192 ~= code:
-            // `bwrap` has no better way to say so.
-            "it ended with status \(code), as by signal \(code - 128)"
+            // `bwrap` reports a signal in this way.
+            "it ended with status \(code) (signal \(code - 128))"
         case .code(let code): "it ended with status \(code)"
-        case .signal(let signal): "it was ended by signal \(signal)"
+        case .signal(let signal): "it was terminated by signal \(signal)"
         }
     }
 }

@@ -30,7 +30,7 @@ extension PluginProvider {
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session {
         // Accounts begin anew when the user wants to try again.
-        Task { @MainActor in plugin.encourage() }
+        Task { @MainActor in plugin.enable() }
         return PluginSession(plugin, account, ports)
     }
 
@@ -71,7 +71,7 @@ struct KeyPluginProvider: PluginProvider, KeyLogin {
         guard needsServer, !server.isEmpty else { return description }
         guard let address = plugin.manifest.address(ofServer: server) else {
             throw .invalidArgument(
-                "“\(server.withoutUserInformation.excerpt)” is no server: photos.example.org, or with a port, photos.example.org:8443."
+                "“\(server.withoutUserInformation.excerpt)” is not the name of a server, such as photos.example.org or photos.example.org:8443."
             )
         }
         if description.keyField != nil { description.keyOrigins = [address.origin] }

@@ -78,7 +78,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
             [account, plugin] reader throws(PluginFault) in
             var photo = try RemotePhoto(reader, account.hosts)
             if !plugin.showsLocation { photo.removeLocation() }
-            guard photo.photo.id == id else { throw PluginFault("the answer is another photo") }
+            guard photo.photo.id == id else { throw PluginFault("the result is another photo") }
             return photo
         }
     }
@@ -103,7 +103,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
             try reader.expectObject()
             guard let text = try reader.text("url") else { return nil }
             guard account.hosts.permits(text) else {
-                throw PluginFault("image.url is none of the hosts of the manifest")
+                throw PluginFault("the host of image.url is not in Hosts of the manifest")
             }
             return text
         }

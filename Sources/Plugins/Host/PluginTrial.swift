@@ -2,7 +2,7 @@ internal import Logging
 package import PluginProtocol
 package import ProviderKit
 
-/// A plugin that is run for a test: as the daemon runs it, but observed, and never left alone after failures.
+/// A plugin that is run for a test: as the daemon runs it, but observed, and never disabled after failures.
 package final class PluginTrial {
     private let plugin: Plugin
     private let confiner: SandboxLauncher

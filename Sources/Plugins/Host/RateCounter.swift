@@ -1,4 +1,4 @@
-/// Counts what happens within a time, and begins anew after it.
+/// A counter of events in a time window. It restarts after the window.
 nonisolated struct RateCounter {
     private let limit: Int
     private let window: Duration
@@ -10,10 +10,10 @@ nonisolated struct RateCounter {
         self.window = window
     }
 
-    /// Counts.
+    /// Counts an event, or several.
     ///
-    /// - Returns: Whether it is no more than may be.
-    mutating func note(_ amount: Int = 1, at now: ContinuousClock.Instant = .now) -> Bool {
+    /// - Returns: True if the count is within the limit.
+    mutating func record(_ amount: Int = 1, at now: ContinuousClock.Instant = .now) -> Bool {
         if let start, now < start + window {
             count += amount
         } else {

@@ -85,11 +85,11 @@ final class SandboxLauncher {
                     launch, PluginLimits(), LargeMessageTurns(),
                     PluginProcess.Handlers(
                         line: { _, _ in },
-                        complaint: {
+                        standardErrorLine: {
                             errors.append($0)
                             logger.warning("\($0)")
                         },
-                        refused: { _ in }, misbehaved: { _ in },
+                        deniedCall: { _ in }, exceededLimit: { _ in },
                         ended: { _ in end.complete(.success(())) }))
             }
         } catch {
@@ -206,7 +206,7 @@ final class SandboxLauncher {
         let ends = try PipeEnds()
         let written = program.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
         guard written == program.count * 8 else {
-            throw SpawnError(program: "a filter of system calls", code: errno)
+            throw SpawnError(program: "the system call filter", code: errno)
         }
         close(ends.takeWriting())
         return ends

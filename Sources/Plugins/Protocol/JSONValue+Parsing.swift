@@ -4,7 +4,7 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
     /// In bytes from the beginning.
     package let offset: Int
 
-    package var description: String { "no JSON at byte \(offset): \(reason)" }
+    package var description: String { "invalid JSON at byte \(offset): \(reason)" }
 }
 
 extension JSONValue {
@@ -51,7 +51,7 @@ private struct Parser {
     mutating func document() throws(JSONSyntaxError) -> JSONValue {
         let value = try value(depth: 0)
         skipBlanks()
-        guard offset == bytes.count else { throw error("something follows the value") }
+        guard offset == bytes.count else { throw error("extra text after the value") }
         return value
     }
 
@@ -76,9 +76,11 @@ private struct Parser {
     }
 
     private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth < JSONValue.maximumDepth else { throw error("too deep") }
+        guard depth < JSONValue.maximumDepth else {
+            throw error("more than \(JSONValue.maximumDepth) levels")
+        }
         skipBlanks()
-        guard let first = next else { throw error("the end") }
+        guard let first = next else { throw error("unexpected end") }
         switch first {
         case UInt8(ascii: "{"): return try object(depth)
         case UInt8(ascii: "["): return try array(depth)
@@ -94,7 +96,7 @@ private struct Parser {
         _ word: StaticString, _ value: JSONValue
     ) throws(JSONSyntaxError) -> JSONValue {
         let isThere = word.withUTF8Buffer { bytes[offset...].starts(with: $0) }
-        guard isThere else { throw error("an unknown word") }
+        guard isThere else { throw error("an unknown literal") }
         offset += word.utf8CodeUnitCount
         return value
     }
@@ -109,10 +111,10 @@ private struct Parser {
             let key = try string()
             guard take(":") else { throw error("a colon is missing") }
             guard members.updateValue(try value(depth: depth + 1), forKey: key) == nil else {
-                throw error("a key is there twice")
+                throw error("a duplicate key")
             }
         } while take(",")
-        guard take("}") else { throw error("an object does not end") }
+        guard take("}") else { throw error("an object is not closed") }
         sizes[depth] = min(members.count, Self.largestGuess)
         return .object(members)
     }
@@ -122,7 +124,7 @@ private struct Parser {
         var elements: [JSONValue] = []
         if take("]") { return .array(elements) }
         repeat { elements.append(try value(depth: depth + 1)) } while take(",")
-        guard take("]") else { throw error("an array does not end") }
+        guard take("]") else { throw error("an array is not closed") }
         return .array(elements)
     }
 
@@ -141,7 +143,7 @@ private struct Parser {
     /// A string in which something is escaped, put together in ``scratch``.
     private mutating func escapedString(from start: Int) throws(JSONSyntaxError) -> String {
         offset = start
-        guard let base = bytes.baseAddress else { throw error("the end") }
+        guard let base = bytes.baseAddress else { throw error("unexpected end") }
         // No escape is shorter than what it stands for. Whole words are copied, wherever they end.
         let text = scratch ?? .allocate(capacity: bytes.count + JSONStringScanner.width)
         scratch = text
@@ -153,7 +155,7 @@ private struct Parser {
             offset += plain.count
             length += plain.count
             isASCII = isASCII && plain.isASCII
-            guard let byte = next else { throw error("a string does not end") }
+            guard let byte = next else { throw error("a string is not closed") }
             offset += 1
             switch byte {
             case UInt8(ascii: "\""):
@@ -184,13 +186,13 @@ private struct Parser {
     ) throws(JSONSyntaxError) -> String {
         if isASCII { return String(decoding: utf8, as: UTF8.self) }
         guard let text = String(validating: utf8, as: UTF8.self) else {
-            throw error("a string is no UTF-8")
+            throw error("a string is not UTF-8")
         }
         return text
     }
 
     private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
-        guard let byte = next else { throw error("a string does not end") }
+        guard let byte = next else { throw error("a string is not closed") }
         offset += 1
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
@@ -210,12 +212,12 @@ private struct Parser {
         // A surrogate: the other half has to follow.
         guard unit < 0xdc00, next == UInt8(ascii: "\\"), offset + 1 < bytes.count,
             bytes[offset + 1] == UInt8(ascii: "u")
-        else { throw error("half a character") }
+        else { throw error("an unpaired surrogate") }
         offset += 2
         let low = try codeUnit()
         guard 0xdc00...0xdfff ~= low,
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00))
-        else { throw error("half a character") }
+        else { throw error("an unpaired surrogate") }
         return scalar
     }
 
@@ -238,7 +240,7 @@ private struct Parser {
         if next == UInt8(ascii: "-") { offset += 1 }
         let beginsWithZero = next == UInt8(ascii: "0")
         let count = digits()
-        guard count > 0 else { throw error("no value") }
+        guard count > 0 else { throw error("a value is missing") }
         guard count == 1 || !beginsWithZero else { throw error("a number begins with 0") }
         var isWhole = true
         if next == UInt8(ascii: ".") {
@@ -254,7 +256,9 @@ private struct Parser {
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
-        guard let number = Double(text), number.isFinite else { throw error("a number too large") }
+        guard let number = Double(text), number.isFinite else {
+            throw error("a number is too large")
+        }
         return .number(number)
     }
 

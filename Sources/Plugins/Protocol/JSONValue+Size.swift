@@ -36,7 +36,7 @@ extension JSONValue {
             default: break
             }
             guard depth <= maximumDepth else {
-                throw JSONSyntaxError(reason: "too deep", offset: offset)
+                throw JSONSyntaxError(reason: "more than \(maximumDepth) levels", offset: offset)
             }
             guard values <= maximumValues else {
                 throw JSONSyntaxError(

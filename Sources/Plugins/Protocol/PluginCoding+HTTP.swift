@@ -19,7 +19,7 @@ extension HTTPRequest {
     package init(_ reader: PluginReader) throws(PluginFault) {
         let name = try reader.text("method") ?? "GET"
         guard let method = Method(rawValue: name) else {
-            throw PluginFault("\(reader.path).method is none of GET, POST, PUT and DELETE")
+            throw PluginFault("\(reader.path).method is not GET, POST, PUT or DELETE")
         }
         self.init(method, try reader.requiredText("url"))
         headers = try reader.headers()
@@ -95,7 +95,7 @@ extension PluginReader {
         if let text = try text("body") { return Array(text.utf8) }
         guard let text = try text("body_base64") else { return [] }
         guard let body = Base64.decode(text) else {
-            throw PluginFault("\(path).body_base64 is no base64")
+            throw PluginFault("\(path).body_base64 is not Base64")
         }
         return body
     }
@@ -106,7 +106,7 @@ extension PluginReader {
         for element in try elements("headers", atMost: 200) {
             guard case .array(let pair) = element.value, pair.count == 2,
                 case .string(let name) = pair[0], case .string(let value) = pair[1]
-            else { throw PluginFault("\(element.path) is no pair of name and value") }
+            else { throw PluginFault("\(element.path) is not a pair of name and value") }
             headers.append(name, value)
         }
         return headers

@@ -33,12 +33,12 @@ extension DiscoveredServer {
     package init(_ reader: PluginReader) throws(PluginFault) {
         try reader.expectObject()
         guard let name = try? ServerName(reader.name("name")) else {
-            throw PluginFault("\(reader.path).name is no name of a server")
+            throw PluginFault("\(reader.path).name is not the name of a server")
         }
         var scopes: [String] = []
         for element in try reader.elements("scopes", atMost: Self.maximumNumber) {
             guard case .string(let scope) = element.value else {
-                throw PluginFault("\(element.path) is no string")
+                throw PluginFault("\(element.path) is not a string")
             }
             scopes.append(scope)
         }
@@ -53,7 +53,7 @@ extension DiscoveredServer {
         oauth.issuer = try reader.bounded("issuer")
         if let number = try reader.integer("redirect_port") {
             guard let port = UInt16(exactly: number), port > 0 else {
-                throw PluginFault("\(reader.path).redirect_port is no port")
+                throw PluginFault("\(reader.path).redirect_port is not a port from 1 to 65535")
             }
             oauth.redirectPort = port
         }
@@ -85,7 +85,7 @@ extension PluginReader {
     /// Returns an address that may be requested.
     fileprivate func address(_ key: String) throws(PluginFault) -> String {
         guard let address = WebAddress(try requiredText(key)), address.isSafe else {
-            throw PluginFault("\(path).\(key) is no address that may be asked")
+            throw PluginFault("\(path).\(key) is not an https address")
         }
         return address.text
     }

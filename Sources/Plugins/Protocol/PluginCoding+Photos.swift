@@ -104,7 +104,7 @@ extension Source {
         let id = try reader.name("id")
         let kind = try reader.requiredText("kind")
         guard let kind = Kind(rawValue: kind) else {
-            throw PluginFault("\(reader.path).kind is no kind of source")
+            throw PluginFault("\(reader.path).kind is not a kind of source")
         }
         self.init(
             id: SourceID(id), title: try reader.line("title") ?? id, kind: kind,
@@ -205,7 +205,7 @@ extension PluginReader {
     fileprivate func entryKey(_ key: String) throws(PluginFault) -> String? {
         guard let text = try text(key) else { return nil }
         guard 1...512 ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7d ~= $0 }) else {
-            throw PluginFault("\(path).\(key) has no 1 to 512 bytes of ASCII from ! to }")
+            throw PluginFault("\(path).\(key) must have 1 to 512 bytes of ASCII from ! to }")
         }
         return text
     }
@@ -214,7 +214,7 @@ extension PluginReader {
     func name(_ key: String) throws(PluginFault) -> String {
         let name = try requiredText(key)
         guard 1...512 ~= name.utf8.count, ServiceText.line(name) == name else {
-            throw PluginFault("\(path).\(key) has no 1 to 512 bytes on one line")
+            throw PluginFault("\(path).\(key) must have 1 to 512 bytes on one line")
         }
         return name
     }

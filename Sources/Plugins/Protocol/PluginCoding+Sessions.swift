@@ -29,12 +29,12 @@ extension SessionStatus {
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
-        let reason = try reader.message("reason") ?? "It gives no reason."
+        let reason = try reader.message("reason") ?? "The plugin gave no reason."
         switch try reader.requiredText("state") {
         case "ready": self = .ready
         case "loading": self = .loading(reason: reason)
         case "failed": self = .failed(reason: reason)
-        default: throw PluginFault("\(reader.path).state is none")
+        default: throw PluginFault("\(reader.path).state is not ready, loading or failed")
         }
     }
 }

@@ -28,18 +28,19 @@ package enum PluginMessage: Equatable, Sendable {
         }
         let reader = PluginReader(value, "message")
         guard try reader.text("jsonrpc") == "2.0" else {
-            throw PluginFault("a message is not of JSON-RPC 2.0")
+            throw PluginFault("jsonrpc of a message is not “2.0”")
         }
         let id = value["id"]
         switch id {
         case .string(let text)? where text.utf8.count > Self.maximumIDBytes:
             throw PluginFault("the id of a message has more than \(Self.maximumIDBytes) bytes")
         case nil, .integer, .string: break
-        case let id?: throw PluginFault("the id of a message is \(id.kind)")
+        case let id?:
+            throw PluginFault("the id of a message is \(id.kind), not an integer or a string")
         }
         if let method = value["method"] {
             guard case .string(let method) = method else {
-                throw PluginFault("the method of a message is \(method.kind)")
+                throw PluginFault("the method of a message is \(method.kind), not a string")
             }
             let parameters = value["params"] ?? [:]
             self =
@@ -50,7 +51,7 @@ package enum PluginMessage: Equatable, Sendable {
         } else if let id, case .object(let members) = value, let result = members["result"] {
             self = .answer(id: id, result: result)
         } else {
-            throw PluginFault("a message is neither call nor answer")
+            throw PluginFault("a message has neither a method nor a result nor an error")
         }
     }
 

@@ -101,7 +101,7 @@ package struct PluginReader {
     package func count(_ key: String) throws(PluginFault) -> Int? {
         guard let number = try integer(key) else { return nil }
         guard let count = Int32(exactly: number), count >= 0 else {
-            throw PluginFault("\(path).\(key) is \(number), which is no number of things")
+            throw PluginFault("\(path).\(key) is \(number), not a number from 0 to 2147483647")
         }
         return Int(count)
     }
@@ -110,7 +110,7 @@ package struct PluginReader {
     package func time(_ key: String) throws(PluginFault) -> Timestamp? {
         guard let seconds = try integer(key) else { return nil }
         guard -62_135_596_800...253_402_300_799 ~= seconds else {
-            throw PluginFault("\(path).\(key) is \(seconds), which is no time")
+            throw PluginFault("\(path).\(key) is \(seconds), not a time in the years 1 to 9999")
         }
         return Timestamp(secondsSince1970: seconds)
     }

@@ -127,7 +127,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     /// - Returns: A ``ProviderError``, an ``HTTPError``, a ``SecretStoreError`` or a `CancellationError`.
     package func error(of name: String) -> any Error {
         let text = message
-        let sentence = text.isEmpty ? "\(name) gives no reason." : text
+        let sentence = text.isEmpty ? "\(name) gave no reason." : text
         return switch kind {
         case .notFound: ProviderError.notFound(sentence)
         case .invalidArgument: ProviderError.invalidArgument(sentence)

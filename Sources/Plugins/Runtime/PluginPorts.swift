@@ -28,7 +28,7 @@ struct PluginHTTPClient: HTTPClient {
         _ request: HTTPRequest, into file: Int32,
         progress: @escaping @Sendable (HTTPProgress) -> Void
     ) async throws -> HTTPResponse {
-        throw HTTPError.failed("a plugin cannot download to a file; it returns the address")
+        throw HTTPError.failed("a plugin cannot download to a file; return the address instead")
     }
 }
 

@@ -59,11 +59,11 @@ int main(int count, char **arguments) {
     ssize_t part;
     while ((part = read(filter, (char *)instructions + length, sizeof instructions - length)) > 0) length += part;
     if (length == sizeof instructions) errno = E2BIG;
-    if (part < 0 || length == sizeof instructions) return failed("The filter of system calls");
+    if (part < 0 || length == sizeof instructions) return failed("Reading the system call filter");
     struct sock_fprog program = {length / sizeof *instructions, instructions};
     struct rlimit tasks = {atoi(arguments[3]), atoi(arguments[3])};
     if (tasks.rlim_cur > 0 && setrlimit(RLIMIT_NPROC, &tasks) != 0) return failed("Limiting threads");
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Giving up privileges");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Setting no_new_privs");
     int listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
     // Something else is told of our system calls already, or the user has too many descriptors under way.
     if (listener < 0 || send_descriptor(socket, listener) != 0) {

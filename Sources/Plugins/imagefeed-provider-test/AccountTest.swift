@@ -55,7 +55,7 @@ final class AccountTest {
                 if let id = found.userID,
                     !(1...256 ~= id.utf8.count && id.utf8.allSatisfy { 0x21...0x7e ~= $0 })
                 {
-                    check.fail("identify.user_id has no 1 to 256 visible ASCII characters.")
+                    check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
                 }
             } catch {
                 check.fail("\(error).")
@@ -77,7 +77,7 @@ final class AccountTest {
                 if case .string(let url)? = value["avatar_url"], !url.isEmpty,
                     profile.avatarURL.isEmpty
                 {
-                    check.fail("profile.avatar_url is not at one of Hosts: \(url)")
+                    check.fail("The host of profile.avatar_url is not in Hosts: \(url)")
                 }
             } catch {
                 check.fail("\(error).")
@@ -125,16 +125,19 @@ final class AccountTest {
         check.note = ids.count.counted("source")
         var known: Set<SourceID> = []
         for id in ids where !known.insert(id).inserted {
-            check.fail("“\(id.text)” is there twice.")
+            check.fail("The source “\(id.text)” is listed twice.")
         }
         for id in ids where !test.tried.accepts(id) {
-            check.warn("“\(id.text)” is not one of Sources in the manifest, and is left out.")
+            check.warn(
+                "The source “\(id.text)” matches no entry of Sources in the manifest and is omitted."
+            )
         }
         if check.result == .passed, !known.contains(first) {
-            check.warn("DefaultSource, “\(first.text)”, is not there.")
+            check.warn("The source of DefaultSource, “\(first.text)”, is not listed.")
         }
         if test.tried.capabilities.contains(.like), !known.contains(SourceID("likes")) {
-            check.warn("“likes” is not there, which a provider that has “like” has.")
+            check.warn(
+                "The source “likes” is not listed, although the plugin has the capability “like”.")
         }
         return [first] + ids.filter { $0 != first && test.tried.accepts($0) }
     }
@@ -225,7 +228,7 @@ final class AccountTest {
         do throws(PluginFault) {
             let photo = try RemotePhoto(PluginReader(value, "photo"), account.hosts)
             if photo.photo.id != known.photo.id {
-                check.fail("The answer is another photo, “\(photo.photo.id.text)”.")
+                check.fail("The result is another photo, “\(photo.photo.id.text)”.")
             }
         } catch {
             check.fail("\(error).")
@@ -248,10 +251,11 @@ final class AccountTest {
             if case .string(let url)? = value["url"] { address = url }
         }
         guard let address else {
-            return check.fail("Neither the photo nor the call “image” has an address.")
+            return check.fail(
+                "Neither the photo nor the call “image” provides an address of the image.")
         }
         guard account.hosts.permits(address) else {
-            return check.fail("An image is not at one of Hosts: \(Self.shown(address))")
+            return check.fail("The host of an image is not in Hosts: \(Self.shown(address))")
         }
         var request = HTTPRequest(.get, address)
         request.maximumBytes = 64 << 20
@@ -259,9 +263,9 @@ final class AccountTest {
             let response = try await account.send(request)
             check.note = response.body.count.bytes
             if !response.isSuccess {
-                check.fail("\(Self.shown(address)) is answered with status \(response.status).")
+                check.fail("\(Self.shown(address)) returned status \(response.status).")
             } else if response.isHTML {
-                check.fail("\(Self.shown(address)) is a page of HTML, not an image.")
+                check.fail("\(Self.shown(address)) is an HTML page, not an image.")
             } else if ImageFormat(prefix: response.body.prefix(ImageFormat.prefixBytes)) == nil {
                 check.fail("\(Self.shown(address)) is not an image of a supported format.")
             }
@@ -301,7 +305,7 @@ final class AccountTest {
         switch outcome {
         case .value:
             check.warn(
-                "It is answered with \(value); the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected."
+                "The call returned \(value); an error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected."
             )
         case .refused(.notFound) where !takesStale, .refused(.invalidArgument): break
         case .refused(.staleCursor) where takesStale: break
@@ -309,10 +313,12 @@ final class AccountTest {
             test.explain(outcome, &check)
         case .refused(let error):
             check.fail(
-                "The kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not: \(error)"
+                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not: \(error)"
             )
         case .service(let error):
-            check.fail("It is refused as a failed request: \(error)")
+            check.fail(
+                "An error of the kind “\(takesStale ? "stale-cursor" : "not-found")” is expected, not a failed request: \(error)"
+            )
         }
     }
 
@@ -324,7 +330,7 @@ final class AccountTest {
         async let second = page(test.tried.defaultSource, nil)
         let outcomes = await [first, second]
         if walks.isEmpty {
-            check.skip("Single calls fail already.")
+            check.skip("Single calls failed.")
         } else {
             for outcome in outcomes { test.explain(outcome, &check) }
         }

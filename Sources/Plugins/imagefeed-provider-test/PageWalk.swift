@@ -22,7 +22,7 @@ struct PageWalk {
             break
         }
         if let next = page.next, !places.insert(next).inserted {
-            check.fail("The place “\(next.prefix(60))” is named twice: the pages have no end.")
+            check.fail("The place “\(next.prefix(60))” occurs twice, so the pages never end.")
         }
         pages.append(page)
     }
@@ -34,13 +34,13 @@ struct PageWalk {
             return
         }
         if keys.contains(nil) || pages.contains(where: { $0.end == nil }) {
-            check.warn("Only some photos and pages have “entry” and “end”; all have to have them.")
+            check.warn("Only some photos and pages have “entry” and “end”; all of them need both.")
         }
         let known = keys.compactMap(\.self)
         for (key, next) in zip(known, known.dropFirst())
         where key.utf8.lexicographicallyPrecedes(next.utf8) {
             check.fail(
-                "The entry “\(next.prefix(60))” follows “\(key.prefix(60))”, which is lower.")
+                "The entry “\(next.prefix(60))” follows the lower entry “\(key.prefix(60))”.")
             break
         }
     }

@@ -4,9 +4,16 @@ internal import ProviderKit
 /// A comparison of the photos that a plugin sends with those that the daemon makes of them.
 struct PhotoReview {
     /// The number of photos of each finding, and the ID of the first one.
-    private var findings: [String: (count: Int, first: String)] = [:]
+    private var findings: [String: Finding] = [:]
     private var count = 0
     private var hasForbiddenImage = false
+
+    private struct Finding {
+        var count = 0
+        let first: String
+        /// True if the finding breaks a rule.
+        let isFailure: Bool
+    }
 
     /// The texts that are cleaned and never left out.
     private static let texts = PhotoField.described.filter { field in
@@ -49,12 +56,12 @@ struct PhotoReview {
         let shown = read.json
         guard case .object(let members) = sent else { return }
         for key in members.keys where !RemotePhoto.keys.contains(key) {
-            add("“\(key.prefix(60))” is not known, and is ignored", id)
+            add("“\(key.prefix(60))” is unknown and is ignored", id)
         }
         for key in members.keys where members[key] != .null && key != "images" {
             guard case .string(let text)? = members[key] else {
                 if Self.numbers.contains(key), shown[key] == nil {
-                    add("“\(key)” is not valid, and is left out", id)
+                    add("“\(key)” is not valid and is omitted", id)
                 }
                 continue
             }
@@ -63,14 +70,14 @@ struct PhotoReview {
             if Self.texts.contains(key) {
                 add(Self.change(of: text, key), id)
             } else if shown[key] == nil, RemotePhoto.keys.contains(key) {
-                add("“\(key)” is not valid, and is left out", id)
+                add("“\(key)” is not valid and is omitted", id)
             }
         }
         guard case .object(let images)? = members["images"] else { return }
         for (size, address) in images {
             guard case .string(let text) = address else { continue }
             guard let known = ImageSize(rawValue: size) else {
-                add("“images.\(size.prefix(60))” is not known, and is ignored", id)
+                add("“images.\(size.prefix(60))” is unknown and is ignored", id, isFailure: true)
                 continue
             }
             guard read.images[known] == nil else { continue }
@@ -78,22 +85,23 @@ struct PhotoReview {
             let host = WebAddress(text)?.origin
             add(
                 host.map {
-                    "“images.\(size)” is at \($0), which is not one of Hosts, and is left out"
+                    "“images.\(size)” is at \($0), which is not in Hosts, and is omitted"
                 }
-                    ?? "“images.\(size)” is not an address, and is left out", id)
+                    ?? "“images.\(size)” is not an address and is omitted", id, isFailure: true)
         }
     }
 
     private static func change(of text: String, _ key: String) -> String {
         text.utf8.count > ServiceText.maximumLength
-            ? "“\(key)” has more than 16 KiB, and is shortened"
-            : "“\(key)” has control characters or superfluous white space, which are removed"
+            ? "“\(key)” has more than \(ServiceText.maximumLength >> 10) KiB and is shortened"
+            : "“\(key)” has control characters or extra white space, which are removed"
     }
 
-    private mutating func add(_ finding: String, _ id: String) {
-        let known = findings[finding]
-        guard known != nil || findings.count < 50 else { return }
-        findings[finding] = ((known?.count ?? 0) + 1, known?.first ?? id)
+    private mutating func add(_ text: String, _ id: String, isFailure: Bool = false) {
+        var finding = findings[text] ?? Finding(first: id, isFailure: isFailure)
+        guard finding.count > 0 || findings.count < 50 else { return }
+        finding.count += 1
+        findings[text] = finding
     }
 
     /// The check that shows the findings.
@@ -104,7 +112,7 @@ struct PhotoReview {
         for (finding, photos) in findings.sorted(by: { $0.key < $1.key }) {
             let text =
                 "\(finding): \(photos.count) of \(count), such as “\(photos.first.prefix(60))”."
-            if finding.contains("images.") { check.fail(text) } else { check.warn(text) }
+            if photos.isFailure { check.fail(text) } else { check.warn(text) }
         }
         return check
     }

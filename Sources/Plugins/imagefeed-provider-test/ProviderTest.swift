@@ -143,7 +143,7 @@ final class ProviderTest {
         case .bubblewrap?, .landlock?: check.note = trial.sandbox?.rawValue ?? ""
         case SandboxKind.none?: check.warn("The configuration allows plugins without a sandbox.")
         case nil:
-            check.skip("There is no sandbox on this computer: install bubblewrap.")
+            check.skip("No sandbox is available on this computer; install bubblewrap.")
             otherStatus = EX_UNAVAILABLE
         }
         Report.show(check)
@@ -160,19 +160,19 @@ final class ProviderTest {
         let takesKey = tried.login != .open
         guard takesKey || !options.hasKey else {
             throw ProviderError.invalidArgument(
-                "\(tried.name) takes no key: leave --password-file out.")
+                "\(tried.name) uses no key; omit --password-file.")
         }
         guard !takesKey || options.hasKey else { return nil }
         guard takesKey || !options.username.isEmpty || !options.server.isEmpty else { return nil }
         guard tried.needsServer != options.server.isEmpty else {
             throw ProviderError.invalidArgument(
                 tried.needsServer
-                    ? "Accounts of \(tried.name) have a server: name one with --server."
-                    : "\(tried.name) has no servers to choose from: leave --server out.")
+                    ? "\(tried.name) requires a server; name it with --server."
+                    : "\(tried.name) uses no server; omit --server.")
         }
         let key = takesKey ? self.key : nil
         guard !takesKey || key != nil else {
-            throw ProviderError.invalidArgument("The key is empty, or it has blanks.")
+            throw ProviderError.invalidArgument("The key is empty or contains spaces.")
         }
         let server = options.server.isEmpty ? "" : try trial.serverName(options.server)
         return trial.makeAccount(
@@ -213,7 +213,7 @@ final class ProviderTest {
         Report.show(
             Check(
                 skipping: "Calls for an account", .calls,
-                "There is no account: give \(advice). Nothing that needs an account was tested."))
+                "No account was named, so its calls were not tested; pass \(advice)."))
     }
 
     // MARK: Calls
@@ -254,12 +254,13 @@ final class ProviderTest {
     func explain(_ outcome: Outcome, _ check: inout Check) {
         switch outcome {
         case .value: break
-        case .refused(.rateLimited): skip("The service limits requests: try again later.", &check)
+        case .refused(.rateLimited): skip("The service limits requests; try again later.", &check)
         case .refused(.unauthorized):
             otherStatus = EX_NOPERM
             check.skip("The service does not accept the key.")
-        case .refused(.notSupported(let text)): check.fail("It is not supported: \(text)")
-        case .refused(let error): check.fail("It was refused: \(error)")
+        case .refused(.notSupported(let text)):
+            check.fail("The plugin does not support the call: \(text)")
+        case .refused(let error): check.fail("The plugin refused the call: \(error)")
         case .service(HTTPError.unreachable(let reason)):
             skip("The service cannot be reached: \(reason).", &check)
         case .service(let error): check.fail("A request failed: \(error)")
@@ -290,9 +291,9 @@ final class ProviderTest {
     private func showBehaviour() {
         var requests = Check("Requests on the web", .requests)
         requests.note = log.requestCount.counted("request")
-        for text in log.refusals { requests.fail("The daemon refuses a request: \(text)") }
+        for text in log.refusals { requests.fail("The daemon refused a request: \(text)") }
         for method in log.unknownNotifications.sorted() {
-            requests.warn("The notification “\(method)” is not known, and has no effect.")
+            requests.warn("The notification “\(method)” is unknown and has no effect.")
         }
         Report.show(requests)
 
@@ -344,9 +345,9 @@ final class ProviderTest {
             await log.waitForEnd()
             let time = ContinuousClock.now - start
             check.note = time.seconds
-            if time >= limits.farewell {
+            if time >= limits.gracePeriod {
                 check.fail(
-                    "It did not end within \(limits.farewell.seconds) after its standard input was closed, and was killed."
+                    "The plugin did not end within \(limits.gracePeriod.seconds) after its standard input was closed, and was killed."
                 )
             }
         } catch {
