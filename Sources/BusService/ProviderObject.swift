@@ -65,7 +65,8 @@ final class ProviderObject {
         switch installed?.startTrace(destination.rawValue) ?? .notSupported {
         case .started: break
         case .notSupported:
-            throw EngineError.notSupported("\(info.name) has no program of its own.")
+            throw EngineError.notSupported(
+                "\(info.name) is not a plugin and has no messages to trace.")
         case .noPipe:
             throw EngineError.invalidArgument("A trace requires the writing end of a pipe.")
         case .tooMany:

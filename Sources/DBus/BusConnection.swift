@@ -77,7 +77,7 @@ package final class BusConnection {
     nonisolated private static func open(_ address: String) throws(BusError) -> OpaquePointer {
         do {
             guard !address.utf8.contains(0) else {
-                throw BusError.invalidValue("the address holds a NUL")
+                throw BusError.invalidValue("the address contains a NUL character")
             }
             let raw = try withBusError { dbus_connection_open_private(address, $0) }
             dbus_connection_set_exit_on_disconnect(raw, 0)

@@ -54,7 +54,7 @@ where Key: RawRepresentable & Hashable & Sendable, Key.RawValue == String {
         } else if !unusable.contains(key) {
             return nil
         }
-        throw ErrorReply(.invalidArgs, "The option \"\(key.rawValue)\" is of type \(type).")
+        throw ErrorReply(.invalidArgs, "The option \"\(key.rawValue)\" must have the type \(type).")
     }
 }
 

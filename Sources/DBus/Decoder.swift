@@ -178,7 +178,7 @@ nonisolated package struct Decoder {
             return .array(elements, of: element)
         }
         let types = Signature(unchecked: String(element.text.dropFirst().dropLast())).completeTypes
-        guard types.count == 2 else { throw .invalidValue("\(element) is no dictionary entry") }
+        guard types.count == 2 else { throw .invalidValue("\(element) is not a dictionary entry") }
         var entries: [Variant.Entry] = []
         while !inner.isAtEnd {
             var pair = inner.enter()

@@ -59,7 +59,7 @@ nonisolated package struct Encoder {
             // In a debug build, ten times as fast as `contains`.
             return utf8.baseAddress.map { memchr($0, 0, utf8.count) == nil } ?? true
         }
-        guard isClean else { throw .invalidValue("a string holds a NUL") }
+        guard isClean else { throw .invalidValue("a string contains a NUL character") }
         bytes.append(0)
     }
 

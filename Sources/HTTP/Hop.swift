@@ -63,14 +63,15 @@ struct Hop {
         do {
             target = try resolve(location)
         } catch .invalidAddress(let reason) {
-            throw .forbiddenAddress("a redirect of \(address.origin.host) leads nowhere: \(reason)")
+            throw .forbiddenAddress("the redirect of \(address.origin.host) is invalid: \(reason)")
         } catch {
             throw error
         }
         let staysHome = target.origin == address.origin
         guard method == .get || staysHome else { return nil }
         guard target.origin.scheme == .https || address.origin.scheme == .http else {
-            throw .forbiddenAddress("a redirect of \(address.origin.host) leads away from https")
+            throw .forbiddenAddress(
+                "the redirect of \(address.origin.host) leads from https to http")
         }
         let repeats = method == .get || head.status >= 307
         var headers = HTTPHeaders()
@@ -108,12 +109,13 @@ struct Hop {
         throw .forbiddenAddress("\(address.origin.host) is a name of the local network")
     }
 
-    /// What to say of a connection that must not be.
+    /// Returns the error for a connection to an address that is not permitted.
     func refusal(_ address: IPAddress) -> HTTPError {
         let host = self.address.origin.host
         if self.address.origin.scheme == .http && !address.isLoopback && source == .configuration {
-            return .invalidAddress("http is for this machine alone, and \(host) is another")
+            return .invalidAddress(
+                "http is permitted only on this computer, and \(host) is another one; use https")
         }
-        return .forbiddenAddress("\(host) leads to where a stranger has no say")
+        return .forbiddenAddress("\(host) is in a private network")
     }
 }

@@ -17,7 +17,7 @@ nonisolated struct ResponseHead {
         lines += 1
         guard bytes <= limits.headerBytes else { throw .tooLarge(limit: limits.headerBytes) }
         guard lines <= limits.headerFields + 8 else {
-            throw .failed("more than \(limits.headerFields) header fields")
+            throw .failed("the response has more than \(limits.headerFields) header fields")
         }
         guard !isComplete else { return }
         let text = String(decoding: line, as: UTF8.self)

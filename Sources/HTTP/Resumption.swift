@@ -72,6 +72,6 @@ struct Resumption {
         guard head.status == 206, head.headers["Content-Encoding"] == nil,
             range.hasPrefix("bytes \(received)-"), let total = range.split(separator: "/").last,
             length == nil || total == "*" || Int(total) == length
-        else { throw .failed("the download broke off, and the server does not go on with it") }
+        else { throw .failed("the download was interrupted, and the server cannot resume it") }
     }
 }

@@ -67,7 +67,7 @@ extension Transfer {
         // done already: a token that is good for one use, a like.
         sendings += 1
         guard hop?.method != .post || sendings == 1 else {
-            failure = .failed("the connection broke off before the answer")
+            failure = .failed("the connection was closed before the response")
             return false
         }
         connected()
@@ -77,7 +77,8 @@ extension Transfer {
     private func isPermitted(_ address: IPAddress?) -> Bool {
         guard let hop else { return false }
         guard let address else {
-            refusal = .forbiddenAddress("\(hop.address.origin.host) is in no network we know")
+            refusal = .forbiddenAddress(
+                "the network of \(hop.address.origin.host) is not supported")
             return false
         }
         let isPermitted = reach(of: hop).permits(

@@ -114,7 +114,7 @@ final class Transfer {
         let reach = reach(of: hop)
         try hop.check(reach)
         if let hosts = request.allowedHosts, !hosts.permits(hop.address.text) {
-            throw .forbiddenAddress("\(hop.address.origin.host) is no host that may be asked")
+            throw .forbiddenAddress("\(hop.address.origin.host) is not a permitted host")
         }
         self.hop = hop
         if hop.address.origin != origin { leftOrigin = true }
@@ -186,7 +186,7 @@ final class Transfer {
         guard next != nil else { return nil }
         redirects += 1
         guard redirects <= settings.limits.redirects else {
-            throw .failed("more than \(settings.limits.redirects) redirects")
+            throw .failed("it was redirected more than \(settings.limits.redirects) times")
         }
         return next
     }
@@ -266,9 +266,11 @@ final class Transfer {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else { return breakOff(error(code, message)) }
-            guard let hop, head.isComplete else { throw HTTPError.failed("the answer has no head") }
+            guard let hop, head.isComplete else {
+                throw HTTPError.failed("the response has no complete header")
+            }
             if let length = resumption?.length, length != received {
-                throw HTTPError.failed("it has \(received) bytes of \(length)")
+                throw HTTPError.failed("the response has only \(received) of \(length) bytes")
             }
             let head = resumption?.head ?? head
             var response = HTTPResponse(

@@ -125,7 +125,7 @@ final class Watchdog {
         if let currentDeadline, currentDeadline <= now {
             onExpiry(error, false)
         } else if let silenceEnd, silenceEnd <= now {
-            onExpiry(.failed("silence for \(activeDoubt?.limit ?? silence)"), true)
+            onExpiry(.failed("the server sent nothing for \(activeDoubt?.limit ?? silence)"), true)
         } else {
             schedule()
         }
@@ -133,12 +133,12 @@ final class Watchdog {
 
     private var error: HTTPError {
         if state == .queued {
-            return .failed("no free connection for \(queueing ?? timeLimit)")
+            return .failed("no connection was free for \(queueing ?? timeLimit)")
         }
-        if hasBody { return .failed("silence for \(timeLimit)") }
+        if hasBody { return .failed("the server sent nothing for \(timeLimit)") }
         return wasConnected || wasDelayed
-            ? .failed("no answer within \(timeLimit)")
-            : .unreachable("no connection within \(timeLimit)")
+            ? .failed("the server did not respond within \(timeLimit)")
+            : .unreachable("no connection was established within \(timeLimit)")
     }
 
     private func schedule() {

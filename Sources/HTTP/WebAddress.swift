@@ -69,7 +69,8 @@ nonisolated struct WebAddress: Hashable {
         defer { library.functions.url_cleanup(handle) }
         for (reference, flags) in references {
             guard reference.utf8.count <= limits.addressBytes, !reference.utf8.contains(0) else {
-                throw .invalidAddress("the address is too long, or no text")
+                throw .invalidAddress(
+                    "it is longer than \(limits.addressBytes) bytes or contains a NUL character")
             }
             let code = library.functions.url_set(
                 handle, CURLUPART_URL, reference,
@@ -84,16 +85,16 @@ nonisolated struct WebAddress: Hashable {
         func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(HTTPError) -> String {
             var text: UnsafeMutablePointer<CChar>?
             let code = library.functions.url_get(handle, part, &text, UInt32(flags))
-            guard code == CURLUE_OK, let text else { throw .invalidAddress("a part is missing") }
+            guard code == CURLUE_OK, let text else { throw .invalidAddress("it is incomplete") }
             defer { library.functions.free(text) }
             return String(cString: text)
         }
         let schemeName = try part(CURLUPART_SCHEME).lowercased()
         guard let scheme = Scheme(rawValue: schemeName) else {
-            throw .invalidAddress("\(schemeName): is not spoken")
+            throw .invalidAddress("the scheme \(schemeName) is not supported")
         }
         guard let port = UInt16(try part(CURLUPART_PORT, CURLU_DEFAULT_PORT)), port > 0 else {
-            throw .invalidAddress("the port is none")
+            throw .invalidAddress("the port is not valid")
         }
         var host = try part(CURLUPART_HOST).lowercased()
         if host.hasPrefix("[") { host = String(host.dropFirst().dropLast()) }

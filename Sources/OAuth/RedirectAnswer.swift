@@ -15,7 +15,7 @@ nonisolated package enum RedirectAnswer: Sendable {
     init?(_ parameters: RedirectParameters, issuer: String?) {
         if let issuer, let named = parameters.issuer, named != issuer {
             // The code of another service must not be sent to this one.
-            self = .failed(.refused("The answer came from another service."))
+            self = .failed(.refused("The response came from another service; log in again."))
             return
         }
         switch (parameters.code, parameters.error) {
@@ -38,24 +38,29 @@ nonisolated package enum RedirectAnswer: Sendable {
     /// - Throws: ``OAuthError/invalidCode(_:)`` for anything else. The login continues.
     init(pasted text: String, state: Secret, issuer: String?) throws(OAuthError) {
         guard text.utf8.count <= RedirectParameters.maximumLength else {
-            throw .invalidCode("That is too long for a code.")
+            throw .invalidCode(
+                "The code is longer than \(RedirectParameters.maximumLength >> 10) KiB; copy it again."
+            )
         }
         let text = text.trimmed
-        guard !text.isEmpty else { throw .invalidCode("There is no code.") }
+        guard !text.isEmpty else { throw .invalidCode("The code is empty; copy it again.") }
         guard let query = text.queryOfAddress else {
             let code = Secret(String(text))
-            guard code.isCode else { throw .invalidCode("That is no code.") }
+            guard code.isCode else {
+                throw .invalidCode("The code contains invalid characters; copy it again.")
+            }
             self = .code(code)
             return
         }
         guard let parameters = RedirectParameters(query: query) else {
-            throw .invalidCode("That address is malformed.")
+            throw .invalidCode("The address is malformed; copy it again.")
         }
         if let other = parameters.state, !other.matches(state) {
-            throw .invalidCode("That address belongs to another login.")
+            throw .invalidCode("The address belongs to another login; log in again.")
         }
         guard let answer = RedirectAnswer(parameters, issuer: issuer) else {
-            throw .invalidCode("There is no code in that address.")
+            throw .invalidCode(
+                "The address contains no code; copy the last address in the browser.")
         }
         self = answer
     }

@@ -74,7 +74,7 @@ nonisolated package enum RegistrationEndpoint {
         let response = try await http.send(request)
         if let error = OAuthError(response, now: now) { throw error }
         guard let client = client(response.body) else {
-            throw OAuthError.serviceFailed("The service's answer is no registration.")
+            throw OAuthError.serviceFailed("The registration response cannot be decoded.")
         }
         return RegisteredClient(description: description, client: client)
     }

@@ -41,15 +41,15 @@ nonisolated struct ResponsePage: Sendable {
         "400 Bad Request", "There is no login",
         "No login expects this response. Start the login again.")
     static let malformed = ResponsePage("400 Bad Request", "Bad request", "")
-    static let notFound = ResponsePage("404 Not Found", "There is nothing here", "")
-    static let wrongHost = ResponsePage("421 Misdirected Request", "There is nothing here", "")
+    static let notFound = ResponsePage("404 Not Found", "Page not found", "")
+    static let wrongHost = ResponsePage("421 Misdirected Request", "Page not found", "")
     static let tooLarge = ResponsePage(
         "431 Request Header Fields Too Large", "The request is too large", "")
     /// The page for a prefetching browser, which sends another request when the user opens the page.
-    static let notNow = ResponsePage("503 Service Unavailable", "Not now", "")
+    static let notNow = ResponsePage("503 Service Unavailable", "Try again later", "")
 
     static func wrongMethod(hasBody: Bool) -> ResponsePage {
-        var page = ResponsePage("405 Method Not Allowed", "There is nothing here", "")
+        var page = ResponsePage("405 Method Not Allowed", "Page not found", "")
         page.headers = ["Allow: GET"]
         page.hasBody = hasBody
         return page

@@ -21,17 +21,19 @@ nonisolated struct TokenReply: Sendable {
     ///   success.
     init(_ body: [UInt8]) throws(OAuthError) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(body)) else {
-            throw .serviceFailed("The service's answer is no token.")
+            throw .serviceFailed("The token response cannot be decoded.")
         }
         guard let accessToken = fields.accessToken.map({ Secret($0) }) else {
             if let error = fields.error {
                 throw OAuthError(code: error, text: fields.errorDescription)
             }
-            throw .serviceFailed("The service's answer has no token.")
+            throw .serviceFailed("The token response contains no token.")
         }
-        guard accessToken.isCode else { throw .serviceFailed("The service's token is malformed.") }
+        guard accessToken.isCode else {
+            throw .serviceFailed("The token contains invalid characters.")
+        }
         if let kind = fields.tokenType, kind.lowercased() != "bearer" {
-            throw .serviceFailed("The service's token is of another kind: \(plain(kind)).")
+            throw .serviceFailed("The token type is not Bearer: \(plain(kind)).")
         }
         self.accessToken = accessToken
         refreshToken = fields.refreshToken.map { Secret($0) }.flatMap { $0.isCode ? $0 : nil }
@@ -91,7 +93,7 @@ nonisolated extension OAuthError {
         case 429:
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
         // Both ask for the same request again.
-        case 408, 425: self = .serviceFailed("The service answered \(response.status).")
+        case 408, 425: self = .serviceFailed("The token response has status \(response.status).")
         case 400..<500:
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
             if let code = body?.error {
@@ -99,9 +101,9 @@ nonisolated extension OAuthError {
             } else if let message = body?.message {
                 self = .refused(plain(message))
             } else {
-                self = .serviceFailed("The service answered \(response.status).")
+                self = .serviceFailed("The token response has status \(response.status).")
             }
-        default: self = .serviceFailed("The service answered \(response.status).")
+        default: self = .serviceFailed("The token response has status \(response.status).")
         }
     }
 

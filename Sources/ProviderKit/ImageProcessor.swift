@@ -117,7 +117,7 @@ extension ImageProcessorError: CustomStringConvertible {
         case .notReadable(let text), .notSupported(let text), .failed(let text): text
         case .damaged: "The file has no readable image; it may be damaged."
         case .tooLarge: "The image is too large to be decoded."
-        case .storageFull: "The disk is full; make some room and try again."
+        case .storageFull: "The disk is full; free some space and try again."
         }
     }
 

@@ -42,7 +42,7 @@ extension ProviderError: CustomStringConvertible {
             .notConfigured(let text), .failed(let text), .denied(let text), .refused(let text):
             text
         case .staleCursor: "The position of the cursor was lost; start from the first page."
-        case .storageFull: "The disk is full; make some room and try again."
+        case .storageFull: "The disk is full; free some space and try again."
         case .rateLimited: "The service limits requests; try again later."
         case .unauthorized: "The service no longer accepts the login; log in again."
         }

@@ -19,7 +19,8 @@ public struct ServerName: Hashable, Sendable {
     /// - Throws: ``ProviderError/invalidArgument(_:)`` with a message for the user.
     public init(_ text: String) throws(ProviderError) {
         guard text.utf8.count <= WebAddress.maximumLength, let shown = ServiceText.line(text) else {
-            throw .invalidArgument("The name of the server is missing, such as photos.example.")
+            throw .invalidArgument(
+                "The name of the server is missing; pass one, such as photos.example.")
         }
         var name = Substring(shown)
         var user: String?

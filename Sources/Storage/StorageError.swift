@@ -19,7 +19,7 @@ extension StorageError: CustomStringConvertible {
         switch self {
         case .cannotOpen(let path, let reason): "\(path) cannot be opened: \(reason)."
         case .readOnly(let path, let reason): "\(path) cannot be written: \(reason)."
-        case .full: "The disk is full; make some room and try again."
+        case .full: "The disk is full; free some space and try again."
         case .damaged(let path): "\(path) is damaged."
         case .newerVersion(let path, let found, let known):
             "\(path) was written by a newer version of Image Feed "

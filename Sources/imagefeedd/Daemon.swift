@@ -126,9 +126,9 @@ final class Daemon {
         let slideshow = try SlideshowStore.open(folder: folders.data, lock: instance.data)
         if let path = slideshow.contents.damagedFile {
             logger.warning(
-                "The slideshow was damaged and begins anew", metadata: ["path": "\(path)"])
+                "The data of the slideshow was damaged and was replaced", metadata: ["path": "\(path)"])
         }
-        try await instance.ownName { [unowned self] in end("Another daemon has taken over") }
+        try await instance.ownName { [unowned self] in end("Another daemon has replaced this one") }
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,

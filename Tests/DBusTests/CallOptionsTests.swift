@@ -35,7 +35,7 @@ import Testing
         let options = try read(["name": value])
         let error = #expect(throws: ErrorReply.self) { try options.value(.name, "s", \.string) }
         #expect(error?.name == .invalidArgs)
-        #expect(error?.message == "The option \"name\" is of type s.")
+        #expect(error?.message == "The option \"name\" must have the type s.")
     }
 
     @Test func `the later of two entries with one key is used`() throws {

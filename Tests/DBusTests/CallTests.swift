@@ -103,7 +103,7 @@ struct CallTests {
 
     @Test func `arguments that cannot be marshalled are rejected before sending`() async throws {
         let server = try TestServer()
-        await #expect(throws: BusError.invalidValue("a string holds a NUL")) {
+        await #expect(throws: BusError.invalidValue("a string contains a NUL character")) {
             try await server.proxy.perform(.test, "Echo", "\0")
         }
     }

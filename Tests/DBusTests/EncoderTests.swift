@@ -67,7 +67,9 @@ import Testing
     }
 
     @Test func `a string with a NUL is rejected`() {
-        #expect(throws: BusError.invalidValue("a string holds a NUL")) { try encoded("a\0b") }
+        #expect(throws: BusError.invalidValue("a string contains a NUL character")) {
+            try encoded("a\0b")
+        }
     }
 
     @Test func `an array of more than 64 MiB is rejected`() {

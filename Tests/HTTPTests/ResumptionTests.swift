@@ -105,7 +105,7 @@ struct ResumptionTests {
         }
         let client = makeClient(makeLimits { $0.silence = .milliseconds(800) })
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
-        await #expect(throws: HTTPError.failed("silence for 2.0 seconds")) {
+        await #expect(throws: HTTPError.failed("the server sent nothing for 2.0 seconds")) {
             try await client.download(request, into: file) { _ in }
         }
         // The pause before the third attempt exceeds the remaining time.

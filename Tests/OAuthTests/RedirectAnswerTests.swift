@@ -26,23 +26,47 @@ struct RedirectAnswerTests {
     }
 
     @Test(arguments: [
-        ("", "There is no code."), (" \n\t", "There is no code."), ("a b", "That is no code."),
-        ("a\nb", "That is no code."), ("käse", "That is no code."), ("a\0b", "That is no code."),
-        (String(repeating: "a", count: 17 << 10), "That is too long for a code."),
+        ("", "The code is empty; copy it again."), (" \n\t", "The code is empty; copy it again."),
+        ("a b", "The code contains invalid characters; copy it again."),
+        ("a\nb", "The code contains invalid characters; copy it again."),
+        ("käse", "The code contains invalid characters; copy it again."),
+        ("a\0b", "The code contains invalid characters; copy it again."),
+        (String(repeating: "a", count: 17 << 10), "The code is longer than 16 KiB; copy it again."),
         ("https://photos.example/?code=a&code=b", "That address is malformed."),
         ("https://photos.example/?code=%zz", "That address is malformed."),
-        ("https://photos.example/?code=a&state=wrong", "That address belongs to another login."),
+        (
+            "https://photos.example/?code=a&state=wrong",
+            "The address belongs to another login; log in again."
+        ),
         (
             "https://photos.example/?error=access_denied&state=wrong",
-            "That address belongs to another login."
+            "The address belongs to another login; log in again."
         ),
-        ("https://photos.example/?code=a&state=", "That address belongs to another login."),
-        ("https://photos.example/?state=right", "There is no code in that address."),
-        ("https://photos.example/?code=", "There is no code in that address."),
-        ("https://photos.example/?code=a%20b", "There is no code in that address."),
-        ("https://photos.example/", "There is no code in that address."),
-        ("https://photos.example/#code=a", "There is no code in that address."),
-        ("?", "There is no code in that address."),
+        (
+            "https://photos.example/?code=a&state=",
+            "The address belongs to another login; log in again."
+        ),
+        (
+            "https://photos.example/?state=right",
+            "The address contains no code; copy the last address in the browser."
+        ),
+        (
+            "https://photos.example/?code=",
+            "The address contains no code; copy the last address in the browser."
+        ),
+        (
+            "https://photos.example/?code=a%20b",
+            "The address contains no code; copy the last address in the browser."
+        ),
+        (
+            "https://photos.example/",
+            "The address contains no code; copy the last address in the browser."
+        ),
+        (
+            "https://photos.example/#code=a",
+            "The address contains no code; copy the last address in the browser."
+        ),
+        ("?", "The address contains no code; copy the last address in the browser."),
     ])
     func `other text is refused with a reason`(text: String, reason: String) {
         #expect(throws: OAuthError.invalidCode(reason)) { _ = try answer(text) }

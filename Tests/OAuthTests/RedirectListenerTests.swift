@@ -88,7 +88,9 @@ struct RedirectListenerTests {
         let bad = try authorize(description)
         let other = try bad.browser()
         other.send(bad.redirect("code=abc&iss=https%3A%2F%2Fevil.example%2F"))
-        await #expect(throws: OAuthError.refused("The answer came from another service.")) {
+        await #expect(
+            throws: OAuthError.refused("The response came from another service; log in again.")
+        ) {
             _ = try await bad.code()
         }
     }
@@ -121,7 +123,9 @@ struct RedirectListenerTests {
         #expect(login.listenerError == .portTaken(try #require(first.port)))
         #expect(login.request.redirectAddress == "urn:ietf:wg:oauth:2.0:oob")
         #expect(login.url.contains("redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob&"))
-        #expect(throws: OAuthError.invalidCode("There is no code.")) { try login.submit(" ") }
+        #expect(throws: OAuthError.invalidCode("The code is empty; copy it again.")) {
+            try login.submit(" ")
+        }
         try login.submit(" https://unsplash.com/oauth/authorize/native?code=pasted\n")
         #expect(try await login.code().text == "pasted")
         login.finish(.loggedIn)

@@ -100,7 +100,7 @@ struct TokenEndpointTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(text.hasPrefix("The service's "))
+        #expect(text.hasPrefix("The token "))
     }
 
     @Test(arguments: [
@@ -122,12 +122,12 @@ struct TokenEndpointTests {
         ),
         (401, #"{"message":"Unauthenticated."}"#, .refused("Unauthenticated.")),
         (401, #"{"error":"invalid_client_id"}"#, .invalidClient),
-        (408, #"{"error":"timeout"}"#, .serviceFailed("The service answered 408.")),
-        (400, "<html>", .serviceFailed("The service answered 400.")),
-        (401, #"{"errors":["x"]}"#, .serviceFailed("The service answered 401.")),
-        (500, #"{"error":"invalid_grant"}"#, .serviceFailed("The service answered 500.")),
-        (503, "", .serviceFailed("The service answered 503.")),
-        (302, "", .serviceFailed("The service answered 302.")),
+        (408, #"{"error":"timeout"}"#, .serviceFailed("The token response has status 408.")),
+        (400, "<html>", .serviceFailed("The token response has status 400.")),
+        (401, #"{"errors":["x"]}"#, .serviceFailed("The token response has status 401.")),
+        (500, #"{"error":"invalid_grant"}"#, .serviceFailed("The token response has status 500.")),
+        (503, "", .serviceFailed("The token response has status 503.")),
+        (302, "", .serviceFailed("The token response has status 302.")),
     ])
     func `errors are distinguished`(status: Int, body: String, error: OAuthError) async {
         let headers: HTTPHeaders = status == 429 ? ["Retry-After": "60"] : [:]

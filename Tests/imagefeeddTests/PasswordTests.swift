@@ -27,7 +27,7 @@ struct PasswordTests {
         #expect(accounts.output.contains("local_ada"), "\(accounts.output)")
         let wrong = try await Terminal.start(login, input: "wrong " + Self.password).result()
         #expect(wrong.exit == .code(1))
-        #expect(wrong.error.contains("That is not the password of ada."), "\(wrong.error)")
+        #expect(wrong.error.contains("The password of ada is wrong; try again."), "\(wrong.error)")
         let again = try await Terminal.start(login, input: Self.password).result()
         #expect(again.exit == .code(0), "\(again.error)")
         log += daemon.process.standardError.value.text

@@ -194,7 +194,7 @@ extension LocalProvider: PasswordLogin {
         }
         let isCorrect = try await throttle.run(key) { try await crypt.matches(password, hash) }
         guard isCorrect else {
-            throw ProviderError.wrongPassword("That is not the password of \(user.name).")
+            throw ProviderError.wrongPassword("The password of \(user.name) is wrong; try again.")
         }
     }
 

@@ -75,7 +75,7 @@ enum LocalUserDatabase {
             }
             if let damaged {
                 logger.error(
-                    "The database of local users was damaged; it was moved aside and a new one was created",
+                    "The database of local users was damaged; it was renamed, and a new one was created",
                     metadata: ["kept": "\(damaged)"])
             }
             return database

@@ -57,7 +57,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     private static func reason(_ error: ProviderError) -> String {
         switch error {
         case .notConfigured(let text), .notSupported(let text): text
-        default: "Unsplash is not available."
+        default: "Unsplash is not available; check its settings in imagefeed.conf."
         }
     }
 
