@@ -392,11 +392,25 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
     ]
 }
 
+// The window is opt-in, because it needs GTK: see `dist/build --viewer`.
+if Context.environment["IMAGEFEED_VIEWER"] != nil {
+    package.products.append(.executable(name: "imagefeed", targets: ["imagefeed"]))
+    package.targets += [
+        .systemLibrary(
+            name: "CAdwaita", pkgConfig: "libadwaita-1", providers: [.apt(["libadwaita-1-dev"])]),
+        .target(name: "Toolkit", dependencies: ["CAdwaita", "System"]),
+        .target(name: "Viewer", dependencies: ["BusAPI", "DBus", "System", "Toolkit"]),
+        .testTarget(name: "ViewerTests", dependencies: ["Viewer"]),
+        .executableTarget(name: "imagefeed", dependencies: ["Viewer"]),
+    ]
+}
+
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
     "Benchmark", "BusService", "DBus", "Desktop", "Engine", "HTTP", "ImageClient", "OAuth",
-    "Plugins", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
+    "Plugins", "Toolkit", "Viewer", "imagefeed", "imagefeed-provider-test", "imagefeedctl",
+    "imagefeedd",
 ]
 
 for target in package.targets where target.type == .system {

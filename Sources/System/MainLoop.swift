@@ -46,20 +46,52 @@ package enum MainLoop {
                 &descriptors, nfds_t(descriptors.count), MainLoopTimers.timeoutMilliseconds)
             // Interrupted by a signal.
             guard count >= 0 else { continue }
-            if count > 0 {
-                if descriptors[0].revents != 0 {
-                    var count: UInt64 = 0
-                    _ = read(queue, &count, 8)
-                    dispatch_main_queue_run(nil)
-                }
-                // An earlier handler may have suspended a later source.
-                for (source, state) in zip(active, descriptors.dropFirst())
-                where state.revents != 0 && source.isRunning {
-                    source.handler?()
-                }
-            }
+            if count > 0 { handle(descriptors, active) }
             MainLoopTimers.fire()
         }
+    }
+
+    /// Runs the main queue, if it is ready, and the handlers of the ready descriptors.
+    private static func handle(_ descriptors: [pollfd], _ active: [DescriptorSource]) {
+        if descriptors[0].revents != 0 {
+            var count: UInt64 = 0
+            _ = read(descriptors[0].fd, &count, 8)
+            dispatch_main_queue_run(nil)
+        }
+        // An earlier handler may have suspended a later source.
+        for (source, state) in zip(active, descriptors.dropFirst())
+        where state.revents != 0 && source.isRunning {
+            source.handler?()
+        }
+    }
+
+    // MARK: Inside of another event loop
+
+    /// Returns the descriptors and events to wait for, if they changed since the last call; nil otherwise.
+    ///
+    /// A program with another event loop calls ``use()``, and then waits for these descriptors and for ``timeoutMilliseconds``
+    /// instead of calling ``run()``.
+    package static func changedDescriptors() -> [(descriptor: Int32, events: Int16)]? {
+        guard isChanged else { return nil }
+        isChanged = false
+        return [(dispatch_main_queue_descriptor(), Int16(POLLIN))]
+            + sources.filter(\.isRunning).map { ($0.descriptor, $0.event.polled) }
+    }
+
+    /// The time until the first timer in milliseconds; -1 without timers.
+    package static var timeoutMilliseconds: Int32 { MainLoopTimers.timeoutMilliseconds }
+
+    /// Runs the work that was queued before the first round.
+    package static func runQueued() { dispatch_main_queue_run(nil) }
+
+    /// Runs one round without waiting.
+    package static func runOnce() {
+        let active = sources.filter(\.isRunning)
+        var descriptors =
+            [pollfd(fd: dispatch_main_queue_descriptor(), events: Int16(POLLIN), revents: 0)]
+            + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
+        if poll(&descriptors, nfds_t(descriptors.count), 0) > 0 { handle(descriptors, active) }
+        MainLoopTimers.fire()
     }
 
     static func add(_ source: DescriptorSource) { sources.append(source) }

@@ -1,0 +1,50 @@
+#pragma once
+// GTK 4 and libadwaita, with functions for what Swift cannot import: variadic functions, macros and casts.
+
+#include <adwaita.h>
+#include <glib-unix.h>
+
+// Connects a closure with one marshaller for every signal. `destroy` receives `context` with the last reference.
+static inline gulong shim_connect(
+    gpointer object, const char *signal, gpointer context, GClosureMarshal marshal, GClosureNotify destroy) {
+    GClosure *closure = g_closure_new_simple(sizeof(GClosure), context);
+    g_closure_set_marshal(closure, marshal);
+    g_closure_add_finalize_notifier(closure, context, destroy);
+    return g_signal_connect_closure(object, signal, closure, FALSE);
+}
+
+static inline gpointer shim_closure_context(const GClosure *closure) { return closure->data; }
+
+static inline void shim_set_accessible_text(gpointer widget, GtkAccessibleProperty property, const char *text) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), property, text, -1);
+}
+
+static inline void shim_set_accessible_busy(gpointer widget, gboolean busy) {
+    gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_BUSY, busy, -1);
+}
+
+// The role of a widget is fixed when it is created.
+static inline gpointer shim_new_with_role(GType type, GtkAccessibleRole role) {
+    return g_object_new(type, "accessible-role", role, NULL);
+}
+
+static inline GType shim_value_type(const GValue *value) { return G_VALUE_TYPE(value); }
+static inline GType shim_type_double(void) { return G_TYPE_DOUBLE; }
+static inline GType shim_type_boolean(void) { return G_TYPE_BOOLEAN; }
+static inline gboolean shim_is(gpointer object, GType type) { return G_TYPE_CHECK_INSTANCE_TYPE(object, type); }
+
+static inline void shim_set_flag(gpointer object, const char *name, gboolean value) {
+    g_object_set(object, name, value, NULL);
+}
+static inline gboolean shim_flag(gpointer object, const char *name) {
+    gboolean value = FALSE;
+    g_object_get(object, name, &value, NULL);
+    return value;
+}
+
+static inline GtkWidget *shim_message_dialog(GtkWindow *parent, const char *heading, const char *body) {
+    GtkWidget *dialog = adw_message_dialog_new(parent, NULL, NULL);
+    adw_message_dialog_set_heading(ADW_MESSAGE_DIALOG(dialog), heading);
+    adw_message_dialog_set_body(ADW_MESSAGE_DIALOG(dialog), body);
+    return dialog;
+}

@@ -1,0 +1,102 @@
+internal import CAdwaita
+internal import Glibc
+
+/// The application: one instance per session, which other invocations call over D-Bus.
+@MainActor
+package final class Application: Object {
+    /// Called in the first instance with the arguments of each invocation, without the program's name.
+    package var onCommandLine: (([String]) -> Void)?
+    /// Called once, before the first window.
+    package var onStart: (() -> Void)?
+
+    var application: UnsafeMutablePointer<GtkApplication> { cast() }
+
+    package init(id: String) {
+        let flags = GApplicationFlags(G_APPLICATION_HANDLES_COMMAND_LINE.rawValue)
+        super.init(owning: UnsafeMutableRawPointer(adw_application_new(id, flags)))
+        connect("startup") { [unowned self] _ in onStart?() }
+        connect("activate") { [unowned self] _ in onCommandLine?([]) }
+        connect("command-line") { [unowned self] call in
+            var count: Int32 = 0
+            let line = call.object(1).map {
+                $0.assumingMemoryBound(to: GApplicationCommandLine.self)
+            }
+            let list = g_application_command_line_get_arguments(line, &count)
+            var arguments: [String] = []
+            for index in 1..<max(1, Int(count)) { arguments.append(text(list?[index])) }
+            g_strfreev(list)
+            onCommandLine?(arguments)
+            call.reply(0 as Int32)
+        }
+    }
+
+    /// Runs the event loop until the last window is closed.
+    ///
+    /// - Returns: The exit status.
+    package func run() -> Int32 {
+        MainLoopSource.attach()
+        return g_application_run(cast(), CommandLine.argc, CommandLine.unsafeArgv)
+    }
+
+    /// Keeps the application running without a window until ``release()``.
+    package func hold() { g_application_hold(cast()) }
+    package func release() { g_application_release(cast()) }
+    package func quit() { g_application_quit(cast()) }
+
+    /// Adds the application action `app.NAME` with its keys.
+    package func addAction(_ name: String, keys: [String] = [], _ handler: @escaping () -> Void) {
+        let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, nil)))
+        action.connect("activate") { _ in handler() }
+        g_action_map_add_action(opaque, action.opaque)
+        let pointers = keys.map { strdup($0) }
+        var accelerators: [UnsafePointer<CChar>?] = pointers.map { UnsafePointer($0) } + [nil]
+        gtk_application_set_accels_for_action(application, "app.\(name)", &accelerators)
+        for pointer in pointers { free(pointer) }
+    }
+
+    /// Adds style rules for all windows.
+    package func addStyle(_ css: String) {
+        guard let display = gdk_display_get_default() else { return }
+        let provider = gtk_css_provider_new()
+        gtk_css_provider_load_from_data(provider, css, -1)
+        gtk_style_context_add_provider_for_display(
+            display, OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
+        g_object_unref(provider)
+    }
+
+    /// True unless the user turned animations off.
+    package static var hasAnimations: Bool {
+        guard let settings = gtk_settings_get_default() else { return false }
+        return shim_flag(UnsafeMutableRawPointer(settings), "gtk-enable-animations") != 0
+    }
+
+    /// Opens an address in the user's program for it.
+    ///
+    /// - Parameter completion: Called with the reason if it failed, else with nil.
+    package static func open(
+        _ uri: String, parent: Window?, completion: @escaping (String?) -> Void
+    ) {
+        let box = CompletionBox(completion)
+        gtk_show_uri_full(
+            parent?.window, uri, 0, nil,
+            { source, result, context in
+                guard let context else { return }
+                var failure: UnsafeMutablePointer<GError>?
+                let window = source.map {
+                    UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWindow.self)
+                }
+                let isOpened = gtk_show_uri_full_finish(window, result, &failure) != 0
+                let reason = failure.map { text($0.pointee.message) }
+                g_clear_error(&failure)
+                let box = Unmanaged<CompletionBox>.fromOpaque(context).takeRetainedValue()
+                MainActor.assumeIsolated { box.completion(isOpened ? nil : reason ?? "") }
+            }, Unmanaged.passRetained(box).toOpaque())
+    }
+}
+
+/// The context of an asynchronous call. Used on the main thread only.
+private final class CompletionBox: Sendable {
+    let completion: (String?) -> Void
+
+    init(_ completion: @escaping (String?) -> Void) { self.completion = completion }
+}

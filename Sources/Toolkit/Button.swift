@@ -1,0 +1,91 @@
+internal import CAdwaita
+
+/// A button with a text, an icon or a widget.
+@MainActor
+package final class Button: Widget {
+    package init(_ label: String, _ action: @escaping () -> Void = {}) {
+        super.init(gtk_button_new_with_mnemonic(label))
+        onClick(action)
+    }
+
+    /// Creates a button with an icon. The tooltip is also its accessible name.
+    package init(icon: String, tooltip: String, _ action: @escaping () -> Void = {}) {
+        super.init(gtk_button_new_from_icon_name(icon))
+        self.tooltip = tooltip
+        setAccessibleName(tooltip)
+        onClick(action)
+    }
+
+    package init(child: Widget, _ action: @escaping () -> Void = {}) {
+        super.init(gtk_button_new())
+        gtk_button_set_child(cast(), child.widget)
+        onClick(action)
+    }
+
+    package func setLabel(_ label: String) { gtk_button_set_label(cast(), label) }
+    package func setIcon(_ icon: String, tooltip: String) {
+        gtk_button_set_icon_name(cast(), icon)
+        self.tooltip = tooltip
+        setAccessibleName(tooltip)
+    }
+    package func onClick(_ action: @escaping () -> Void) { connect("clicked") { _ in action() } }
+}
+
+/// A button that stays pressed.
+@MainActor
+package final class ToggleButton: Widget {
+    package var isActive: Bool {
+        get { gtk_toggle_button_get_active(cast()) != 0 }
+        set { gtk_toggle_button_set_active(cast(), newValue ? 1 : 0) }
+    }
+
+    package init(icon: String, tooltip: String, _ action: @escaping (Bool) -> Void) {
+        super.init(gtk_toggle_button_new())
+        gtk_button_set_icon_name(cast(), icon)
+        self.tooltip = tooltip
+        setAccessibleName(tooltip)
+        let raw = self.raw
+        connect("toggled") { _ in
+            action(
+                gtk_toggle_button_get_active(raw.assumingMemoryBound(to: GtkToggleButton.self)) != 0
+            )
+        }
+    }
+
+    package func setIcon(_ icon: String) { gtk_button_set_icon_name(cast(), icon) }
+}
+
+/// A button that opens a menu of buttons.
+@MainActor
+package final class MenuButton: Widget {
+    private let list = Box(.vertical)
+    private let popover: Widget
+
+    package init(icon: String, tooltip: String) {
+        popover = Widget(gtk_popover_new())
+        super.init(gtk_menu_button_new())
+        gtk_popover_set_child(popover.cast(), list.widget)
+        gtk_widget_add_css_class(popover.widget, "menu")
+        gtk_menu_button_set_icon_name(opaque, icon)
+        gtk_menu_button_set_popover(opaque, popover.widget)
+        self.tooltip = tooltip
+        setAccessibleName(tooltip)
+    }
+
+    /// Adds an entry.
+    @discardableResult
+    package func add(_ title: String, _ action: @escaping () -> Void) -> Button {
+        let label = Label(title).ellipsizing()
+        // The button belongs to the popover.
+        let raw = popover.raw
+        let button = Button(child: label) {
+            gtk_popover_popdown(raw.assumingMemoryBound(to: GtkPopover.self))
+            action()
+        }
+        button.styled("flat", "menu-entry").setAccessibleName(title)
+        list.append(button)
+        return button
+    }
+
+    package func removeAll() { list.removeAll() }
+}

@@ -1,0 +1,81 @@
+internal import CAdwaita
+
+/// A widget that its owner draws.
+@MainActor
+package final class Canvas: Widget {
+    /// Draws the content.
+    package var onDraw: ((Drawing) -> Void)?
+    /// Called when the widget got another size.
+    package var onResize: (() -> Void)?
+
+    package init() {
+        guard let raw = shim_new_with_role(Self.type, GTK_ACCESSIBLE_ROLE_IMG) else {
+            fatalError("GTK created no object")
+        }
+        super.init(raw.assumingMemoryBound(to: GtkWidget.self))
+        gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
+        g_object_set_data(cast(), Self.key, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    isolated deinit { g_object_set_data(cast(), Self.key, nil) }
+
+    private static let key = "imagefeed-canvas"
+
+    private static let type: GType = g_type_register_static_simple(
+        gtk_widget_get_type(), "ImageFeedCanvas", guint(MemoryLayout<GtkWidgetClass>.size),
+        { class_, _ in
+            guard let class_ else { return }
+            let functions = class_.assumingMemoryBound(to: GtkWidgetClass.self)
+            functions.pointee.snapshot = { widget, snapshot in
+                nonisolated(unsafe) let parameters = (widget, snapshot)
+                MainActor.assumeIsolated {
+                    guard let snapshot = parameters.1, let canvas = Canvas.of(parameters.0) else {
+                        return
+                    }
+                    canvas.onDraw?(Drawing(snapshot: snapshot))
+                }
+            }
+            functions.pointee.size_allocate = { widget, _, _, _ in
+                nonisolated(unsafe) let widget = widget
+                MainActor.assumeIsolated { Canvas.of(widget)?.onResize?() }
+            }
+        },
+        guint(MemoryLayout<GtkWidget>.size), nil, GTypeFlags(0))
+
+    private static func of(_ widget: UnsafeMutablePointer<GtkWidget>?) -> Canvas? {
+        guard let widget,
+            let pointer = g_object_get_data(
+                UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self), key)
+        else { return nil }
+        return Unmanaged<Canvas>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// The drawing operations of one frame.
+@MainActor
+package struct Drawing {
+    let snapshot: OpaquePointer
+
+    /// Draws an image around a center.
+    ///
+    /// - Parameters:
+    ///   - texture: The image.
+    ///   - x: The center.
+    ///   - y: The center.
+    ///   - width: The width before the rotation.
+    ///   - height: The height before the rotation.
+    ///   - degrees: The rotation, clockwise.
+    package func image(
+        _ texture: Texture, x: Double, y: Double, width: Double, height: Double, degrees: Double
+    ) {
+        gtk_snapshot_save(snapshot)
+        var center = graphene_point_t(x: Float(x), y: Float(y))
+        gtk_snapshot_translate(snapshot, &center)
+        if degrees != 0 { gtk_snapshot_rotate(snapshot, Float(degrees)) }
+        var bounds = graphene_rect_t(
+            origin: graphene_point_t(x: Float(-width / 2), y: Float(-height / 2)),
+            size: graphene_size_t(width: Float(width), height: Float(height)))
+        gtk_snapshot_append_texture(snapshot, texture.raw, &bounds)
+        gtk_snapshot_restore(snapshot)
+    }
+}

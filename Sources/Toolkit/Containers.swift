@@ -1,0 +1,112 @@
+internal import CAdwaita
+
+/// A widget with others above it.
+@MainActor
+package final class Overlay: Widget {
+    package init(_ child: Widget, _ overlays: Widget...) {
+        super.init(gtk_overlay_new())
+        gtk_overlay_set_child(opaque, child.widget)
+        for overlay in overlays { add(overlay: overlay) }
+    }
+
+    package func add(overlay: Widget) { gtk_overlay_add_overlay(opaque, overlay.widget) }
+}
+
+/// Pages, one of which is visible.
+@MainActor
+package final class Stack: Widget {
+    package init() {
+        super.init(gtk_stack_new())
+        gtk_stack_set_transition_type(opaque, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
+        gtk_stack_set_hhomogeneous(opaque, 0)
+    }
+
+    package func add(_ page: Widget, _ name: String) {
+        gtk_stack_add_named(opaque, page.widget, name)
+    }
+    package var visiblePage: String {
+        get { text(gtk_stack_get_visible_child_name(opaque)) }
+        set { gtk_stack_set_visible_child_name(opaque, newValue) }
+    }
+}
+
+/// Two pages side by side, of which a narrow window shows one.
+@MainActor
+package final class Leaflet: Widget {
+    package init() {
+        super.init(adw_leaflet_new())
+        adw_leaflet_set_can_navigate_back(opaque, 1)
+    }
+
+    package func add(_ page: Widget) { adw_leaflet_append(opaque, page.widget) }
+    package func show(_ page: Widget) { adw_leaflet_set_visible_child(opaque, page.widget) }
+    /// True if only one page is visible.
+    package var isFolded: Bool { adw_leaflet_get_folded(opaque) != 0 }
+    package func onFold(_ handler: @escaping () -> Void) { onChange(of: "folded", handler) }
+}
+
+/// A page beside the content, which slides over it in a narrow window.
+@MainActor
+package final class Flap: Widget {
+    package init(content: Widget, flap: Widget, atEnd: Bool) {
+        super.init(adw_flap_new())
+        adw_flap_set_content(opaque, content.widget)
+        adw_flap_set_flap(opaque, flap.widget)
+        adw_flap_set_flap_position(opaque, atEnd ? GTK_PACK_END : GTK_PACK_START)
+        adw_flap_set_reveal_flap(opaque, 0)
+        adw_flap_set_swipe_to_open(opaque, 0)
+    }
+
+    package var isRevealed: Bool {
+        get { adw_flap_get_reveal_flap(opaque) != 0 }
+        set { adw_flap_set_reveal_flap(opaque, newValue ? 1 : 0) }
+    }
+    package func onReveal(_ handler: @escaping () -> Void) { onChange(of: "reveal-flap", handler) }
+}
+
+/// A widget with a maximum width.
+@MainActor
+package final class Clamp: Widget {
+    package init(_ child: Widget, maximumWidth: Int) {
+        super.init(adw_clamp_new())
+        adw_clamp_set_child(opaque, child.widget)
+        adw_clamp_set_maximum_size(opaque, Int32(maximumWidth))
+    }
+}
+
+/// A widget that slides in and out.
+@MainActor
+package final class Revealer: Widget {
+    package init(_ child: Widget) {
+        super.init(gtk_revealer_new())
+        gtk_revealer_set_child(opaque, child.widget)
+    }
+
+    package var isRevealed: Bool {
+        get { gtk_revealer_get_reveal_child(opaque) != 0 }
+        set { gtk_revealer_set_reveal_child(opaque, newValue ? 1 : 0) }
+    }
+}
+
+/// The bar at the top of a window or page.
+@MainActor
+package final class HeaderBar: Widget {
+    private let titleWidget: Widget
+
+    package init() {
+        titleWidget = Widget(adw_window_title_new("", ""))
+        super.init(adw_header_bar_new())
+        adw_header_bar_set_title_widget(opaque, titleWidget.widget)
+    }
+
+    package func setTitle(_ title: String, subtitle: String = "") {
+        adw_window_title_set_title(titleWidget.opaque, title)
+        adw_window_title_set_subtitle(titleWidget.opaque, subtitle)
+    }
+    package func addStart(_ child: Widget) { adw_header_bar_pack_start(opaque, child.widget) }
+    package func addEnd(_ child: Widget) { adw_header_bar_pack_end(opaque, child.widget) }
+    package func showsButtons(start: Bool, end: Bool) {
+        adw_header_bar_set_show_start_title_buttons(opaque, start ? 1 : 0)
+        adw_header_bar_set_show_end_title_buttons(opaque, end ? 1 : 0)
+    }
+}

@@ -1,0 +1,50 @@
+internal import CAdwaita
+
+/// Plain text.
+@MainActor
+package final class Label: Widget {
+    package var text: String {
+        get { Toolkit.text(gtk_label_get_text(opaque)) }
+        set { gtk_label_set_text(opaque, newValue) }
+    }
+
+    package init(_ text: String = "") { super.init(gtk_label_new(text)) }
+
+    /// Breaks long text into lines.
+    @discardableResult
+    package func wrapping(atStart: Bool = true) -> Self {
+        gtk_label_set_wrap(opaque, 1)
+        gtk_label_set_wrap_mode(opaque, PANGO_WRAP_WORD_CHAR)
+        if atStart {
+            gtk_label_set_xalign(opaque, 0)
+        } else {
+            gtk_label_set_justify(opaque, GTK_JUSTIFY_CENTER)
+        }
+        return self
+    }
+
+    /// Shortens long text.
+    @discardableResult
+    package func ellipsizing() -> Self {
+        gtk_label_set_ellipsize(opaque, PANGO_ELLIPSIZE_END)
+        gtk_label_set_xalign(opaque, 0)
+        return self
+    }
+
+    /// Lets the user select and copy the text.
+    @discardableResult
+    package func selectable() -> Self {
+        gtk_label_set_selectable(opaque, 1)
+        return self
+    }
+
+    /// Shows a link; `title` is plain text.
+    package func setLink(_ uri: String, title: String) {
+        let escapedURI = g_markup_escape_text(uri, -1)
+        let escapedTitle = g_markup_escape_text(title, -1)
+        gtk_label_set_markup(
+            opaque, "<a href=\"\(Toolkit.text(escapedURI))\">\(Toolkit.text(escapedTitle))</a>")
+        g_free(escapedURI)
+        g_free(escapedTitle)
+    }
+}

@@ -1,0 +1,96 @@
+internal import CAdwaita
+
+/// A reference to a GObject.
+///
+/// The handlers of its signals live as long as the GObject. A handler that refers to the owner of the widget captures it
+/// weakly.
+@MainActor
+package class Object {
+    let raw: UnsafeMutableRawPointer
+
+    /// Takes a floating reference, or adds one to an object that has owners.
+    init(sinking pointer: UnsafeMutableRawPointer) { raw = g_object_ref_sink(pointer) }
+
+    /// Takes ownership of a reference.
+    init(owning pointer: UnsafeMutableRawPointer?) {
+        guard let pointer else { fatalError("GTK created no object") }
+        raw = pointer
+    }
+    convenience init(owning pointer: OpaquePointer?) {
+        self.init(owning: pointer.map { UnsafeMutableRawPointer($0) })
+    }
+
+    isolated deinit { g_object_unref(raw) }
+
+    /// The pointer as a C type whose structure is known.
+    func cast<Instance>(to type: Instance.Type = Instance.self) -> UnsafeMutablePointer<Instance> {
+        raw.assumingMemoryBound(to: type)
+    }
+
+    /// The pointer as a C type whose structure is private.
+    var opaque: OpaquePointer { OpaquePointer(raw) }
+
+    /// Calls `handler` for each emission of a signal.
+    func connect(_ signal: String, _ handler: @escaping (SignalCall) -> Void) {
+        let box = HandlerBox(handler)
+        _ = shim_connect(
+            raw, signal, Unmanaged.passRetained(box).toOpaque(),
+            { closure, result, count, values, _, _ in
+                guard let context = shim_closure_context(closure) else { return }
+                let call = SignalCall(result: result, count: Int(count), values: values)
+                let box = Unmanaged<HandlerBox>.fromOpaque(context).takeUnretainedValue()
+                MainActor.assumeIsolated { box.handler(call) }
+            },
+            { context, _ in
+                guard let context else { return }
+                Unmanaged<HandlerBox>.fromOpaque(context).release()
+            })
+    }
+
+    /// Calls `handler` when a property changes.
+    func onChange(of property: String, _ handler: @escaping () -> Void) {
+        connect("notify::\(property)") { _ in handler() }
+    }
+}
+
+/// The context of a closure. Used on the main thread only.
+private final class HandlerBox: Sendable {
+    let handler: (SignalCall) -> Void
+
+    init(_ handler: @escaping (SignalCall) -> Void) { self.handler = handler }
+}
+
+/// One emission of a signal, valid until the handler returns.
+///
+/// The argument 0 is the object of the signal.
+@MainActor
+struct SignalCall {
+    let result: UnsafeMutablePointer<GValue>?
+    let count: Int
+    let values: UnsafePointer<GValue>?
+
+    private func value(_ index: Int) -> UnsafePointer<GValue>? {
+        index < count ? values.map { $0 + index } : nil
+    }
+
+    func int(_ index: Int) -> Int { value(index).map { Int(g_value_get_int($0)) } ?? 0 }
+    func unsigned(_ index: Int) -> UInt32 { value(index).map { g_value_get_uint($0) } ?? 0 }
+    func double(_ index: Int) -> Double { value(index).map { g_value_get_double($0) } ?? 0 }
+    func flags(_ index: Int) -> UInt32 { value(index).map { g_value_get_flags($0) } ?? 0 }
+    func string(_ index: Int) -> String {
+        value(index).flatMap { g_value_get_string($0) }.map { String(cString: $0) } ?? ""
+    }
+    func object(_ index: Int) -> UnsafeMutableRawPointer? {
+        value(index).flatMap { g_value_get_object($0) }
+    }
+
+    /// Sets the result of a signal that returns a boolean.
+    func reply(_ flag: Bool) { result.map { g_value_set_boolean($0, flag ? 1 : 0) } }
+    /// Sets the result of a signal that returns a number.
+    func reply(_ number: Int32) { result.map { g_value_set_int($0, number) } }
+}
+
+/// Returns the text of a C string that GTK owns; empty for NULL.
+nonisolated func text(_ string: UnsafePointer<CChar>?) -> String {
+    string.map { String(cString: $0) } ?? ""
+}

@@ -1,0 +1,92 @@
+internal import CAdwaita
+
+/// A list of rows.
+@MainActor
+package final class RowList: Widget {
+    package init() {
+        super.init(gtk_list_box_new())
+        gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
+    }
+
+    package func append(_ row: Widget) { gtk_list_box_append(opaque, row.widget) }
+    package func removeAll() {
+        while let child = gtk_widget_get_first_child(widget) { gtk_list_box_remove(opaque, child) }
+    }
+
+    /// Makes one row at a time selected.
+    @discardableResult
+    package func selecting() -> Self {
+        gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_BROWSE)
+        return self
+    }
+    package func select(_ row: Widget?) {
+        if let row {
+            gtk_list_box_select_row(opaque, row.cast())
+        } else {
+            gtk_list_box_unselect_all(opaque)
+        }
+    }
+}
+
+/// A row with a title, a subtitle and widgets.
+@MainActor
+package final class ActionRow: Widget {
+    package init(_ title: String, subtitle: String = "") {
+        super.init(adw_action_row_new())
+        // The strings of services are plain text.
+        adw_preferences_row_set_use_markup(cast(), 0)
+        setTitle(title, subtitle: subtitle)
+    }
+
+    package func setTitle(_ title: String, subtitle: String = "") {
+        adw_preferences_row_set_title(cast(), title)
+        adw_action_row_set_subtitle(cast(), subtitle)
+        setAccessibleName(subtitle.isEmpty ? title : "\(title), \(subtitle)")
+    }
+    package func addPrefix(_ child: Widget) { adw_action_row_add_prefix(cast(), child.widget) }
+    package func addSuffix(_ child: Widget) { adw_action_row_add_suffix(cast(), child.widget) }
+
+    /// Calls `handler` when the user activates the row.
+    package func onActivate(_ handler: @escaping () -> Void) {
+        gtk_list_box_row_set_activatable(cast(), 1)
+        connect("activated") { _ in handler() }
+    }
+}
+
+/// A row with a text field.
+@MainActor
+package final class EntryRow: Widget {
+    package init(_ title: String, isPassword: Bool = false) {
+        super.init(isPassword ? adw_password_entry_row_new() : adw_entry_row_new())
+        adw_preferences_row_set_title(cast(), title)
+        setAccessibleName(title)
+    }
+
+    package var text: String {
+        get { Toolkit.text(gtk_editable_get_text(opaque)) }
+        set { gtk_editable_set_text(opaque, newValue) }
+    }
+    package func onChange(_ handler: @escaping () -> Void) { connect("changed") { _ in handler() } }
+    /// Calls `handler` when the user presses Enter.
+    package func onSubmit(_ handler: @escaping () -> Void) {
+        connect("entry-activated") { _ in handler() }
+    }
+    /// Shows a button to apply a changed text.
+    package func onApply(_ handler: @escaping () -> Void) {
+        adw_entry_row_set_show_apply_button(cast(), 1)
+        connect("apply") { _ in handler() }
+    }
+}
+
+/// Rows with a title above them.
+@MainActor
+package final class RowGroup: Widget {
+    package init(_ title: String = "", _ rows: Widget...) {
+        super.init(adw_preferences_group_new())
+        adw_preferences_group_set_title(cast(), title)
+        for row in rows { add(row: row) }
+    }
+
+    package func add(row: Widget) { adw_preferences_group_add(cast(), row.widget) }
+    package func remove(row: Widget) { adw_preferences_group_remove(cast(), row.widget) }
+}

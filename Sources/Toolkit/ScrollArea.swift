@@ -1,0 +1,52 @@
+internal import CAdwaita
+
+/// A vertically scrollable area.
+@MainActor
+package final class ScrollArea: Widget {
+    private var vertical: UnsafeMutablePointer<GtkAdjustment>? {
+        gtk_scrolled_window_get_vadjustment(opaque)
+    }
+    private var horizontal: UnsafeMutablePointer<GtkAdjustment>? {
+        gtk_scrolled_window_get_hadjustment(opaque)
+    }
+
+    /// - Parameter mayOverflow: True if the child may be wider than the area, which then does not widen the window.
+    package init(_ child: Widget, mayOverflow: Bool = false) {
+        super.init(gtk_scrolled_window_new())
+        gtk_scrolled_window_set_policy(
+            opaque, mayOverflow ? GTK_POLICY_EXTERNAL : GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_scrolled_window_set_child(opaque, child.widget)
+    }
+
+    /// The distance of the visible part from the top.
+    package var position: Double {
+        get { vertical.map { gtk_adjustment_get_value($0) } ?? 0 }
+        set { if let vertical { gtk_adjustment_set_value(vertical, newValue) } }
+    }
+    package var visibleHeight: Double { vertical.map { gtk_adjustment_get_page_size($0) } ?? 0 }
+    package var visibleWidth: Double { horizontal.map { gtk_adjustment_get_page_size($0) } ?? 0 }
+    package var contentHeight: Double { vertical.map { gtk_adjustment_get_upper($0) } ?? 0 }
+
+    /// Calls `handler` when the visible part moves or changes its size. The handler must not change widgets at once.
+    package func onScroll(_ handler: @escaping () -> Void) {
+        for adjustment in [vertical, horizontal].compactMap({ $0 }) {
+            let object = Object(sinking: UnsafeMutableRawPointer(adjustment))
+            object.connect("value-changed") { _ in handler() }
+            object.connect("changed") { _ in handler() }
+        }
+    }
+}
+
+/// Widgets at positions that the owner computes.
+@MainActor
+package final class FixedArea: Widget {
+    package init() { super.init(gtk_fixed_new()) }
+
+    package func add(_ child: Widget, x: Double, y: Double) {
+        gtk_fixed_put(cast(), child.widget, x, y)
+    }
+    package func move(_ child: Widget, x: Double, y: Double) {
+        gtk_fixed_move(cast(), child.widget, x, y)
+    }
+    package func remove(_ child: Widget) { gtk_fixed_remove(cast(), child.widget) }
+}

@@ -1,0 +1,69 @@
+internal import CAdwaita
+
+/// A page that explains why there is no content.
+@MainActor
+package final class StatusPage: Widget {
+    package init() { super.init(adw_status_page_new()) }
+
+    package func set(icon: String?, title: String, description: String, child: Widget?) {
+        adw_status_page_set_icon_name(opaque, icon)
+        adw_status_page_set_title(opaque, title)
+        let escaped = g_markup_escape_text(description, -1)
+        adw_status_page_set_description(opaque, escaped)
+        g_free(escaped)
+        adw_status_page_set_child(opaque, child?.widget)
+    }
+}
+
+/// An activity indicator. The owner ends it, also if there is no result in time.
+@MainActor
+package final class Spinner: Widget {
+    package init(size: Int = 32) {
+        super.init(gtk_spinner_new())
+        setMinimumSize(width: size, height: size)
+        setAccessibleName("In progress")
+    }
+
+    package var isSpinning: Bool {
+        get { gtk_spinner_get_spinning(opaque) != 0 }
+        set { gtk_spinner_set_spinning(opaque, newValue ? 1 : 0) }
+    }
+}
+
+@MainActor
+package final class ProgressBar: Widget {
+    package init() { super.init(gtk_progress_bar_new()) }
+
+    /// Shows a part from 0 to 1.
+    package func set(_ fraction: Double) { gtk_progress_bar_set_fraction(opaque, fraction) }
+    /// Moves the bar of a task of unknown length.
+    package func pulse() { gtk_progress_bar_pulse(opaque) }
+}
+
+/// Short messages at the bottom of its child.
+@MainActor
+package final class ToastArea: Widget {
+    package init(_ child: Widget) {
+        super.init(adw_toast_overlay_new())
+        adw_toast_overlay_set_child(opaque, child.widget)
+    }
+
+    /// Shows a message for some seconds.
+    ///
+    /// - Parameters:
+    ///   - message: Plain text.
+    ///   - button: The title of a button.
+    ///   - action: Called when the user presses the button.
+    package func show(_ message: String, button: String? = nil, action: @escaping () -> Void = {}) {
+        let escaped = g_markup_escape_text(message, -1)
+        let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(text(escaped))))
+        g_free(escaped)
+        if let button {
+            adw_toast_set_button_label(toast.opaque, button)
+            adw_toast_set_timeout(toast.opaque, 10)
+            toast.connect("button-clicked") { _ in action() }
+        }
+        // The area takes ownership of the toast.
+        adw_toast_overlay_add_toast(opaque, OpaquePointer(g_object_ref(toast.raw)))
+    }
+}

@@ -1,0 +1,147 @@
+internal import CAdwaita
+
+package enum Alignment: Sendable {
+    case fill, start, end, center
+
+    var gtk: GtkAlign {
+        switch self {
+        case .fill: GTK_ALIGN_FILL
+        case .start: GTK_ALIGN_START
+        case .end: GTK_ALIGN_END
+        case .center: GTK_ALIGN_CENTER
+        }
+    }
+}
+
+/// A GTK widget.
+@MainActor
+package class Widget: Object {
+    var widget: UnsafeMutablePointer<GtkWidget> { cast() }
+
+    init(_ widget: UnsafeMutablePointer<GtkWidget>) { super.init(sinking: widget) }
+
+    package var isVisible: Bool {
+        get { gtk_widget_get_visible(widget) != 0 }
+        set { gtk_widget_set_visible(widget, newValue ? 1 : 0) }
+    }
+    package var isSensitive: Bool {
+        get { gtk_widget_get_sensitive(widget) != 0 }
+        set { gtk_widget_set_sensitive(widget, newValue ? 1 : 0) }
+    }
+    package var isFocusable: Bool {
+        get { gtk_widget_get_focusable(widget) != 0 }
+        set { gtk_widget_set_focusable(widget, newValue ? 1 : 0) }
+    }
+    /// True if the pointer can select the widget.
+    package var receivesPointer: Bool {
+        get { gtk_widget_get_can_target(widget) != 0 }
+        set { gtk_widget_set_can_target(widget, newValue ? 1 : 0) }
+    }
+    package var hasFocusWithin: Bool {
+        gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
+    }
+    package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+    package var width: Int { Int(gtk_widget_get_width(widget)) }
+    package var height: Int { Int(gtk_widget_get_height(widget)) }
+    /// Device pixels per unit.
+    package var scaleFactor: Int { Int(gtk_widget_get_scale_factor(widget)) }
+
+    /// The tooltip, which is also the accessible name of a button with an icon.
+    package var tooltip: String {
+        get { text(gtk_widget_get_tooltip_text(widget)) }
+        set { gtk_widget_set_tooltip_text(widget, newValue.isEmpty ? nil : newValue) }
+    }
+
+    @discardableResult
+    package func styled(_ classes: String...) -> Self {
+        for name in classes { gtk_widget_add_css_class(widget, name) }
+        return self
+    }
+    package func setClass(_ name: String, _ isSet: Bool) {
+        if isSet {
+            gtk_widget_add_css_class(widget, name)
+        } else {
+            gtk_widget_remove_css_class(widget, name)
+        }
+    }
+
+    /// Gives the widget the free space.
+    @discardableResult
+    package func expanding(horizontally: Bool = true, vertically: Bool = true) -> Self {
+        gtk_widget_set_hexpand(widget, horizontally ? 1 : 0)
+        gtk_widget_set_vexpand(widget, vertically ? 1 : 0)
+        return self
+    }
+    @discardableResult
+    package func aligned(_ horizontal: Alignment, _ vertical: Alignment) -> Self {
+        gtk_widget_set_halign(widget, horizontal.gtk)
+        gtk_widget_set_valign(widget, vertical.gtk)
+        return self
+    }
+    @discardableResult
+    package func margins(_ all: Int) -> Self { margins(horizontal: all, vertical: all) }
+    @discardableResult
+    package func margins(horizontal: Int, vertical: Int) -> Self {
+        gtk_widget_set_margin_start(widget, Int32(horizontal))
+        gtk_widget_set_margin_end(widget, Int32(horizontal))
+        gtk_widget_set_margin_top(widget, Int32(vertical))
+        gtk_widget_set_margin_bottom(widget, Int32(vertical))
+        return self
+    }
+    /// Sets the minimum size; -1 for the widget's own.
+    package func setMinimumSize(width: Int = -1, height: Int = -1) {
+        gtk_widget_set_size_request(widget, Int32(width), Int32(height))
+    }
+
+    /// Sets the name that a screen reader reads.
+    package func setAccessibleName(_ name: String) {
+        shim_set_accessible_text(raw, GTK_ACCESSIBLE_PROPERTY_LABEL, name)
+    }
+    package func setAccessibleDescription(_ description: String) {
+        shim_set_accessible_text(raw, GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, description)
+    }
+
+    @discardableResult
+    package func grabFocus() -> Bool { gtk_widget_grab_focus(widget) != 0 }
+    package func redraw() { gtk_widget_queue_draw(widget) }
+    package func setCursor(_ name: String?) { gtk_widget_set_cursor_from_name(widget, name) }
+
+    /// Calls `handler` each time the widget appears on the screen.
+    package func onMap(_ handler: @escaping () -> Void) { connect("map") { _ in handler() } }
+    package func onUnmap(_ handler: @escaping () -> Void) { connect("unmap") { _ in handler() } }
+    package func onScaleFactorChange(_ handler: @escaping () -> Void) {
+        onChange(of: "scale-factor", handler)
+    }
+
+    /// Calls `handler` before each frame until it returns false.
+    ///
+    /// - Parameter handler: Receives the time of the frame in seconds.
+    package func onFrame(_ handler: @escaping (Double) -> Bool) {
+        let box = FrameHandler(handler)
+        gtk_widget_add_tick_callback(
+            widget,
+            { _, clock, context in
+                guard let context else { return 0 }
+                let time = Double(gdk_frame_clock_get_frame_time(clock)) / 1e6
+                let box = Unmanaged<FrameHandler>.fromOpaque(context).takeUnretainedValue()
+                return MainActor.assumeIsolated { box.handler(time) } ? 1 : 0
+            },
+            Unmanaged.passRetained(box).toOpaque(),
+            { context in
+                guard let context else { return }
+                Unmanaged<FrameHandler>.fromOpaque(context).release()
+            })
+    }
+
+    func add(_ controller: Object) {
+        // The widget takes ownership of the controller.
+        gtk_widget_add_controller(widget, OpaquePointer(g_object_ref(controller.raw)))
+    }
+}
+
+/// The context of a tick callback. Used on the main thread only.
+private final class FrameHandler: Sendable {
+    let handler: (Double) -> Bool
+
+    init(_ handler: @escaping (Double) -> Bool) { self.handler = handler }
+}

@@ -1,0 +1,85 @@
+internal import CAdwaita
+
+/// A window.
+@MainActor
+package final class Window: Widget {
+    /// Called when the user closes the window. Returns true to keep it open.
+    package var onClose: (() -> Bool)?
+
+    var window: UnsafeMutablePointer<GtkWindow> { cast() }
+
+    /// Creates a main window.
+    package init(_ application: Application, title: String, width: Int, height: Int) {
+        super.init(adw_application_window_new(application.application))
+        configure(title, width, height)
+    }
+
+    /// Creates a dialog above another window.
+    package init(dialogOf parent: Window, title: String, width: Int, height: Int = -1) {
+        super.init(adw_window_new())
+        configure(title, width, height)
+        gtk_window_set_transient_for(window, parent.window)
+        gtk_window_set_modal(window, 1)
+        gtk_window_set_destroy_with_parent(window, 1)
+        onKey { [unowned(unsafe) self] key in
+            guard key.name == "Escape" else { return false }
+            close()
+            return true
+        }
+    }
+
+    private func configure(_ title: String, _ width: Int, _ height: Int) {
+        gtk_window_set_title(window, title)
+        gtk_window_set_default_size(window, Int32(width), Int32(height))
+        // The handlers end with the window, which its owner keeps until then.
+        connect("close-request") { [unowned(unsafe) self] call in call.reply(onClose?() ?? false) }
+    }
+
+    package func setContent(_ content: Widget) {
+        if shim_is(raw, adw_application_window_get_type()) != 0 {
+            adw_application_window_set_content(cast(), content.widget)
+        } else {
+            adw_window_set_content(cast(), content.widget)
+        }
+    }
+    package func setTitle(_ title: String) { gtk_window_set_title(window, title) }
+    package func present() { gtk_window_present(window) }
+    package func close() { gtk_window_close(window) }
+    package func destroy() { gtk_window_destroy(window) }
+    package var isFullScreen: Bool {
+        get { gtk_window_is_fullscreen(window) != 0 }
+        set {
+            if newValue { gtk_window_fullscreen(window) } else { gtk_window_unfullscreen(window) }
+        }
+    }
+    package func onFullScreenChange(_ handler: @escaping () -> Void) {
+        onChange(of: "fullscreened", handler)
+    }
+    package var isActive: Bool { gtk_window_is_active(window) != 0 }
+    package func setMinimum(width: Int, height: Int) {
+        setMinimumSize(width: width, height: height)
+    }
+    package var defaultSize: (width: Int, height: Int) {
+        var width: Int32 = 0
+        var height: Int32 = 0
+        gtk_window_get_default_size(window, &width, &height)
+        return (Int(width), Int(height))
+    }
+    package func setDecorated(_ isDecorated: Bool) {
+        gtk_window_set_decorated(window, isDecorated ? 1 : 0)
+    }
+
+    /// Copies text to the clipboard.
+    package func copy(_ text: String) {
+        gdk_clipboard_set_text(gtk_widget_get_clipboard(widget), text)
+    }
+}
+
+/// A wrapper that makes its child move the window when it is dragged.
+@MainActor
+package final class WindowHandle: Widget {
+    package init(_ child: Widget) {
+        super.init(gtk_window_handle_new())
+        gtk_window_handle_set_child(opaque, child.widget)
+    }
+}

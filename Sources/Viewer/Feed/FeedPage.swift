@@ -1,0 +1,184 @@
+internal import BusAPI
+internal import DBus
+internal import Toolkit
+
+/// The page of one feed: the grid, or the reason why there are no photos.
+final class FeedPage {
+    let widget: Box
+    let header = HeaderBar()
+    let grid: FeedGrid
+    private(set) var feed: Feed?
+    /// Called with the account and the remedy that the user chose.
+    var onRemedy: ((ObjectPath, Remedy) -> Void)?
+
+    private let service: Service
+    private let stack = Stack()
+    private let status = StatusPage()
+    private let statusButton = Button("_Try again")
+    private let loading = Spinner(size: 48)
+    private let newPhotos = Button("")
+    private let newPhotosRevealer: Revealer
+    private let banner = Box(.horizontal, spacing: 12)
+    private let bannerLabel = Label().wrapping()
+    private let bannerButton = Button("_Try again")
+    private let bannerRevealer: Revealer
+    private let tail = Spinner(size: 24)
+    private var remedy: (ObjectPath, Remedy)?
+    private var bannerRemedy: (ObjectPath, Remedy)?
+
+    init(_ service: Service, _ loader: ImageLoader) {
+        self.service = service
+        grid = FeedGrid(loader)
+        newPhotos.styled("pill", "suggested-action", "osd")
+        newPhotosRevealer = Revealer(newPhotos)
+        newPhotosRevealer.aligned(.center, .start).margins(12)
+        tail.aligned(.center, .end).margins(12)
+        tail.receivesPointer = false
+        tail.isVisible = false
+        statusButton.styled("pill", "suggested-action").aligned(.center, .center)
+        bannerLabel.expanding(vertically: false)
+        banner.append(bannerLabel)
+        banner.append(bannerButton.aligned(.end, .center))
+        banner.styled("feed-banner")
+        bannerRevealer = Revealer(banner)
+        loading.aligned(.center, .center)
+        stack.add(loading, "loading")
+        stack.add(status, "status")
+        stack.add(Overlay(grid.widget, newPhotosRevealer, tail), "photos")
+        stack.expanding()
+        widget = Box(.vertical, spacing: 0, header, bannerRevealer, stack)
+        widget.expanding()
+        newPhotos.onClick { [weak self] in self?.feed?.reload() }
+        statusButton.onClick { [weak self] in
+            guard let self, let remedy else { return }
+            onRemedy?(remedy.0, remedy.1)
+        }
+        bannerButton.onClick { [weak self] in
+            guard let self, let bannerRemedy else { return }
+            onRemedy?(bannerRemedy.0, bannerRemedy.1)
+        }
+        service.changed.observe(self) { [weak self] in self?.update() }
+        update()
+    }
+
+    /// Shows a feed, and loads its first page if that is not there.
+    func show(_ feed: Feed?, title: String, subtitle: String) {
+        header.setTitle(title, subtitle: subtitle)
+        self.feed = feed
+        guard let feed else { return update() }
+        grid.show(feed)
+        feed.changed.observe(self) { [weak self, weak feed] change in
+            guard let self, self.feed === feed else { return }
+            if case .photo = change { return }
+            update()
+        }
+        if feed.photos.isEmpty { feed.loadMore() }
+        update()
+    }
+
+    /// Shows the state of the service, the account and the feed.
+    private func update() {
+        updateBanner()
+        guard let feed else { return updateWithoutFeed() }
+        newPhotosRevealer.isRevealed = feed.newCount > 0
+        if feed.newCount > 0 {
+            newPhotos.setLabel(feed.newCount == 1 ? "1 new photo" : "\(feed.newCount) new photos")
+        }
+        tail.isVisible = feed.state == .loading && !feed.photos.isEmpty
+        tail.isSpinning = tail.isVisible
+        if !feed.photos.isEmpty { return show("photos") }
+        switch feed.state {
+        case .loading: show("loading")
+        case .partial, .complete: showEmpty(feed)
+        case .failed(let problem): show(problem, of: feed.account)
+        }
+    }
+
+    private func updateWithoutFeed() {
+        switch service.state {
+        case .connecting: show("loading")
+        case .failed(let problem): show(problem, of: nil)
+        case .ready:
+            remedy = (Account.combinedPath, .login)
+            statusButton.setLabel("_Log in")
+            status.set(
+                icon: "org.imagefeed.Viewer", title: "Image Feed",
+                description: "Log in to see photos from your disk and from services.",
+                child: statusButton)
+            show("status")
+        }
+    }
+
+    private func showEmpty(_ feed: Feed) {
+        let (icon, title, description) =
+            switch feed.source {
+            case "likes":
+                ("emote-love-symbolic", "No liked photos", "Photos that you like appear here.")
+            case "memories":
+                (
+                    "document-open-recent-symbolic", "No memories today",
+                    "Photos taken on this day in earlier years appear here."
+                )
+            default:
+                (
+                    "image-x-generic-symbolic", "No photos",
+                    "New photos appear here as soon as they arrive."
+                )
+            }
+        status.set(icon: icon, title: title, description: description, child: nil)
+        show("status")
+    }
+
+    private func show(_ problem: Problem, of account: ObjectPath?) {
+        let (icon, title) =
+            switch problem.kind {
+            case .offline: ("network-offline-symbolic", "Offline")
+            case .rateLimited: ("appointment-soon-symbolic", "Too many requests")
+            case .secretStoreLocked, .secretStoreUnavailable:
+                ("dialog-password-symbolic", "Keyring locked")
+            case .needsLogin: ("avatar-default-symbolic", "Login expired")
+            default: ("dialog-warning-symbolic", "Photos cannot be loaded")
+            }
+        remedy = problem.remedy.map { (account ?? ServiceName.root, $0) }
+        if let remedy = problem.remedy { statusButton.setLabel(remedy.title) }
+        status.set(
+            icon: icon, title: title, description: problem.sentence,
+            child: problem.remedy == nil ? nil : statusButton)
+        show("status")
+    }
+
+    /// Shows the state of an account of the feed that is not ready.
+    private func updateBanner() {
+        let accounts = service.accounts.filter {
+            !$0.isCombined
+                && (feed?.account == $0.path || feed?.account == Account.combinedPath && $0.hasFeed)
+        }
+        let account = accounts.first { !["", "ready", "loading"].contains($0.state) }
+        let hasPhotos = feed?.photos.isEmpty == false
+        switch (account, service.state) {
+        case (_, .connecting) where hasPhotos:
+            bannerLabel.text = "The connection to the service was lost. It is being restored."
+            bannerRemedy = nil
+            bannerRevealer.isRevealed = true
+        case (_, .failed(let problem)) where hasPhotos:
+            bannerLabel.text = problem.sentence
+            bannerRemedy = (ServiceName.root, .retry)
+            bannerRevealer.isRevealed = true
+        case (let account?, _) where hasPhotos || account.state != "logged-out":
+            bannerLabel.text =
+                accounts.count > 1
+                ? "\(account.label): \(account.stateReason)" : account.stateReason
+            bannerRemedy = account.remedy.map { (account.path, $0) }
+            bannerRevealer.isRevealed = !account.stateReason.isEmpty
+        default:
+            bannerRevealer.isRevealed = false
+        }
+        bannerButton.isVisible = bannerRemedy != nil
+        if let bannerRemedy { bannerButton.setLabel(bannerRemedy.1.title) }
+    }
+
+    private func show(_ page: String) {
+        stack.visiblePage = page
+        loading.isSpinning = page == "loading"
+    }
+}

@@ -1,0 +1,124 @@
+/// Photos in rows of equal width, in which each photo keeps its proportions.
+///
+/// Rows are appended as photos arrive; earlier rows never change.
+struct JustifiedLayout {
+    struct Row: Equatable {
+        let photos: Range<Int>
+        let top: Double
+        let height: Double
+    }
+
+    struct Frame: Equatable {
+        let x: Double
+        let y: Double
+        let width: Double
+        let height: Double
+    }
+
+    let width: Double
+    let targetHeight: Double
+    let spacing: Double
+    private(set) var rows: [Row] = []
+    private var ratios: [Double] = []
+    /// The index of the first photo that is not in a row yet.
+    private var firstOpen = 0
+
+    /// The height of all rows.
+    var height: Double { rows.last.map { $0.top + $0.height + spacing } ?? spacing }
+
+    init(width: Double, targetHeight: Double, spacing: Double) {
+        self.width = max(width, 1)
+        self.targetHeight = targetHeight
+        self.spacing = spacing
+    }
+
+    /// Adds photos.
+    ///
+    /// - Parameters:
+    ///   - ratios: Width divided by height of each photo, positive.
+    ///   - isEnd: True if no photos follow, so that the last row may remain incomplete.
+    mutating func append(_ ratios: [Double], isEnd: Bool) {
+        // The incomplete row at the end is laid out again.
+        if let last = rows.last, last.photos.upperBound > firstOpen { rows.removeLast() }
+        self.ratios += ratios
+        var start = firstOpen
+        var sum = 0.0
+        var index = start
+        while index < self.ratios.count {
+            sum += self.ratios[index]
+            index += 1
+            let free = rowWidth(count: index - start)
+            // A row is complete if it would become lower with one more photo than it should be.
+            if free / sum <= targetHeight {
+                // Without the last photo the row may be closer to the target.
+                let withoutLast = sum - self.ratios[index - 1]
+                if index - start > 1,
+                    rowWidth(count: index - start - 1) / withoutLast - targetHeight
+                        < targetHeight - free / sum
+                {
+                    index -= 1
+                    sum = withoutLast
+                }
+                addRow(start..<index, rowWidth(count: index - start) / sum)
+                start = index
+                sum = 0
+            }
+        }
+        firstOpen = start
+        if start < self.ratios.count { addRow(start..<self.ratios.count, targetHeight) }
+    }
+
+    private mutating func addRow(_ photos: Range<Int>, _ height: Double) {
+        rows.append(Row(photos: photos, top: self.height, height: height))
+    }
+
+    private func rowWidth(count: Int) -> Double { max(1, width - spacing * Double(count + 1)) }
+
+    /// Returns the frames of the photos of a row.
+    func frames(of row: Row) -> [Frame] {
+        var x = spacing
+        return row.photos.map { index in
+            let frame = Frame(
+                x: x, y: row.top, width: ratios[index] * row.height, height: row.height)
+            x += frame.width + spacing
+            return frame
+        }
+    }
+
+    /// Returns the indexes of the rows that overlap the part from `top` to `bottom`.
+    func rows(from top: Double, to bottom: Double) -> Range<Int> {
+        let first = firstRow { $0.top + $0.height >= top }
+        let end = firstRow { $0.top > bottom }
+        return first..<max(first, end)
+    }
+
+    /// Returns the index of the row of a photo; nil if there is none.
+    func row(of photo: Int) -> Int? {
+        let index = firstRow { $0.photos.upperBound > photo }
+        return index < rows.count ? index : nil
+    }
+
+    /// Returns the photo of the next row that is below or above another one.
+    func neighbor(of photo: Int, rowOffset: Int) -> Int? {
+        guard let row = row(of: photo), rows.indices.contains(row + rowOffset) else { return nil }
+        let own = frames(of: rows[row])[photo - rows[row].photos.lowerBound]
+        let center = own.x + own.width / 2
+        let target = rows[row + rowOffset]
+        for (offset, frame) in frames(of: target).enumerated() where frame.x + frame.width >= center
+        {
+            return target.photos.lowerBound + offset
+        }
+        return target.photos.last
+    }
+
+    /// Returns the index of the first row with a property that holds for all later rows.
+    private func firstRow(_ holds: (Row) -> Bool) -> Int {
+        var low = 0
+        var high = rows.count
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(rows[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

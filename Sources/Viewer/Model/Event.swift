@@ -1,0 +1,23 @@
+/// The observers of a change.
+final class Event<Value> {
+    private struct Observer {
+        weak var owner: AnyObject?
+        let handler: (Value) -> Void
+    }
+
+    private var observers: [Observer] = []
+
+    /// Calls `handler` for each change as long as `owner` exists.
+    func observe(_ owner: AnyObject, _ handler: @escaping (Value) -> Void) {
+        observers.append(Observer(owner: owner, handler: handler))
+    }
+
+    func emit(_ value: Value) {
+        observers.removeAll { $0.owner == nil }
+        for observer in observers where observer.owner != nil { observer.handler(value) }
+    }
+}
+
+extension Event where Value == Void {
+    func emit() { emit(()) }
+}

@@ -1,0 +1,176 @@
+internal import BusAPI
+internal import DBus
+
+/// The photos of one source, loaded page by page.
+final class Feed {
+    enum State: Equatable {
+        case loading
+        /// More photos follow.
+        case partial
+        case complete
+        case failed(Problem)
+    }
+
+    enum Change {
+        /// All photos were replaced.
+        case reset
+        /// Photos were added at the end, or the state changed.
+        case extended
+        /// Some photos left.
+        case removed
+        /// The photo at an index changed.
+        case photo(Int)
+        /// The number of new photos changed.
+        case arrived
+    }
+
+    let account: ObjectPath
+    /// The ID of the source, as the daemon knows it.
+    let source: String
+    private(set) var photos: [Photo] = []
+    private(set) var state = State.loading
+    /// The number of photos that arrived since the first page was read.
+    private(set) var newCount: UInt32 = 0
+    let changed = Event<Change>()
+
+    private let service: Service
+    private var indexes: [String: Int] = [:]
+    private var cursor = ""
+    private var isRequesting = false
+    /// Increased by each reload; a reply to an older request is dropped.
+    private var generation = 0
+
+    private static let pageSize: UInt32 = 60
+
+    init(_ service: Service, account: ObjectPath, source: String) {
+        self.service = service
+        self.account = account
+        self.source = source
+        service.feedSignal.observe(self) { [weak self] in self?.receive($0) }
+        service.restarted.observe(self) { [weak self] in
+            guard let self, case .failed = state else { return }
+            loadMore()
+        }
+    }
+
+    var client: AccountClient { service.client.account(account) }
+
+    func index(of photo: String) -> Int? { indexes[photo] }
+    func photo(_ id: String) -> Photo? { indexes[id].map { photos[$0] } }
+
+    /// Starts again at the newest photo. The current photos remain until the first page is there.
+    func reload() {
+        generation += 1
+        isRequesting = false
+        cursor = ""
+        request(isFirst: true)
+    }
+
+    /// Requests the next page, or repeats a failed request.
+    func loadMore() {
+        guard !isRequesting, state != .complete else { return }
+        request(isFirst: photos.isEmpty)
+    }
+
+    private func request(isFirst: Bool) {
+        isRequesting = true
+        state = .loading
+        changed.emit(.extended)
+        let generation = generation
+        Task {
+            do {
+                let page = try await client.page(
+                    source, cursor: isFirst ? "" : cursor, count: Self.pageSize)
+                guard generation == self.generation else { return }
+                isRequesting = false
+                accept(page.photos.compactMap(Photo.init), next: page.next, isFirst: isFirst)
+            } catch {
+                guard generation == self.generation else { return }
+                isRequesting = false
+                let problem = Problem(error)
+                // The position is lost: read the photos again from the top.
+                if problem.kind == .staleCursor, !isFirst { return reload() }
+                state = .failed(problem)
+                changed.emit(.extended)
+            }
+        }
+    }
+
+    private func accept(_ page: [Photo], next: String, isFirst: Bool) {
+        cursor = next
+        state = next.isEmpty ? .complete : .partial
+        if isFirst {
+            photos = page
+            newCount = 0
+            rebuildIndexes()
+            changed.emit(.reset)
+            changed.emit(.arrived)
+        } else {
+            for photo in page where indexes[photo.id] == nil {
+                indexes[photo.id] = photos.count
+                photos.append(photo)
+            }
+            changed.emit(.extended)
+        }
+    }
+
+    private func rebuildIndexes() {
+        indexes = Dictionary(
+            photos.enumerated().map { ($0.element.id, $0.offset) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Signals
+
+    private func receive(_ signal: Service.FeedSignal) {
+        guard signal.account == account else { return }
+        switch signal.member {
+        case "PhotoChanged":
+            guard let (id, changes): (String, [String: Variant]) = try? signal.message.read() else {
+                return
+            }
+            change(id) { $0.apply(changes) }
+        case "PhotosRemoved":
+            guard let ids: [String] = try? signal.message.read() else { return }
+            remove(Set(ids))
+        case "Updated":
+            guard let (source, new): (String, UInt32) = try? signal.message.read() else { return }
+            updated(source, new)
+        case "Changed":
+            guard let (id, isLiked, likes): (String, Bool, UInt32) = try? signal.message.read()
+            else { return }
+            change(id) {
+                $0.isLiked = isLiked
+                $0.isPending = false
+                $0.likes = likes
+            }
+        default: break
+        }
+    }
+
+    private func updated(_ source: String, _ new: UInt32) {
+        guard source == self.source, new > 0 else { return }
+        // Nothing is above the first photo of an empty list.
+        if photos.isEmpty { return reload() }
+        newCount += new
+        changed.emit(.arrived)
+    }
+
+    /// Changes one photo and reports it.
+    func change(_ id: String, _ body: (inout Photo) -> Void) {
+        guard let index = indexes[id] else { return }
+        var photo = photos[index]
+        body(&photo)
+        guard photo != photos[index] else { return }
+        photos[index] = photo
+        changed.emit(.photo(index))
+    }
+
+    private func remove(_ ids: Set<String>) {
+        let count = photos.count
+        photos.removeAll { ids.contains($0.id) }
+        guard photos.count != count else { return }
+        rebuildIndexes()
+        changed.emit(.removed)
+    }
+}

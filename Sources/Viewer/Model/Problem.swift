@@ -1,0 +1,52 @@
+internal import BusAPI
+internal import DBus
+
+/// An error as it is shown: one sentence, and the remedy if there is one.
+struct Problem: Equatable {
+    let sentence: String
+    let remedy: Remedy?
+    /// The error of the contract; nil for others.
+    let kind: ServiceError?
+
+    init(_ sentence: String, remedy: Remedy? = .retry, kind: ServiceError? = nil) {
+        self.sentence = sentence
+        self.remedy = remedy
+        self.kind = kind
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case BusError.reply(let reply): self.init(reply)
+        case BusError.disconnected:
+            self.init(
+                "The connection to the session bus was lost. Start the program again.", remedy: nil)
+        case is CancellationError: self.init("The request was cancelled.")
+        default: self.init("The service sent an unexpected reply. Try again.")
+        }
+    }
+
+    private init(_ reply: ErrorReply) {
+        let kind = ServiceError(reply.name)
+        let sentence =
+            if reply.name == .noReply {
+                "The service did not reply in time. Try again."
+            } else if reply.name == .serviceUnknown
+                || reply.name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn")
+            {
+                "The Image Feed service is not running and could not be started."
+            } else {
+                reply.message
+            }
+        let remedy: Remedy? =
+            switch kind {
+            case .needsLogin: .login
+            case .notConfigured: .configure
+            case .secretStoreLocked: .unlock
+            case .secretStoreUnavailable: .installKeyring
+            case .storageFull: .freeSpace
+            case .notFound, .notSupported, .tooLarge: nil
+            default: .retry
+            }
+        self.init(sentence, remedy: remedy, kind: kind)
+    }
+}

@@ -1,0 +1,19 @@
+/// The style rules of the program. Colours are those of the theme, so that dark mode and high contrast work.
+enum Style {
+    static let rules = """
+        button.photo { padding: 0; border-radius: 8px; min-width: 8px; min-height: 8px;
+            background: alpha(currentColor, 0.08); }
+        button.photo > picture { border-radius: 8px; }
+        button.photo:focus-visible { outline: 3px solid @accent_color; outline-offset: -3px; }
+        button.like { min-width: 32px; min-height: 32px; padding: 0; opacity: 0.0; }
+        overlay:hover > button.like, button.like:focus-visible, button.like.liked, button.like.pending { opacity: 1; }
+        button.like.liked { color: #ff6b81; }
+        button.like.pending { opacity: 0.6; }
+        .feed-banner { padding: 8px 12px; background: alpha(@warning_color, 0.16); }
+        picture.cover { border-radius: 6px; }
+        .sidebar-pane { background: @headerbar_bg_color; }
+        .sidebar-pane list, .sidebar-pane headerbar { background: none; box-shadow: none; }
+        button.menu-entry { font-weight: normal; padding: 6px 10px; }
+        .photo-page { background: #1c1c1e; color: white; }
+        """
+}

@@ -1,0 +1,44 @@
+internal import BusAPI
+internal import DBus
+internal import Glibc
+internal import System
+internal import Toolkit
+
+/// The program: one instance per session.
+package enum ViewerApplication {
+    private static var mainWindow: MainWindow?
+    private static var service: Service?
+
+    package static func main() {
+        if CommandLine.arguments.contains("--version") {
+            print("imagefeed \(programVersion)")
+            return
+        }
+        MainLoop.use()
+        let application = Application(id: "org.imagefeed.Viewer")
+        application.onStart = { start(application) }
+        application.onCommandLine = { open($0, application) }
+        exit(application.run())
+    }
+
+    private static func start(_ application: Application) {
+        application.addStyle(Style.rules)
+        application.addAction("quit", keys: ["<Control>q"]) { application.quit() }
+        do {
+            let service = Service(try BusConnection.session())
+            self.service = service
+            service.start()
+        } catch {
+            print("imagefeed: There is no session bus: \(error)")
+            exit(69)
+        }
+    }
+
+    private static func open(_ arguments: [String], _ application: Application) {
+        guard let service else { return }
+        let window = mainWindow ?? MainWindow(application, service)
+        window.onClosed = { mainWindow = nil }
+        mainWindow = window
+        window.window.present()
+    }
+}

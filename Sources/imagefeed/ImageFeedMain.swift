@@ -1,0 +1,6 @@
+internal import Viewer
+
+@main
+enum ImageFeedMain {
+    static func main() { ViewerApplication.main() }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Viewer
+
+@Suite struct JustifiedLayoutTests {
+    @Test func `complete rows fill the width and keep proportions`() {
+        var layout = JustifiedLayout(width: 1000, targetHeight: 200, spacing: 6)
+        let ratios = (0..<200).map { [1.5, 0.75, 1.0, 3.0][$0 % 4] }
+        layout.append(ratios, isEnd: true)
+        for row in layout.rows.dropLast() {
+            let frames = layout.frames(of: row)
+            let last = frames[frames.count - 1]
+            #expect(abs(last.x + last.width + 6 - 1000) < 0.001)
+            for (index, frame) in zip(row.photos, frames) {
+                #expect(abs(frame.width / frame.height - ratios[index]) < 0.001)
+            }
+        }
+        #expect(layout.rows.flatMap(\.photos) == Array(0..<200))
+    }
+
+    @Test func `photos appended page by page are laid out as if they came at once`() {
+        let ratios = (0..<300).map { 0.5 + Double($0 * 37 % 20) / 10 }
+        var whole = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
+        whole.append(ratios, isEnd: true)
+        var pages = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
+        for start in stride(from: 0, to: 300, by: 7) {
+            pages.append(Array(ratios[start..<min(start + 7, 300)]), isEnd: start + 7 >= 300)
+        }
+        #expect(pages.rows == whole.rows)
+    }
+
+    @Test func `the visible rows overlap the visible part`() {
+        var layout = JustifiedLayout(width: 800, targetHeight: 180, spacing: 4)
+        layout.append([Double](repeating: 1.5, count: 1000), isEnd: true)
+        let range = layout.rows(from: 3000, to: 3600)
+        for (index, row) in layout.rows.enumerated() {
+            #expect(range.contains(index) == (row.top + row.height >= 3000 && row.top <= 3600))
+        }
+    }
+
+    @Test func `the photo below is under the center of the photo above`() {
+        var layout = JustifiedLayout(width: 620, targetHeight: 200, spacing: 0)
+        layout.append([Double](repeating: 1.5, count: 40), isEnd: true)
+        let columns = layout.rows[0].photos.count
+        #expect(layout.neighbor(of: 1, rowOffset: 1) == columns + 1)
+        #expect(layout.neighbor(of: columns + 1, rowOffset: -1) == 1)
+        #expect(layout.neighbor(of: 0, rowOffset: -1) == nil)
+    }
+}
