@@ -5,6 +5,7 @@ internal import CAdwaita
 package final class Button: Widget {
     package init(_ label: String, _ action: @escaping () -> Void = {}) {
         super.init(gtk_button_new_with_mnemonic(label))
+        setAccessibleName(label.filter { $0 != "_" })
         onClick(action)
     }
 
@@ -22,7 +23,12 @@ package final class Button: Widget {
         onClick(action)
     }
 
-    package func setLabel(_ label: String) { gtk_button_set_label(cast(), label) }
+    /// Sets the text; an underscore precedes the letter that activates the button together with Alt.
+    package func setLabel(_ label: String) {
+        gtk_button_set_label(cast(), label)
+        gtk_button_set_use_underline(cast(), 1)
+        setAccessibleName(label.filter { $0 != "_" })
+    }
     package func setIcon(_ icon: String, tooltip: String) {
         gtk_button_set_icon_name(cast(), icon)
         self.tooltip = tooltip

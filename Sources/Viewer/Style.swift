@@ -15,5 +15,14 @@ enum Style {
         .sidebar-pane list, .sidebar-pane headerbar { background: none; box-shadow: none; }
         button.menu-entry { font-weight: normal; padding: 6px 10px; }
         .photo-page { background: #1c1c1e; color: white; }
+        .photo-page .problem { padding: 18px; border-radius: 12px; }
+        .photo-page .step { opacity: 0.0; transition: opacity 200ms; }
+        .photo-page:hover .step, .photo-page .step:focus-visible { opacity: 0.9; }
+        .photo-page:focus-within .step { opacity: 0.5; }
+        .download-bar { padding: 10px 14px; }
+        button.liked-photo { color: #e01b5a; }
+        button.pending-photo { opacity: 0.6; }
+        .slideshow-frame { background: #1c1c1e; color: white; }
+        .slideshow-frame .controls { padding: 6px; border-radius: 12px; }
         """
 }

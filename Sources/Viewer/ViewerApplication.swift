@@ -40,5 +40,6 @@ package enum ViewerApplication {
         window.onClosed = { mainWindow = nil }
         mainWindow = window
         window.window.present()
+        if let name = arguments.first(where: { !$0.hasPrefix("-") }) { window.open(name) }
     }
 }

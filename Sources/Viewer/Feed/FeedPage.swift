@@ -23,6 +23,7 @@ final class FeedPage {
     private let bannerButton = Button("_Try again")
     private let bannerRevealer: Revealer
     private let tail = Spinner(size: 24)
+    private var subtitle = ""
     private var remedy: (ObjectPath, Remedy)?
     private var bannerRemedy: (ObjectPath, Remedy)?
 
@@ -63,7 +64,8 @@ final class FeedPage {
 
     /// Shows a feed, and loads its first page if that is not there.
     func show(_ feed: Feed?, title: String, subtitle: String) {
-        header.setTitle(title, subtitle: subtitle)
+        self.subtitle = subtitle
+        setTitle(title)
         self.feed = feed
         guard let feed else { return update() }
         grid.show(feed)
@@ -75,6 +77,8 @@ final class FeedPage {
         if feed.photos.isEmpty { feed.loadMore() }
         update()
     }
+
+    func setTitle(_ title: String) { header.setTitle(title, subtitle: subtitle) }
 
     /// Shows the state of the service, the account and the feed.
     private func update() {

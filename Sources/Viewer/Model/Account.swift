@@ -94,5 +94,7 @@ struct Provider: Equatable {
     var help: String { text("Help") }
     var redirectURI: String { text("RedirectUri") }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
+    /// The provider after its settings were saved.
+    var configured: Provider { Provider(path, properties.merging(["Configured": .bool(true)]) { $1 }) }
     func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 }

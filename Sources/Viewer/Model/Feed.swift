@@ -53,6 +53,14 @@ final class Feed {
         }
     }
 
+    /// Creates a feed of one photo.
+    convenience init(_ service: Service, account: ObjectPath, photo: Photo) {
+        self.init(service, account: account, source: "")
+        photos = [photo]
+        state = .complete
+        rebuildIndexes()
+    }
+
     var client: AccountClient { service.client.account(account) }
 
     func index(of photo: String) -> Int? { indexes[photo] }

@@ -14,6 +14,8 @@ final class Sidebar {
     private(set) var selection: Selection?
     /// Called when the user selects a source.
     var onSelect: ((Selection, _ title: String) -> Void)?
+    /// Called when the title of the selected source may have changed.
+    var onTitle: ((_ title: String) -> Void)?
     var onLogIn: (() -> Void)?
     var onProfile: ((ObjectPath) -> Void)?
 
@@ -67,8 +69,9 @@ final class Sidebar {
     func title(of selection: Selection) -> String {
         if selection.source == "likes" { return "Likes" }
         if selection.source == "memories" { return "Memories" }
+        if selection.account == Account.combinedPath { return "All photos" }
         let source = sources[selection.account]?.first { $0.id == selection.source }
-        return source?.title ?? selection.source
+        return source?.title ?? "Photos"
     }
 
     private func update() {
@@ -116,6 +119,7 @@ final class Sidebar {
             guard new != sources[account] else { return }
             sources[account] = new
             rebuild()
+            if let selection, selection.account == account { onTitle?(title(of: selection)) }
         }
     }
 

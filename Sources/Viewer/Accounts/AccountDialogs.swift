@@ -1,0 +1,75 @@
+internal import BusAPI
+internal import DBus
+internal import Toolkit
+
+/// The dialogs for accounts: log in, profile, settings of a provider.
+final class AccountDialogs {
+    /// Called with a sentence for the user.
+    var onMessage: ((String) -> Void)?
+
+    private let window: Window
+    private let service: Service
+    private let loader: ImageLoader
+
+    init(_ window: Window, _ service: Service, _ loader: ImageLoader) {
+        self.window = window
+        self.service = service
+        self.loader = loader
+    }
+
+    /// Lets the user choose where to log in.
+    func chooseProvider() {
+        let dialog = Dialog(window, title: "Log in")
+        let list = RowList()
+        list.styled("boxed-list").setAccessibleName("Services")
+        for provider in service.providers {
+            let isUsable = provider.state == "ready" || provider.state == "not-configured"
+            let row = ActionRow(provider.name, subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
+            row.addSuffix(Icon("go-next-symbolic"))
+            row.isSensitive = isUsable
+            row.onActivate { [weak self, weak dialog] in
+                dialog?.close()
+                self?.logIn(to: provider)
+            }
+            list.append(row)
+        }
+        dialog.content.append(Label("Choose a service. You can log in to any number of accounts.").wrapping())
+        dialog.content.append(list)
+        dialog.present()
+    }
+
+    private static func summary(_ provider: Provider) -> String {
+        if !provider.isConfigured { return "Needs to be set up first" }
+        if provider.has("register") { return "Photos in your pictures folder" }
+        if provider.has("server") { return "Log in at your server" }
+        return provider.authentication == "oauth2" ? "Log in with the browser" : "Log in with a key"
+    }
+
+    /// Logs in to a provider.
+    func logIn(to provider: Provider) {
+        guard provider.isConfigured else { return configure(provider) }
+        LoginDialog(window, service, loader, provider, again: nil).present { [weak self] in self?.onMessage?($0) }
+    }
+
+    /// Logs in to a known account again.
+    func logIn(again account: Account) {
+        guard let provider = service.provider(of: account) else { return chooseProvider() }
+        LoginDialog(window, service, loader, provider, again: account).present { [weak self] in
+            self?.onMessage?($0)
+        }
+    }
+
+    /// Shows the settings of a provider, and logs in after they were saved.
+    func configure(_ provider: Provider) {
+        ConfigureDialog(window, service, provider).present { [weak self] in self?.logIn(to: provider.configured) }
+    }
+
+    /// Shows the profile of an account.
+    func showProfile(_ path: ObjectPath) {
+        guard let account = service.account(path) else { return }
+        let dialog = ProfileDialog(window, service, loader, account)
+        dialog.onLogIn = { [weak self] in self?.logIn(again: $0) }
+        dialog.onMessage = { [weak self] in self?.onMessage?($0) }
+        dialog.present()
+    }
+}

@@ -1,0 +1,232 @@
+internal import BusAPI
+internal import DBus
+internal import Toolkit
+
+/// One login: the form, then the progress.
+final class LoginDialog {
+    private let dialog: Dialog
+    private let service: Service
+    private let loader: ImageLoader
+    private let provider: Provider
+    private let account: Account?
+    private let pages = Stack()
+
+    private let username = EntryRow("User name")
+    private let password: EntryRow
+    private let server = EntryRow("Server")
+    private let problem = Label().wrapping()
+    private let logInButton = Button("_Log in")
+    private let registerButton = Button("_Register a new user")
+
+    private let progressLabel = Label().wrapping(atStart: false)
+    private let spinner = Spinner(size: 48)
+    private let browserBox = Box(.vertical, spacing: 12)
+    private let address = Label().wrapping().selectable()
+    private let code = EntryRow("Code or address")
+
+    private var login: LoginClient?
+    private var watch: SignalSubscription?
+    private var isStarting = false
+    private var onMessage: ((String) -> Void)?
+    private var hasOpenedBrowser = false
+
+    /// - Parameters:
+    ///   - parent: The window.
+    ///   - service: The daemon.
+    ///   - loader: Decodes avatars.
+    ///   - provider: The provider to log in to.
+    ///   - account: A known account to log in to again; nil for a new one.
+    init(_ parent: Window, _ service: Service, _ loader: ImageLoader, _ provider: Provider, again account: Account?) {
+        self.service = service
+        self.loader = loader
+        self.provider = provider
+        self.account = account
+        password = EntryRow(provider.has("register") ? "Password (may be empty)" : "Key", isPassword: true)
+        dialog = Dialog(parent, title: "Log in: \(provider.name)")
+    }
+
+    private var needsServer: Bool { provider.has("server") && account == nil }
+    private var hasNames: Bool { provider.authentication == "password" && provider.has("register") }
+
+    /// - Parameter onMessage: Called with a sentence after the login.
+    func present(onMessage: @escaping (String) -> Void) {
+        self.onMessage = onMessage
+        dialog.content.append(pages)
+        pages.add(makeForm(), "form")
+        pages.add(makeProgress(), "progress")
+        dialog.onClosed = { [self] in cancel() }
+        dialog.present()
+        if !needsServer, provider.authentication == "oauth2" { start(isRegistration: false) }
+    }
+
+    // MARK: Form
+
+    private func makeForm() -> Box {
+        let form = Box(.vertical, spacing: 18)
+        if hasNames, account == nil { addUsers(to: form) }
+        let group = RowGroup("")
+        if needsServer { group.add(row: server) }
+        if hasNames {
+            group.add(row: username)
+            username.text = account?.username ?? ""
+            username.isSensitive = account == nil
+        }
+        if provider.authentication == "password" { group.add(row: password) }
+        form.append(group)
+        problem.styled("error").isVisible = false
+        form.append(problem)
+        logInButton.styled("suggested-action", "pill").aligned(.center, .start)
+        form.append(logInButton)
+        if hasNames, account == nil {
+            registerButton.styled("pill").aligned(.center, .start)
+            form.append(registerButton)
+            registerButton.onClick { [weak self] in self?.start(isRegistration: true) }
+        }
+        logInButton.onClick { [weak self] in self?.start(isRegistration: false) }
+        for row in [username, password, server] {
+            row.onSubmit { [weak self] in self?.start(isRegistration: false) }
+        }
+        return form
+    }
+
+    /// Adds the known users, so that a log in without a password takes one click.
+    private func addUsers(to form: Box) {
+        let users = service.accounts.filter { $0.provider == provider.path && !$0.hasFeed }
+        guard !users.isEmpty else { return }
+        let group = RowGroup("Users")
+        for user in users {
+            let row = ActionRow(user.username)
+            let avatar = Avatar(size: 32, name: user.name)
+            Task { [loader] in avatar.setTexture(await loader.file(user.avatar, size: 96)) }
+            row.addPrefix(avatar)
+            row.onActivate { [weak self] in
+                guard let self else { return }
+                username.text = user.username
+                start(isRegistration: false)
+            }
+            group.add(row: row)
+        }
+        form.append(group)
+    }
+
+    private func show(_ sentence: String) {
+        problem.text = sentence
+        problem.isVisible = true
+        pages.visiblePage = "form"
+        spinner.isSpinning = false
+        logInButton.isSensitive = true
+        registerButton.isSensitive = true
+    }
+
+    private func options(isRegistration: Bool) -> [LoginOption: Variant] {
+        var options: [LoginOption: Variant] = [:]
+        options[.account] = account.map { .objectPath($0.path) }
+        if needsServer { options[.server] = .string(server.text) }
+        if hasNames, account == nil { options[.username] = .string(username.text) }
+        if !password.text.isEmpty { options[.password] = Secrets.variant(password.text) }
+        if isRegistration { options[.register] = .bool(true) }
+        return options
+    }
+
+    // MARK: Progress
+
+    private func makeProgress() -> Box {
+        spinner.aligned(.center, .center)
+        address.styled("monospace")
+        let openButton = Button("_Open the browser again") { [weak self] in self?.openBrowser() }
+        let copyButton = Button("_Copy the address") { [weak self] in
+            guard let self else { return }
+            dialog.window.copy(address.text)
+            progressLabel.text = "The address was copied. Open it in a browser."
+        }
+        let submit = Button("_Submit the code") { [weak self] in self?.submitCode() }
+        code.onSubmit { [weak self] in self?.submitCode() }
+        for button in [openButton, copyButton, submit] { button.styled("pill").aligned(.center, .start) }
+        browserBox.append(address)
+        browserBox.append(copyButton)
+        browserBox.append(openButton)
+        browserBox.append(Label("If the browser shows a code, or runs on another computer, enter the code or the address at which it ended.").wrapping())
+        browserBox.append(RowGroup("", code))
+        browserBox.append(submit)
+        let cancelButton = Button("_Cancel") { [weak self] in self?.dialog.close() }
+        cancelButton.aligned(.center, .start).styled("pill")
+        return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
+    }
+
+    private func start(isRegistration: Bool) {
+        guard !isStarting else { return }
+        isStarting = true
+        hasOpenedBrowser = false
+        problem.isVisible = false
+        logInButton.isSensitive = false
+        registerButton.isSensitive = false
+        progressLabel.text = "Logging in…"
+        browserBox.isVisible = false
+        spinner.isSpinning = true
+        pages.visiblePage = "progress"
+        Task {
+            defer { isStarting = false }
+            do {
+                let path = try await service.client.manager.login(
+                    provider.id, options(isRegistration: isRegistration))
+                let login = service.client.login(path)
+                self.login = login
+                watch = try await login.watch { [weak self] in self?.apply($0) }
+                apply(try await login.properties())
+                let result = try await login.wait()
+                succeed(result)
+            } catch {
+                login = nil
+                show(Problem(error).sentence)
+            }
+            watch = nil
+        }
+    }
+
+    private func apply(_ properties: [String: Variant]) {
+        if let url = properties["AuthorizationUrl"]?.string, !url.isEmpty {
+            address.text = url
+            browserBox.isVisible = true
+            progressLabel.text = "Continue in the browser."
+            if !hasOpenedBrowser { openBrowser() }
+        }
+        if properties["State"]?.string == "exchanging" { progressLabel.text = "Logging in…" }
+    }
+
+    private func openBrowser() {
+        hasOpenedBrowser = true
+        guard let login else { return }
+        Task {
+            do {
+                try await login.openBrowser()
+            } catch {
+                progressLabel.text = "No browser could be started. Copy the address and open it in a browser."
+            }
+        }
+    }
+
+    private func submitCode() {
+        guard let login, !code.text.isEmpty else { return }
+        Task {
+            do {
+                try await login.submitCode(code.text)
+            } catch {
+                progressLabel.text = Problem(error).sentence
+            }
+        }
+    }
+
+    private func succeed(_ path: ObjectPath) {
+        login = nil
+        let name = service.account(path)?.label ?? provider.name
+        onMessage?("Logged in: \(name)")
+        dialog.close()
+    }
+
+    private func cancel() {
+        guard let login else { return }
+        self.login = nil
+        // A login that has ended cannot be cancelled.
+        Task { try? await login.cancel() }
+    }
+}

@@ -1,0 +1,116 @@
+internal import Glibc
+
+/// The zoom, position and rotation of a photo in a view.
+///
+/// Lengths are in units of the view. The photo keeps touching the edges of the view if it is larger, and is centered
+/// otherwise.
+struct PhotoTransform: Equatable {
+    /// The size of the view.
+    private(set) var viewWidth = 1.0
+    private(set) var viewHeight = 1.0
+    /// The size of the photo in its own pixels, before the rotation.
+    private(set) var photoWidth = 1.0
+    private(set) var photoHeight = 1.0
+    /// The zoom relative to the size at which the whole photo is visible; 1 or more.
+    private(set) var zoom = 1.0
+    /// The distance of the photo's center from the center of the view.
+    private(set) var offsetX = 0.0
+    private(set) var offsetY = 0.0
+    /// The rotation in degrees, clockwise.
+    private(set) var degrees = 0.0
+
+    static let maximumZoom = 16.0
+
+    var isZoomed: Bool { zoom > 1.001 }
+
+    /// The units of the view per pixel of the photo.
+    var scale: Double { fittingScale * zoom }
+
+    /// The scale at which the rotated photo fits into the view. Small photos are enlarged at most twice.
+    private var fittingScale: Double {
+        let (width, height) = rotatedSize
+        return min(min(viewWidth / width, viewHeight / height), 2)
+    }
+
+    /// The size of the photo's bounding box, in its own pixels.
+    private var rotatedSize: (Double, Double) {
+        let angle = degrees * .pi / 180
+        let sine = sin(angle).magnitude
+        let cosine = cos(angle).magnitude
+        return (photoWidth * cosine + photoHeight * sine, photoWidth * sine + photoHeight * cosine)
+    }
+
+    mutating func setView(width: Double, height: Double) {
+        viewWidth = max(width, 1)
+        viewHeight = max(height, 1)
+        limit()
+    }
+
+    /// Shows another photo as a whole.
+    mutating func setPhoto(width: Double, height: Double) {
+        photoWidth = max(width, 1)
+        photoHeight = max(height, 1)
+        degrees = 0
+        reset()
+    }
+
+    /// Shows the whole photo.
+    mutating func reset() {
+        zoom = 1
+        offsetX = 0
+        offsetY = 0
+    }
+
+    /// Multiplies the zoom. The point of the photo at (x, y) stays there.
+    ///
+    /// - Parameters:
+    ///   - factor: The factor; less than 1 to zoom out.
+    ///   - x: A point of the view, from its left.
+    ///   - y: A point of the view, from its top.
+    mutating func zoom(by factor: Double, aroundX x: Double, y: Double) {
+        let old = zoom
+        zoom = min(max(zoom * factor, 1), Self.maximumZoom)
+        let change = zoom / old
+        let fromCenterX = x - viewWidth / 2
+        let fromCenterY = y - viewHeight / 2
+        offsetX = fromCenterX - (fromCenterX - offsetX) * change
+        offsetY = fromCenterY - (fromCenterY - offsetY) * change
+        limit()
+    }
+
+    /// Zooms to the photo's own pixels, or twice the fitting size, or back.
+    mutating func toggleZoom(aroundX x: Double, y: Double) {
+        if isZoomed {
+            reset()
+        } else {
+            zoom(by: max(2, 1 / fittingScale), aroundX: x, y: y)
+        }
+    }
+
+    /// Moves the photo.
+    mutating func pan(x: Double, y: Double) {
+        offsetX += x
+        offsetY += y
+        limit()
+    }
+
+    /// Turns the photo. The zoom returns to the whole photo.
+    mutating func rotate(by degrees: Double) {
+        self.degrees = (self.degrees + degrees).truncatingRemainder(dividingBy: 360)
+        reset()
+    }
+
+    /// Turns the photo to the nearest quarter.
+    mutating func snapRotation() {
+        degrees = ((degrees / 90).rounded() * 90).truncatingRemainder(dividingBy: 360)
+        limit()
+    }
+
+    private mutating func limit() {
+        let (width, height) = rotatedSize
+        let freeX = max(0, (width * scale - viewWidth) / 2)
+        let freeY = max(0, (height * scale - viewHeight) / 2)
+        offsetX = min(max(offsetX, -freeX), freeX)
+        offsetY = min(max(offsetY, -freeY), freeY)
+    }
+}
