@@ -72,7 +72,10 @@ package final class Application: Object {
 
     /// Opens an address in the user's program for it.
     ///
-    /// - Parameter completion: Called with the reason if it failed, else with nil.
+    /// - Parameters:
+    ///   - uri: The address.
+    ///   - parent: The window.
+    ///   - completion: Called with the reason if it failed, else with nil.
     package static func open(
         _ uri: String, parent: Window?, completion: @escaping (String?) -> Void
     ) {

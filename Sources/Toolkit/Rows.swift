@@ -16,7 +16,7 @@ package final class RowList: Widget {
     /// Makes one row at a time selected.
     @discardableResult
     package func selecting() -> Self {
-        gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_BROWSE)
+        gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_SINGLE)
         return self
     }
     package func select(_ row: Widget?) {

@@ -5,7 +5,12 @@ internal import CAdwaita
 package enum SaveDialog {
     /// Shows the dialog.
     ///
-    /// - Parameter completion: Receives the path; nil if the user cancelled it.
+    /// - Parameters:
+    ///   - parent: The window.
+    ///   - title: The title of the dialog.
+    ///   - name: The proposed name of the file.
+    ///   - folder: The folder that is shown first.
+    ///   - completion: Receives the path; nil if the user cancelled it.
     package static func present(
         _ parent: Window, title: String, name: String, folder: String,
         completion: @escaping (String?) -> Void

@@ -10,7 +10,9 @@ package final class ScrollArea: Widget {
         gtk_scrolled_window_get_hadjustment(opaque)
     }
 
-    /// - Parameter mayOverflow: True if the child may be wider than the area, which then does not widen the window.
+    /// - Parameters:
+    ///   - child: The content.
+    ///   - mayOverflow: True if the child may be wider than the area, which then does not widen the window.
     package init(_ child: Widget, mayOverflow: Bool = false) {
         super.init(gtk_scrolled_window_new())
         gtk_scrolled_window_set_policy(

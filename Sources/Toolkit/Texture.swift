@@ -42,6 +42,8 @@ package enum ImageDecoder {
     ///   - descriptor: An open file. The function neither closes it nor relies on its position.
     ///   - width: The largest width of the result in pixels.
     ///   - height: The largest height of the result in pixels. The image keeps its proportions and is never enlarged.
+    /// - Returns: The image.
+    /// - Throws: ``ImageError`` if no decoder accepts the file.
     package nonisolated static func decode(
         descriptor: Int32, width: Int, height: Int
     ) throws(ImageError) -> Texture {

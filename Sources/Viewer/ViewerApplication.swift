@@ -7,6 +7,7 @@ internal import Toolkit
 /// The program: one instance per session.
 package enum ViewerApplication {
     private static var mainWindow: MainWindow?
+    private static var slideshow: SlideshowWindow?
     private static var service: Service?
 
     package static func main() {
@@ -36,8 +37,15 @@ package enum ViewerApplication {
 
     private static func open(_ arguments: [String], _ application: Application) {
         guard let service else { return }
+        if arguments.contains("--widget") {
+            let window = slideshow ?? SlideshowWindow(application, service)
+            // The window still exists while its signal is handled.
+            window.onClosed = { Task { slideshow = nil } }
+            slideshow = window
+            return window.window.present()
+        }
         let window = mainWindow ?? MainWindow(application, service)
-        window.onClosed = { mainWindow = nil }
+        window.onClosed = { Task { mainWindow = nil } }
         mainWindow = window
         window.window.present()
         if let name = arguments.first(where: { !$0.hasPrefix("-") }) { window.open(name) }

@@ -24,7 +24,8 @@ final class AccountDialogs {
         list.styled("boxed-list").setAccessibleName("Services")
         for provider in service.providers {
             let isUsable = provider.state == "ready" || provider.state == "not-configured"
-            let row = ActionRow(provider.name, subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
+            let row = ActionRow(
+                provider.name, subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
             row.addSuffix(Icon("go-next-symbolic"))
             row.isSensitive = isUsable
             row.onActivate { [weak self, weak dialog] in
@@ -33,7 +34,8 @@ final class AccountDialogs {
             }
             list.append(row)
         }
-        dialog.content.append(Label("Choose a service. You can log in to any number of accounts.").wrapping())
+        dialog.content.append(
+            Label("Choose a service. You can log in to any number of accounts.").wrapping())
         dialog.content.append(list)
         dialog.present()
     }
@@ -48,7 +50,9 @@ final class AccountDialogs {
     /// Logs in to a provider.
     func logIn(to provider: Provider) {
         guard provider.isConfigured else { return configure(provider) }
-        LoginDialog(window, service, loader, provider, again: nil).present { [weak self] in self?.onMessage?($0) }
+        LoginDialog(window, service, loader, provider, again: nil).present { [weak self] in
+            self?.onMessage?($0)
+        }
     }
 
     /// Logs in to a known account again.
@@ -61,7 +65,9 @@ final class AccountDialogs {
 
     /// Shows the settings of a provider, and logs in after they were saved.
     func configure(_ provider: Provider) {
-        ConfigureDialog(window, service, provider).present { [weak self] in self?.logIn(to: provider.configured) }
+        ConfigureDialog(window, service, provider).present { [weak self] in
+            self?.logIn(to: provider.configured)
+        }
     }
 
     /// Shows the profile of an account.

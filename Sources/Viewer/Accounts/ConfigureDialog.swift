@@ -20,11 +20,16 @@ final class ConfigureDialog {
 
     /// - Parameter onSaved: Called after the settings were saved.
     func present(onSaved: @escaping () -> Void) {
-        if !provider.help.isEmpty { dialog.content.append(Label(provider.help).wrapping().selectable()) }
+        if !provider.help.isEmpty {
+            dialog.content.append(Label(provider.help).wrapping().selectable())
+        }
         if !provider.redirectURI.isEmpty {
             let uri = Label(provider.redirectURI).wrapping().selectable()
             dialog.content.append(
-                Box(.vertical, spacing: 2, Label("Redirect address").styled("caption", "dim-label").aligned(.start, .start), uri))
+                Box(
+                    .vertical, spacing: 2,
+                    Label("Redirect address").styled("caption", "dim-label").aligned(
+                        .start, .start), uri))
         }
         dialog.content.append(RowGroup("", identifier, secret))
         problem.styled("error").isVisible = false

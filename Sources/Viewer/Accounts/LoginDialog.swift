@@ -36,12 +36,16 @@ final class LoginDialog {
     ///   - loader: Decodes avatars.
     ///   - provider: The provider to log in to.
     ///   - account: A known account to log in to again; nil for a new one.
-    init(_ parent: Window, _ service: Service, _ loader: ImageLoader, _ provider: Provider, again account: Account?) {
+    init(
+        _ parent: Window, _ service: Service, _ loader: ImageLoader, _ provider: Provider,
+        again account: Account?
+    ) {
         self.service = service
         self.loader = loader
         self.provider = provider
         self.account = account
-        password = EntryRow(provider.has("register") ? "Password (may be empty)" : "Key", isPassword: true)
+        password = EntryRow(
+            provider.has("register") ? "Password (may be empty)" : "Key", isPassword: true)
         dialog = Dialog(parent, title: "Log in: \(provider.name)")
     }
 
@@ -141,11 +145,16 @@ final class LoginDialog {
         }
         let submit = Button("_Submit the code") { [weak self] in self?.submitCode() }
         code.onSubmit { [weak self] in self?.submitCode() }
-        for button in [openButton, copyButton, submit] { button.styled("pill").aligned(.center, .start) }
+        for button in [openButton, copyButton, submit] {
+            button.styled("pill").aligned(.center, .start)
+        }
         browserBox.append(address)
         browserBox.append(copyButton)
         browserBox.append(openButton)
-        browserBox.append(Label("If the browser shows a code, or runs on another computer, enter the code or the address at which it ended.").wrapping())
+        browserBox.append(
+            Label(
+                "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
+            ).wrapping())
         browserBox.append(RowGroup("", code))
         browserBox.append(submit)
         let cancelButton = Button("_Cancel") { [weak self] in self?.dialog.close() }
@@ -200,7 +209,8 @@ final class LoginDialog {
             do {
                 try await login.openBrowser()
             } catch {
-                progressLabel.text = "No browser could be started. Copy the address and open it in a browser."
+                progressLabel.text =
+                    "No browser could be started. Copy the address and open it in a browser."
             }
         }
     }

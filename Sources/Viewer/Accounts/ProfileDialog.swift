@@ -37,23 +37,32 @@ final class ProfileDialog {
         let avatar = Avatar(size: 96, name: account.name)
         avatar.aligned(.center, .start)
         if !account.avatar.isEmpty {
-            Task { [loader, account] in avatar.setTexture(await loader.file(account.avatar, size: 256)) }
+            Task { [loader, account] in
+                avatar.setTexture(await loader.file(account.avatar, size: 256))
+            }
         }
         let name = Label(account.name).wrapping(atStart: false)
-        let identity = Label(account.identity).wrapping(atStart: false).selectable()
+        let identity = Label(account.identity).wrapping(atStart: false)
         dialog.content.append(
-            Box(.vertical, spacing: 6, avatar, name.styled("title-2"), identity.styled("dim-label")))
+            Box(.vertical, spacing: 6, avatar, name.styled("title-2"), identity.styled("dim-label"))
+        )
     }
 
     private func addFacts() {
-        if !account.bio.isEmpty { dialog.content.append(Label(account.bio).wrapping().selectable()) }
-        if !account.location.isEmpty { add("Place", Label(account.location).wrapping().selectable()) }
+        if !account.bio.isEmpty {
+            dialog.content.append(Label(account.bio).wrapping().selectable())
+        }
+        if !account.location.isEmpty {
+            add("Place", Label(account.location).wrapping().selectable())
+        }
         if !account.url.isEmpty {
             let link = Label().wrapping()
             link.setLink(account.url, title: account.url)
             add("Link", link)
         }
-        if let provider = service.provider(of: account) { add("Service", Label(provider.name).wrapping()) }
+        if let provider = service.provider(of: account) {
+            add("Service", Label(provider.name).wrapping())
+        }
         if account.hasFeed {
             let count = account.likeCount
             add("Likes", Label(count == 1 ? "1 photo" : "\(count) photos").wrapping())
@@ -63,7 +72,9 @@ final class ProfileDialog {
 
     private func add(_ title: String, _ value: Label) {
         dialog.content.append(
-            Box(.vertical, spacing: 2, Label(title).styled("caption", "dim-label").aligned(.start, .start), value))
+            Box(
+                .vertical, spacing: 2,
+                Label(title).styled("caption", "dim-label").aligned(.start, .start), value))
     }
 
     private func addActions() {
@@ -104,7 +115,8 @@ final class ProfileDialog {
             default: " \(pending) likes that were not sent yet are lost."
             }
         confirm(
-            "Log out of \(account.label)?", "The account remains known, so that you can log in again.\(lost)",
+            "Log out of \(account.label)?",
+            "The account remains known, so that you can log in again.\(lost)",
             "_Log out"
         ) { [service, path] in
             try await service.client.account(path).logout()
@@ -128,7 +140,8 @@ final class ProfileDialog {
     ///   - title: The title of the button.
     ///   - action: Returns a sentence for the user, if any.
     private func confirm(
-        _ heading: String, _ body: String, _ title: String, _ action: @escaping () async throws -> String?
+        _ heading: String, _ body: String, _ title: String,
+        _ action: @escaping () async throws -> String?
     ) {
         let question = MessageDialog(dialog.window, heading: heading, body: body)
         question.add("cancel", "_Cancel")

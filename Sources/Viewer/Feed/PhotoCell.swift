@@ -12,6 +12,7 @@ final class PhotoCell {
 
     private let picture = Picture()
     private let button: Button
+    private let failureIcon = Icon("image-missing-symbolic", size: 32)
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
     private let loader: ImageLoader
     private var task: Task<Void, Never>?
@@ -27,7 +28,9 @@ final class PhotoCell {
         button = Button(child: picture)
         button.styled("flat", "photo")
         likeButton.styled("circular", "osd", "like").aligned(.end, .end).margins(6)
-        widget = Overlay(button, likeButton)
+        failureIcon.aligned(.center, .center)
+        failureIcon.receivesPointer = false
+        widget = Overlay(button, failureIcon, likeButton)
         button.onClick { [weak self] in self?.clicked() }
         likeButton.onClick { [weak self] in
             guard let self, let index else { return }
@@ -73,6 +76,7 @@ final class PhotoCell {
         self.key = key
         task?.cancel()
         task = nil
+        failureIcon.isVisible = false
         if let texture = loader.cached(key) {
             picture.texture = texture
             return

@@ -34,6 +34,7 @@ final class ImageLoader {
     /// - Parameters:
     ///   - key: The image.
     ///   - isKept: True to keep the image for later requests.
+    /// - Returns: The image.
     /// - Throws: ``BusError``, ``ImageError`` and `CancellationError`.
     func load(_ key: Key, isKept: Bool = true) async throws -> Texture {
         if let texture = cache.value(key) { return texture }

@@ -95,6 +95,8 @@ struct Provider: Equatable {
     var redirectURI: String { text("RedirectUri") }
     var isConfigured: Bool { properties["Configured"]?.bool ?? true }
     /// The provider after its settings were saved.
-    var configured: Provider { Provider(path, properties.merging(["Configured": .bool(true)]) { $1 }) }
+    var configured: Provider {
+        Provider(path, properties.merging(["Configured": .bool(true)]) { $1 })
+    }
     func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 }

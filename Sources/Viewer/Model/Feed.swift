@@ -150,7 +150,8 @@ final class Feed {
             change(id) {
                 $0.isLiked = isLiked
                 $0.isPending = false
-                $0.likes = likes
+                // 0 if the service does not count likes.
+                if likes > 0 || $0.likes != nil { $0.likes = likes }
             }
         default: break
         }

@@ -27,8 +27,10 @@ final class Downloads {
     /// The folder for downloads: `XDG_PICTURES_DIR`, else `Pictures`.
     static var folder: String {
         let home = getenv("HOME").map { String(cString: $0) } ?? "/"
-        let configuration = getenv("XDG_CONFIG_HOME").map { String(cString: $0) } ?? "\(home)/.config"
-        for line in lines("\(configuration)/user-dirs.dirs") where line.hasPrefix("XDG_PICTURES_DIR=") {
+        let configuration =
+            getenv("XDG_CONFIG_HOME").map { String(cString: $0) } ?? "\(home)/.config"
+        for line in lines("\(configuration)/user-dirs.dirs")
+        where line.hasPrefix("XDG_PICTURES_DIR=") {
             let value = line.dropFirst("XDG_PICTURES_DIR=".count).filter { $0 != "\"" }
             if value.hasPrefix("/") { return String(value) }
             if value.hasPrefix("$HOME/"), value.count > 6 { return home + value.dropFirst(5) }
@@ -47,7 +49,9 @@ final class Downloads {
     /// Returns a file name without the characters that have a meaning in paths.
     static func name(_ photo: Photo) -> String {
         let title = photo.title.isEmpty ? photo.id : photo.title
-        let plain = title.unicodeScalars.map { $0 == "/" || $0.value < 32 || $0.value == 127 ? "-" : Character($0) }
+        let plain = title.unicodeScalars.map {
+            $0 == "/" || $0.value < 32 || $0.value == 127 ? "-" : Character($0)
+        }
         var name = String(plain.drop { $0 == "." || $0 == " " }.prefix(80))
         if name.isEmpty { name = "Photo" }
         return name + ".jpg"
@@ -60,7 +64,9 @@ final class Downloads {
         transfers[id] = .some(nil)
         Task {
             do {
-                let (file, path) = try path.map { (try Self.create($0, isNew: false), $0) } ?? Self.createInFolder(photo)
+                let (file, path) =
+                    try path.map { (try Self.create($0, isNew: false), $0) }
+                    ?? Self.createInFolder(photo)
                 do {
                     try await run(id, photo, feed, file)
                     finish(id, "Downloaded to \(path)")
@@ -72,7 +78,9 @@ final class Downloads {
                 finish(id, error.message)
             } catch {
                 let problem = Problem(error)
-                finish(id, problem.kind == .cancelled ? "The download was cancelled." : problem.sentence)
+                finish(
+                    id,
+                    problem.kind == .cancelled ? "The download was cancelled." : problem.sentence)
             }
         }
     }
@@ -111,7 +119,9 @@ final class Downloads {
 
     // MARK: Files
 
-    private static func createInFolder(_ photo: Photo) throws(DownloadError) -> (FileDescriptor, String) {
+    private static func createInFolder(_ photo: Photo) throws(DownloadError) -> (
+        FileDescriptor, String
+    ) {
         mkdir(folder, 0o755)
         let name = name(photo)
         for number in 1...1000 {
@@ -119,19 +129,23 @@ final class Downloads {
             let path = "\(folder)/\(number == 1 ? name : "\(stem) (\(number)).jpg")"
             do {
                 return (try create(path, isNew: true), path)
-            } catch where error.isTaken {
+            } catch  where error.isTaken {
                 continue
             }
         }
-        throw DownloadError(message: "The pictures folder has too many files with this name.", isTaken: true)
+        throw DownloadError(
+            message: "The pictures folder has too many files with this name.", isTaken: true)
     }
 
-    private static func create(_ path: String, isNew: Bool) throws(DownloadError) -> FileDescriptor {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC), 0o644)
+    private static func create(_ path: String, isNew: Bool) throws(DownloadError) -> FileDescriptor
+    {
+        let descriptor = open(
+            path, O_WRONLY | O_CREAT | O_CLOEXEC | (isNew ? O_EXCL : O_TRUNC), 0o644)
         guard descriptor >= 0 else {
             let code = errno
             throw DownloadError(
-                message: "\(path) cannot be written: \(String(cString: strerror(code))).", isTaken: code == EEXIST)
+                message: "\(path) cannot be written: \(String(cString: strerror(code))).",
+                isTaken: code == EEXIST)
         }
         return FileDescriptor(owning: descriptor)
     }

@@ -9,7 +9,9 @@ final class InfoPanel {
     private let likesBox: Box
 
     init() {
-        likesBox = Box(.vertical, spacing: 2, Label("Likes").styled("caption", "dim-label"), likes)
+        likesBox = Box(
+            .vertical, spacing: 2,
+            Label("Likes").styled("caption", "dim-label").aligned(.start, .start), likes)
         likesBox.aligned(.fill, .start)
         content.margins(18)
         widget = ScrollArea(content)
@@ -34,7 +36,9 @@ final class InfoPanel {
             }
             add("Author", author)
         }
-        if let created = photo.created { add("Date", Label(Self.date(created)).wrapping().selectable()) }
+        if let created = photo.created {
+            add("Date", Label(Self.date(created)).wrapping().selectable())
+        }
         if let width = photo.width, let height = photo.height {
             add("Size", Label("\(width) × \(height)").wrapping().selectable())
         }
@@ -57,7 +61,9 @@ final class InfoPanel {
     }
 
     private func add(_ title: String, _ value: Label) {
-        let box = Box(.vertical, spacing: 2, Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
+        let box = Box(
+            .vertical, spacing: 2,
+            Label(title).styled("caption", "dim-label").aligned(.start, .start), value)
         content.append(box)
     }
 

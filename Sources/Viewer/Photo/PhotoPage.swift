@@ -67,19 +67,25 @@ final class PhotoPage {
 
     private func addHeader() {
         header.addStart(
-            Button(icon: "go-previous-symbolic", tooltip: "Back to the photos") { [weak self] in self?.leave() })
+            Button(icon: "go-previous-symbolic", tooltip: "Back to the photos") { [weak self] in
+                self?.leave()
+            })
         header.addEnd(menu)
         header.addEnd(infoButton)
         header.addEnd(fullScreenButton)
         header.addEnd(
-            Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in self?.download() })
+            Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in
+                self?.download()
+            })
         header.addEnd(likeButton)
         menu.add("Copy link") { [weak self] in self?.copyLink() }
         menu.add("Open in browser") { [weak self] in self?.openLink() }
         menu.add("Send by e-mail") { [weak self] in self?.mailLink() }
         menu.add("Download as…") { [weak self] in self?.downloadAs() }
         menu.add("Use as avatar") { [weak self] in self?.useAsAvatar() }
-        menu.add("Show in the slideshow") { [weak self] in self?.slideshow("Show", "The slideshow shows this photo.") }
+        menu.add("Show in the slideshow") { [weak self] in
+            self?.slideshow("Show", "The slideshow shows this photo.")
+        }
         menu.add("Hide from the slideshow") { [weak self] in
             self?.slideshow("Hide", "The slideshow no longer shows this photo.")
         }
@@ -179,7 +185,8 @@ final class PhotoPage {
         let (width, height) = pixels
         let limit = size == "full" ? 8192 : (max(width, height) + 511) / 512 * 512
         return ImageLoader.Key(
-            account: feed?.account ?? photo.account, photo: photo.id, size: size, width: limit, height: limit)
+            account: feed?.account ?? photo.account, photo: photo.id, size: size, width: limit,
+            height: limit)
     }
 
     private func load() {
@@ -239,7 +246,9 @@ final class PhotoPage {
         task?.cancel()
         task = Task { [weak self, loader] in
             // Without the full image, the smaller one remains.
-            guard let texture = try? await loader.load(key, isKept: false), let self, photoID == photo.id else { return }
+            guard let texture = try? await loader.load(key, isKept: false), let self,
+                photoID == photo.id
+            else { return }
             show(texture, isSamePhoto: true)
         }
     }
@@ -306,7 +315,9 @@ final class PhotoPage {
     private func openLink() {
         guard let link = link() else { return }
         Application.open(link, parent: window) { [weak self] problem in
-            if problem != nil { self?.widget.show("No browser could be started. Copy the link instead.") }
+            if problem != nil {
+                self?.widget.show("No browser could be started. Copy the link instead.")
+            }
         }
     }
 
@@ -316,7 +327,9 @@ final class PhotoPage {
         Application.open(
             "mailto:?subject=\(subject.percentEncoded)&body=\(link.percentEncoded)", parent: window
         ) { [weak self] problem in
-            if problem != nil { self?.widget.show("No mail program could be started. Copy the link instead.") }
+            if problem != nil {
+                self?.widget.show("No mail program could be started. Copy the link instead.")
+            }
         }
     }
 
@@ -344,12 +357,17 @@ final class PhotoPage {
 
     private func useAsAvatar() {
         guard let photo, let feed else { return }
-        let users = service.accounts.filter { service.provider(of: $0)?.has("avatar") == true && $0.hasFeed }
+        let users = service.accounts.filter {
+            service.provider(of: $0)?.has("avatar") == true && $0.hasFeed
+        }
         guard let user = users.first(where: { $0.path == photo.account }) ?? users.first else {
-            widget.show("Log in as a local user first: other accounts have the avatar of their service.")
+            widget.show(
+                "Log in as a local user first: other accounts have the avatar of their service.")
             return
         }
-        let id = feed.account == Account.combinedPath || user.path == feed.account ? photo.id
+        let id =
+            feed.account == Account.combinedPath || user.path == feed.account
+            ? photo.id
             : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
         Task { [weak self, service] in
             do {
@@ -363,7 +381,9 @@ final class PhotoPage {
 
     private func slideshow(_ member: String, _ success: String) {
         guard let photo, let feed else { return }
-        let id = feed.account == Account.combinedPath ? photo.id
+        let id =
+            feed.account == Account.combinedPath
+            ? photo.id
             : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
         Task { [weak self, service] in
             do {

@@ -47,7 +47,9 @@ final class PhotoView {
         transform.pan(x: old.offsetX, y: old.offsetY)
     }
 
-    func zoom(by factor: Double) { change { $0.zoom(by: factor, aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) } }
+    func zoom(by factor: Double) {
+        change { $0.zoom(by: factor, aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) }
+    }
     func showWhole() { change { $0.reset() } }
     func toggleZoom() { change { $0.toggleZoom(aroundX: $0.viewWidth / 2, y: $0.viewHeight / 2) } }
     func rotate(by degrees: Double) { change { $0.rotate(by: degrees) } }
@@ -62,7 +64,8 @@ final class PhotoView {
 
     private func redraw() {
         let percent = Int((transform.zoom * 100).rounded())
-        widget.setAccessibleDescription("Zoom \(percent) %, rotation \(Int(transform.degrees.rounded()))°")
+        widget.setAccessibleDescription(
+            "Zoom \(percent) %, rotation \(Int(transform.degrees.rounded()))°")
         widget.setCursor(transform.isZoomed ? "grab" : nil)
         widget.redraw()
     }
@@ -71,7 +74,8 @@ final class PhotoView {
         guard let texture else { return }
         drawing.image(
             texture, x: transform.viewWidth / 2 + transform.offsetX,
-            y: transform.viewHeight / 2 + transform.offsetY, width: Double(texture.width) * transform.scale,
+            y: transform.viewHeight / 2 + transform.offsetY,
+            width: Double(texture.width) * transform.scale,
             height: Double(texture.height) * transform.scale, degrees: transform.degrees)
     }
 
@@ -145,7 +149,8 @@ final class PhotoView {
             }
         }
         widget.onSwipe { [weak self] x, y in
-            guard let self, !transform.isZoomed, x.magnitude > 300, x.magnitude > y.magnitude * 2 else { return }
+            guard let self, !transform.isZoomed, x.magnitude > 300, x.magnitude > y.magnitude * 2
+            else { return }
             onSwipe?(x < 0 ? 1 : -1)
         }
     }

@@ -74,7 +74,8 @@ final class MainWindow {
             return false
         }
         let dialog = MessageDialog(
-            window, heading: "Cancel the download?", body: "A download is running. It is cancelled if you close the window.")
+            window, heading: "Cancel the download?",
+            body: "A download is running. It is cancelled if you close the window.")
         dialog.add("stay", "_Keep open")
         dialog.add("close", "_Cancel download and close", .destructive)
         dialog.present(standard: "stay", cancel: "stay") { [weak self] response in
@@ -107,7 +108,10 @@ final class MainWindow {
         }
         nameToOpen = nil
         let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
-        guard let account = service.accounts.first(where: { $0.id == parts.first || $0.label == parts.first }),
+        guard
+            let account = service.accounts.first(where: {
+                $0.id == parts.first || $0.label == parts.first
+            }),
             account.hasFeed
         else {
             toasts.show("There is no account \(parts.first ?? name) that is logged in.")
@@ -152,7 +156,9 @@ final class MainWindow {
 
     /// Loads again what failed. A request for an account also prompts the user to unlock the keyring.
     private func retry(_ path: ObjectPath) {
-        guard service.state == .ready, let account = service.account(path) else { return service.load() }
+        guard service.state == .ready, let account = service.account(path) else {
+            return service.load()
+        }
         feedPage.feed?.loadMore()
         guard !account.isCombined else { return }
         Task { [weak self, service] in

@@ -1,0 +1,220 @@
+internal import BusAPI
+internal import DBus
+internal import Toolkit
+
+/// A small window without decoration that shows the photo of the slideshow.
+final class SlideshowWindow {
+    let window: Window
+    /// Called after the window was closed.
+    var onClosed: (() -> Void)?
+
+    private let service: Service
+    private let slideshow: Slideshow
+    private let loader: ImageLoader
+    private let likes: Likes
+    private let picture = Picture()
+    private let message = Label().wrapping(atStart: false)
+    private let controls = Box(.horizontal, spacing: 6)
+    private let controlsRevealer: Revealer
+    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: "Pause")
+    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
+    private let toasts: ToastArea
+
+    private var photo: Photo?
+    private var feed: Feed?
+    private var isPaused = false
+    private var subscription: SignalSubscription?
+    private var task: Task<Void, Never>?
+    private var shownKey: ImageLoader.Key?
+
+    init(_ application: Application, _ service: Service) {
+        self.service = service
+        slideshow = Slideshow(service.connection)
+        loader = ImageLoader(service)
+        likes = Likes(service)
+        let size = WindowState.load() ?? (420, 300)
+        window = Window(application, title: "Image Feed Slideshow", width: size.0, height: size.1)
+        controlsRevealer = Revealer(controls)
+        message.aligned(.center, .center).margins(18)
+        picture.expanding()
+        let overlay = Overlay(WindowHandle(picture), message, controlsRevealer)
+        overlay.styled("slideshow-frame")
+        overlay.expanding()
+        toasts = ToastArea(overlay)
+        window.setDecorated(false)
+        window.setMinimum(width: 160, height: 120)
+        window.setContent(toasts)
+        addControls()
+        connect(overlay)
+        start()
+    }
+
+    private func addControls() {
+        controls.append(
+            Button(icon: "media-skip-backward-symbolic", tooltip: "Previous photo") { [weak self] in
+                self?.perform("Previous")
+            })
+        controls.append(pauseButton)
+        controls.append(
+            Button(icon: "media-skip-forward-symbolic", tooltip: "Next photo") { [weak self] in
+                self?.perform("Next")
+            })
+        controls.append(likeButton)
+        controls.append(
+            Button(icon: "view-conceal-symbolic", tooltip: "Hide this photo from the slideshow") {
+                [weak self] in
+                guard let self, let photo else { return }
+                perform("Hide", photo.id)
+            })
+        controls.append(
+            Button(icon: "window-close-symbolic", tooltip: "Close") { [weak self] in
+                self?.window.close()
+            })
+        controls.styled("osd", "controls")
+        controlsRevealer.aligned(.center, .end).margins(8)
+        pauseButton.onClick { [weak self] in self?.togglePause() }
+        likeButton.onClick { [weak self] in self?.like() }
+    }
+
+    private func connect(_ overlay: Overlay) {
+        overlay.onPointer(
+            moved: { [weak self] _, _ in self?.controlsRevealer.isRevealed = true },
+            left: { [weak self] in self?.controlsRevealer.isRevealed = false })
+        overlay.onFocusChange { [weak self] in self?.controlsRevealer.isRevealed = $0 }
+        window.onKey { [weak self] key in
+            switch key.name {
+            case "Left": self?.perform("Previous")
+            case "Right": self?.perform("Next")
+            case "space": self?.togglePause()
+            case "l": self?.like()
+            case "Escape": self?.window.close()
+            default: return false
+            }
+            return true
+        }
+        window.onClose = { [weak self] in
+            guard let self else { return false }
+            WindowState.save(window.width, window.height)
+            subscription = nil
+            task?.cancel()
+            // The daemon also notices when this program leaves the bus.
+            Task { [slideshow] in try? await slideshow.perform("Detach") }
+            onClosed?()
+            return false
+        }
+        service.restarted.observe(self) { [weak self] in self?.start() }
+        likes.failed.observe(self) { [weak self] failure in
+            self?.toasts.show(failure.sentence)
+        }
+    }
+
+    // MARK: State
+
+    private func start() {
+        message.text = "Loading…"
+        Task { [weak self, slideshow, service] in
+            do {
+                let rule = MatchRule(
+                    sender: ServiceName.bus, path: Slideshow.path,
+                    interface: "org.freedesktop.DBus.Properties",
+                    member: "PropertiesChanged")
+                let subscription = try await service.connection.subscribe(rule) { signal in
+                    guard
+                        let (_, changes, _): (String, [String: Variant], [String]) =
+                            try? signal.read()
+                    else { return }
+                    self?.apply(changes)
+                }
+                self?.subscription = subscription
+                try await slideshow.perform("Attach")
+                self?.apply(try await slideshow.properties())
+            } catch {
+                self?.message.text = Problem(error).sentence
+            }
+        }
+    }
+
+    private func apply(_ changes: [String: Variant]) {
+        if let paused = changes["Paused"]?.bool {
+            isPaused = paused
+            pauseButton.setIcon(
+                paused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+                tooltip: paused ? "Continue" : "Pause")
+        }
+        if case .dictionary(let entries, _, _) = changes["Photo"] {
+            var photo: [String: Variant] = [:]
+            for entry in entries {
+                guard let key = entry.key.string else { continue }
+                if case .variant(let value) = entry.value {
+                    photo[key] = value
+                } else {
+                    photo[key] = entry.value
+                }
+            }
+            show(Photo(photo))
+        }
+    }
+
+    private func show(_ photo: Photo?) {
+        self.photo = photo
+        guard let photo else {
+            picture.texture = nil
+            shownKey = nil
+            message.text = "There is no photo to show. Log in to an account with photos."
+            return
+        }
+        if feed?.photo(photo.id) != photo {
+            let feed = Feed(service, account: Account.combinedPath, photo: photo)
+            feed.changed.observe(self) { [weak self] _ in self?.updateLike() }
+            self.feed = feed
+        }
+        updateLike()
+        picture.setAccessibleName(photo.accessibleName)
+        let scale = window.scaleFactor
+        let limit = (max(window.width, window.height, 640) * scale + 255) / 256 * 256
+        let key = ImageLoader.Key(
+            account: Account.combinedPath, photo: photo.id, size: "regular", width: limit,
+            height: limit)
+        guard key != shownKey else { return }
+        shownKey = key
+        task?.cancel()
+        task = Task { [weak self, loader] in
+            do {
+                let texture = try await loader.load(key)
+                self?.picture.texture = texture
+                self?.message.text = ""
+            } catch {
+                if !(error is CancellationError) { self?.message.text = Problem(error).sentence }
+            }
+        }
+    }
+
+    private func updateLike() {
+        guard let photo, let current = feed?.photo(photo.id) else { return }
+        let name = current.wantsLike ? "Unlike" : "Like"
+        likeButton.tooltip = name
+        likeButton.setAccessibleName(name)
+        likeButton.setClass("liked-photo", current.wantsLike)
+    }
+
+    // MARK: Actions
+
+    private func perform(_ member: String) { report { try await $0.perform(member) } }
+    private func perform(_ member: String, _ id: String) {
+        report { try await $0.perform(member, id) }
+    }
+    private func togglePause() {
+        let isPaused = !isPaused
+        report { try await $0.setPaused(isPaused) }
+    }
+    private func like() {
+        guard let photo, let feed else { return }
+        likes.toggle(photo.id, in: feed)
+    }
+
+    private func report(_ action: @escaping (Slideshow) async throws -> Void) {
+        Task { [weak self, slideshow] in
+            do { try await action(slideshow) } catch { self?.toasts.show(Problem(error).sentence) }
+        }
+    }
+}
