@@ -5,7 +5,7 @@ internal import CAdwaita
 package final class Button: Widget {
     package init(_ label: String, _ action: @escaping () -> Void = {}) {
         super.init(gtk_button_new_with_mnemonic(label))
-        setAccessibleName(label.filter { $0 != "_" })
+        nameAfterLabel(label)
         onClick(action)
     }
 
@@ -27,6 +27,12 @@ package final class Button: Widget {
     package func setLabel(_ label: String) {
         gtk_button_set_label(cast(), label)
         gtk_button_set_use_underline(cast(), 1)
+        nameAfterLabel(label)
+    }
+
+    /// Replaces the accessible name that GTK composes of the label with the underscore and the visible text.
+    private func nameAfterLabel(_ label: String) {
+        gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(label.filter { $0 != "_" })
     }
     package func setIcon(_ icon: String, tooltip: String) {

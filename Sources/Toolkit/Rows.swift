@@ -41,6 +41,7 @@ package final class ActionRow: Widget {
     package func setTitle(_ title: String, subtitle: String = "") {
         adw_preferences_row_set_title(cast(), title)
         adw_action_row_set_subtitle(cast(), subtitle)
+        gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(subtitle.isEmpty ? title : "\(title), \(subtitle)")
     }
     package func addPrefix(_ child: Widget) { adw_action_row_add_prefix(cast(), child.widget) }

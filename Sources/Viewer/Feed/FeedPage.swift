@@ -106,7 +106,7 @@ final class FeedPage {
             remedy = (Account.combinedPath, .login)
             statusButton.setLabel("_Log in")
             status.set(
-                icon: "org.imagefeed.Viewer", title: "Image Feed",
+                icon: "image-x-generic-symbolic", title: "Image Feed",
                 description: "Log in to see photos from your disk and from services.",
                 child: statusButton)
             show("status")
