@@ -48,7 +48,7 @@ package final class ToastArea: Widget {
         adw_toast_overlay_set_child(opaque, child.widget)
     }
 
-    /// Shows a message for some seconds.
+    /// Shows a message for some seconds; with a button, until the user presses it or closes the message.
     ///
     /// - Parameters:
     ///   - message: Plain text.
@@ -60,7 +60,8 @@ package final class ToastArea: Widget {
         g_free(escaped)
         if let button {
             adw_toast_set_button_label(toast.opaque, button)
-            adw_toast_set_timeout(toast.opaque, 10)
+            // The user must be able to reach the button.
+            adw_toast_set_timeout(toast.opaque, 0)
             toast.connect("button-clicked") { _ in action() }
         }
         // The area takes ownership of the toast.

@@ -42,7 +42,7 @@ package enum ViewerApplication {
             // The window still exists while its signal is handled.
             window.onClosed = { Task { slideshow = nil } }
             slideshow = window
-            return window.window.present()
+            return window.present()
         }
         let window = mainWindow ?? MainWindow(application, service)
         window.onClosed = { Task { mainWindow = nil } }

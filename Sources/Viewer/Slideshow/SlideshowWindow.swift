@@ -20,6 +20,8 @@ final class SlideshowWindow {
     private let likeButton = Button(icon: "emote-love-symbolic", tooltip: "Like")
     private let toasts: ToastArea
 
+    /// nil if the display is not X11.
+    private let placement: DesktopWindow?
     private var photo: Photo?
     private var feed: Feed?
     private var isPaused = false
@@ -32,8 +34,8 @@ final class SlideshowWindow {
         slideshow = Slideshow(service.connection)
         loader = ImageLoader(service)
         likes = Likes(service)
-        let size = WindowState.load() ?? (420, 300)
-        window = Window(application, title: "Image Feed Slideshow", width: size.0, height: size.1)
+        let state = WindowState.load() ?? WindowState(width: 420, height: 300)
+        window = Window(application, title: "Image Feed Slideshow", width: state.width, height: state.height)
         controlsRevealer = Revealer(controls)
         message.aligned(.center, .center).margins(18)
         picture.expanding()
@@ -44,6 +46,8 @@ final class SlideshowWindow {
         window.setDecorated(false)
         window.setMinimum(width: 160, height: 120)
         window.setContent(toasts)
+        placement = DesktopWindow(window)
+        placement?.placeOnDesktop()
         addControls()
         connect(overlay)
         start()
@@ -94,7 +98,7 @@ final class SlideshowWindow {
         }
         window.onClose = { [weak self] in
             guard let self else { return false }
-            WindowState.save(window.width, window.height)
+            WindowState(width: window.width, height: window.height, position: placement?.position).save()
             subscription = nil
             task?.cancel()
             // The daemon also notices when this program leaves the bus.
@@ -106,6 +110,12 @@ final class SlideshowWindow {
         likes.failed.observe(self) { [weak self] failure in
             self?.toasts.show(failure.sentence)
         }
+    }
+
+    /// Shows the window where it was when it was closed.
+    func present() {
+        window.present()
+        if let position = WindowState.load()?.position { placement?.move(x: position.x, y: position.y) }
     }
 
     // MARK: State

@@ -214,7 +214,7 @@ final class MainWindow {
     }
 
     private func showFailure(_ failure: Likes.Failure) {
-        toasts.show(failure.sentence, button: "_Try again") { [weak self] in
+        toasts.show(failure.sentence, button: "Try again") { [weak self] in
             guard let self, let feed = feedPage.feed, feed.account == failure.account else {
                 return
             }

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Viewer
+
+@Suite struct PhotoTransformTests {
+    /// A photo of 2000 × 1000 pixels in a view of 1000 × 800.
+    private func transform() -> PhotoTransform {
+        var transform = PhotoTransform()
+        transform.setView(width: 1000, height: 800)
+        transform.setPhoto(width: 2000, height: 1000)
+        return transform
+    }
+
+    /// The point of the photo, from its center and in its pixels, that is shown at a point of the view.
+    private func photoPoint(_ transform: PhotoTransform, _ x: Double, _ y: Double) -> (
+        Double, Double
+    ) {
+        (
+            (x - transform.viewWidth / 2 - transform.offsetX) / transform.scale,
+            (y - transform.viewHeight / 2 - transform.offsetY) / transform.scale
+        )
+    }
+
+    @Test func `a new photo is shown as a whole`() {
+        let transform = transform()
+        #expect(transform.scale == 0.5)
+        #expect(!transform.isZoomed)
+    }
+
+    @Test func `the point under the pointer stays there while zooming`() {
+        var transform = transform()
+        transform.zoom(by: 4, aroundX: 500, y: 400)
+        let before = photoPoint(transform, 700, 300)
+        transform.zoom(by: 1.5, aroundX: 700, y: 300)
+        let after = photoPoint(transform, 700, 300)
+        #expect(abs(before.0 - after.0) < 0.001 && abs(before.1 - after.1) < 0.001)
+    }
+
+    @Test func `a zoomed photo does not leave the view`() {
+        var transform = transform()
+        transform.zoom(by: 2, aroundX: 500, y: 400)
+        transform.pan(x: 5000, y: 5000)
+        // 2000 × 1000 units in a view of 1000 × 800.
+        #expect(transform.offsetX == 500)
+        #expect(transform.offsetY == 100)
+    }
+
+    @Test func `the zoom is limited`() {
+        var transform = transform()
+        transform.zoom(by: 1000, aroundX: 0, y: 0)
+        #expect(transform.zoom == PhotoTransform.maximumZoom)
+        transform.zoom(by: 0.0001, aroundX: 0, y: 0)
+        #expect(transform.zoom == 1)
+        #expect(transform.offsetX == 0 && transform.offsetY == 0)
+    }
+
+    @Test func `a rotated photo fits into the view`() {
+        var transform = transform()
+        transform.rotate(by: 90)
+        #expect(abs(transform.scale - 0.4) < 0.0001)
+        transform.rotate(by: -90)
+        #expect(transform.degrees == 0)
+    }
+
+    @Test func `a rotation with two fingers ends at the nearest quarter`() {
+        var transform = transform()
+        transform.rotate(by: 70)
+        transform.snapRotation()
+        #expect(transform.degrees == 90)
+    }
+
+    @Test func `a double click shows the pixels of the photo and then the whole photo`() {
+        var transform = transform()
+        transform.toggleZoom(aroundX: 100, y: 100)
+        #expect(transform.scale == 1)
+        transform.toggleZoom(aroundX: 100, y: 100)
+        #expect(transform.scale == 0.5)
+    }
+}
