@@ -74,6 +74,17 @@ package final class Clamp: Widget {
     }
 }
 
+/// Shows its child only if there is enough width.
+@MainActor
+package final class OptionalWidth: Widget {
+    package init(_ child: Widget) {
+        super.init(adw_squeezer_new())
+        adw_squeezer_add(opaque, child.widget)
+        adw_squeezer_add(opaque, Box(.horizontal).widget)
+        adw_squeezer_set_homogeneous(opaque, 0)
+    }
+}
+
 /// A widget that slides in and out.
 @MainActor
 package final class Revealer: Widget {

@@ -1,6 +1,11 @@
 #pragma once
 // GTK 4 and libadwaita, with functions for what Swift cannot import: variadic functions, macros and casts.
 
+// Later versions deprecate widgets that GTK 4.8 and libadwaita 1.2 require.
+#define GLIB_DISABLE_DEPRECATION_WARNINGS
+#define GDK_DISABLE_DEPRECATION_WARNINGS
+#define ADW_DISABLE_DEPRECATION_WARNINGS
+
 #include <adwaita.h>
 #include <glib-unix.h>
 

@@ -72,12 +72,14 @@ final class PhotoPage {
             })
         header.addEnd(menu)
         header.addEnd(infoButton)
-        header.addEnd(fullScreenButton)
-        header.addEnd(
-            Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in
-                self?.download()
-            })
+        let download = Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in
+            self?.download()
+        }
+        // In a narrow window, these are only in the menu.
+        header.addEnd(OptionalWidth(Box(.horizontal, spacing: 6, download, fullScreenButton)))
         header.addEnd(likeButton)
+        menu.add("Download") { [weak self] in self?.download() }
+        menu.add("Full screen") { [weak self] in self?.toggleFullScreen() }
         menu.add("Copy link") { [weak self] in self?.copyLink() }
         menu.add("Open in browser") { [weak self] in self?.openLink() }
         menu.add("Send by e-mail") { [weak self] in self?.mailLink() }
