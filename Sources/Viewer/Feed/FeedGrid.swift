@@ -57,6 +57,12 @@ final class FeedGrid {
         cells[index]?.grabFocus()
     }
 
+    /// Requests the images that failed again.
+    func retryFailed() {
+        for cell in cells.values { cell.forgetFailure() }
+        scheduleUpdate()
+    }
+
     private func reset() {
         for cell in cells.values { recycle(cell) }
         cells = [:]

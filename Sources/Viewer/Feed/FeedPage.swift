@@ -59,6 +59,7 @@ final class FeedPage {
             onRemedy?(bannerRemedy.0, bannerRemedy.1)
         }
         service.changed.observe(self) { [weak self] in self?.update() }
+        service.restarted.observe(self) { [weak self] in self?.grid.retryFailed() }
         update()
     }
 

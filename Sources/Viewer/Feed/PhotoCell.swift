@@ -83,11 +83,15 @@ final class PhotoCell {
         }
         if !isSamePhoto { picture.texture = Placeholder.texture(photo) }
         task = Task { [weak self, loader] in
-            // The owner of a failed image shows its placeholder.
-            guard let texture = try? await loader.load(key), let self, self.key == key else {
-                return
+            do {
+                let texture = try await loader.load(key)
+                guard let self, self.key == key else { return }
+                picture.texture = texture
+            } catch {
+                guard let self, self.key == key, !(error is CancellationError) else { return }
+                failureIcon.isVisible = true
+                button.tooltip = (error as? ImageError)?.message ?? Problem(error).sentence
             }
-            picture.texture = texture
         }
     }
 
@@ -107,6 +111,11 @@ final class PhotoCell {
         likeButton.setAccessibleName(name)
         likeButton.setClass("liked", photo.wantsLike)
         likeButton.setClass("pending", photo.isPending)
+    }
+
+    /// Forgets a failure, so that the image is requested when the photo is shown again.
+    func forgetFailure() {
+        if failureIcon.isVisible { key = nil }
     }
 
     /// Releases the photo.

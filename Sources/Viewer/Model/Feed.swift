@@ -48,8 +48,8 @@ final class Feed {
         self.source = source
         service.feedSignal.observe(self) { [weak self] in self?.receive($0) }
         service.restarted.observe(self) { [weak self] in
-            guard let self, case .failed = state else { return }
-            loadMore()
+            guard let self else { return }
+            if case .failed = state { loadMore() } else { checkTop() }
         }
     }
 
@@ -126,6 +126,32 @@ final class Feed {
         indexes = Dictionary(
             photos.enumerated().map { ($0.element.id, $0.offset) },
             uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Reads the first page of another daemon process, which then watches the source, and applies its changes.
+    private func checkTop() {
+        guard !source.isEmpty, !photos.isEmpty else { return }
+        let generation = generation
+        Task {
+            // Without a reply, the photos remain as they are.
+            guard let page = try? await client.page(source, cursor: "", count: Self.pageSize),
+                generation == self.generation
+            else { return }
+            var newCount: UInt32 = 0
+            for photo in page.photos.compactMap(Photo.init) {
+                if indexes[photo.id] == nil {
+                    newCount += 1
+                } else {
+                    change(photo.id) { $0 = photo }
+                }
+            }
+            // Photos below the first page are not new.
+            guard let last = page.photos.last.flatMap(Photo.init), indexes[last.id] != nil,
+                newCount > self.newCount
+            else { return }
+            self.newCount = newCount
+            changed.emit(.arrived)
+        }
     }
 
     // MARK: Signals

@@ -35,7 +35,8 @@ final class SlideshowWindow {
         loader = ImageLoader(service)
         likes = Likes(service)
         let state = WindowState.load() ?? WindowState(width: 420, height: 300)
-        window = Window(application, title: "Image Feed Slideshow", width: state.width, height: state.height)
+        window = Window(
+            application, title: "Image Feed Slideshow", width: state.width, height: state.height)
         controlsRevealer = Revealer(controls)
         message.aligned(.center, .center).margins(18)
         picture.expanding()
@@ -98,7 +99,8 @@ final class SlideshowWindow {
         }
         window.onClose = { [weak self] in
             guard let self else { return false }
-            WindowState(width: window.width, height: window.height, position: placement?.position).save()
+            WindowState(width: window.width, height: window.height, position: placement?.position)
+                .save()
             subscription = nil
             task?.cancel()
             // The daemon also notices when this program leaves the bus.
@@ -115,7 +117,9 @@ final class SlideshowWindow {
     /// Shows the window where it was when it was closed.
     func present() {
         window.present()
-        if let position = WindowState.load()?.position { placement?.move(x: position.x, y: position.y) }
+        if let position = WindowState.load()?.position {
+            placement?.move(x: position.x, y: position.y)
+        }
     }
 
     // MARK: State

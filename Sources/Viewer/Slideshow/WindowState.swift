@@ -29,7 +29,8 @@ struct WindowState: Equatable {
             numbers.dropFirst(2).allSatisfy({ (-10_000...30_000).contains($0) })
         else { return nil }
         self.init(
-            width: numbers[0], height: numbers[1], position: numbers.count == 4 ? (numbers[2], numbers[3]) : nil)
+            width: numbers[0], height: numbers[1],
+            position: numbers.count == 4 ? (numbers[2], numbers[3]) : nil)
     }
 
     private static var folder: String {
