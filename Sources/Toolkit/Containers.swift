@@ -80,7 +80,8 @@ package final class OptionalWidth: Widget {
     package init(_ child: Widget) {
         super.init(adw_squeezer_new())
         adw_squeezer_add(opaque, child.widget)
-        adw_squeezer_add(opaque, Box(.horizontal).widget)
+        let empty = Box(.horizontal)
+        withExtendedLifetime(empty) { _ = adw_squeezer_add(opaque, empty.widget) }
         adw_squeezer_set_homogeneous(opaque, 0)
     }
 }

@@ -8,7 +8,8 @@ internal import Glibc
 package struct DesktopWindow {
     private typealias SurfaceID = @convention(c) (OpaquePointer?) -> UInt
     private typealias NativeDisplay = @convention(c) (OpaquePointer?) -> OpaquePointer?
-    private typealias InternAtom = @convention(c) (OpaquePointer?, UnsafePointer<CChar>, Int32) -> UInt
+    private typealias InternAtom =
+        @convention(c) (OpaquePointer?, UnsafePointer<CChar>, Int32) -> UInt
     private typealias ChangeProperty =
         @convention(c) (
             OpaquePointer?, UInt, UInt, UInt, Int32, Int32, UnsafeRawPointer, Int32
@@ -16,7 +17,8 @@ package struct DesktopWindow {
     private typealias MoveWindow = @convention(c) (OpaquePointer?, UInt, Int32, Int32) -> Int32
     private typealias TranslateCoordinates =
         @convention(c) (
-            OpaquePointer?, UInt, UInt, Int32, Int32, UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>,
+            OpaquePointer?, UInt, UInt, Int32, Int32, UnsafeMutablePointer<Int32>,
+            UnsafeMutablePointer<Int32>,
             UnsafeMutablePointer<UInt>
         ) -> Int32
     private typealias RootWindow = @convention(c) (OpaquePointer?) -> UInt
@@ -28,8 +30,11 @@ package struct DesktopWindow {
     package init?(_ window: Window) {
         gtk_widget_realize(window.widget)
         guard let surface = gtk_native_get_surface(window.opaque),
-            text(g_type_name_from_instance(UnsafeMutableRawPointer(surface).assumingMemoryBound(to: GTypeInstance.self)))
-                .hasPrefix("GdkX11"),
+            text(
+                g_type_name_from_instance(
+                    UnsafeMutableRawPointer(surface).assumingMemoryBound(to: GTypeInstance.self))
+            )
+            .hasPrefix("GdkX11"),
             let surfaceID: SurfaceID = Self.function("gdk_x11_surface_get_xid"),
             let nativeDisplay: NativeDisplay = Self.function("gdk_x11_display_get_xdisplay"),
             let display = nativeDisplay(gdk_surface_get_display(surface))
@@ -47,7 +52,8 @@ package struct DesktopWindow {
         else { return }
         var type = internAtom(display, "_NET_WM_WINDOW_TYPE_DESKTOP", 0)
         // The type ATOM has the number 4. The items of format 32 are longs.
-        _ = changeProperty(display, id, internAtom(display, "_NET_WM_WINDOW_TYPE", 0), 4, 32, 0, &type, 1)
+        _ = changeProperty(
+            display, id, internAtom(display, "_NET_WM_WINDOW_TYPE", 0), 4, 32, 0, &type, 1)
     }
 
     /// The position of the window on the screen; nil if it is unknown.

@@ -60,6 +60,7 @@ package final class EntryRow: Widget {
     package init(_ title: String, isPassword: Bool = false) {
         super.init(isPassword ? adw_password_entry_row_new() : adw_entry_row_new())
         adw_preferences_row_set_title(cast(), title)
+        gtk_accessible_reset_relation(opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
         setAccessibleName(title)
     }
 

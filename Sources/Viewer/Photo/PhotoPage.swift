@@ -54,6 +54,8 @@ final class PhotoPage {
         let overlay = Overlay(
             view.widget, spinner, problemBox, previousButton, nextButton, downloadBar.widget)
         overlay.styled("photo-page")
+        // In a narrow window, the information covers the photo.
+        overlay.setMinimumSize(width: 240)
         flap = Flap(content: overlay, flap: info.widget, atEnd: true)
         flap.expanding()
         infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: "Information") { [flap] in
@@ -71,15 +73,16 @@ final class PhotoPage {
                 self?.leave()
             })
         header.addEnd(menu)
-        header.addEnd(infoButton)
         let download = Button(icon: "document-save-symbolic", tooltip: "Download") { [weak self] in
             self?.download()
         }
         // In a narrow window, these are only in the menu.
-        header.addEnd(OptionalWidth(Box(.horizontal, spacing: 6, download, fullScreenButton)))
+        header.addEnd(
+            OptionalWidth(Box(.horizontal, spacing: 6, download, fullScreenButton, infoButton)))
         header.addEnd(likeButton)
         menu.add("Download") { [weak self] in self?.download() }
         menu.add("Full screen") { [weak self] in self?.toggleFullScreen() }
+        menu.add("Information") { [weak self] in self?.flap.isRevealed.toggle() }
         menu.add("Copy link") { [weak self] in self?.copyLink() }
         menu.add("Open in browser") { [weak self] in self?.openLink() }
         menu.add("Send by e-mail") { [weak self] in self?.mailLink() }
