@@ -104,7 +104,7 @@ final class FeedPage {
         case .connecting: show("loading")
         case .failed(let problem): show(problem, of: nil)
         case .ready:
-            remedy = (Account.combinedPath, .login)
+            remedy = (ServiceName.combined, .login)
             statusButton.setLabel("_Log in")
             status.set(
                 icon: "image-x-generic-symbolic", title: "Image Feed",
@@ -156,7 +156,7 @@ final class FeedPage {
     private func updateBanner() {
         let accounts = service.accounts.filter {
             !$0.isCombined
-                && (feed?.account == $0.path || feed?.account == Account.combinedPath && $0.hasFeed)
+                && (feed?.account == $0.path || feed?.account == ServiceName.combined && $0.hasFeed)
         }
         let account = accounts.first { !["", "ready", "loading"].contains($0.state) }
         let hasPhotos = feed?.photos.isEmpty == false

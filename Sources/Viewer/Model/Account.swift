@@ -18,9 +18,7 @@ struct Account: Equatable {
         value(interface, name)?.string ?? ""
     }
 
-    static let combinedPath = ServiceName.root.appending("combined")
-
-    var isCombined: Bool { path == Self.combinedPath }
+    var isCombined: Bool { path == ServiceName.combined }
     var id: String { text(.account, "Id") }
     var provider: ObjectPath? { value(.account, "Provider")?.objectPath }
     var username: String { text(.account, "Username") }

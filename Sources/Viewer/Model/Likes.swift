@@ -54,7 +54,7 @@ final class Likes {
                 .read()
         else { return }
         // The combined account reports the same failure again.
-        guard signal.account == Account.combinedPath || service.account(Account.combinedPath) == nil
+        guard signal.account == ServiceName.combined || service.account(ServiceName.combined) == nil
         else { return }
         report(signal.account, id, wantsLike, sentence)
     }

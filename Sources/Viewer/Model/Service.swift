@@ -109,7 +109,7 @@ final class Service {
         self.state = state
         let prefix = ServiceName.accounts.text + "/"
         accounts = objects.filter {
-            $0.key.text.hasPrefix(prefix) || $0.key == Account.combinedPath
+            $0.key.text.hasPrefix(prefix) || $0.key == ServiceName.combined
         }
         .map { Account($0.key, $0.value) }
         .sorted { ($0.isCombined ? 0 : 1, $0.path.text) < ($1.isCombined ? 0 : 1, $1.path.text) }

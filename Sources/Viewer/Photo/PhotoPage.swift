@@ -89,10 +89,10 @@ final class PhotoPage {
         menu.add("Download as…") { [weak self] in self?.downloadAs() }
         menu.add("Use as avatar") { [weak self] in self?.useAsAvatar() }
         menu.add("Show in the slideshow") { [weak self] in
-            self?.slideshow("Show", "The slideshow shows this photo.")
+            self?.slideshow("The slideshow shows this photo.") { try await $0.show($1) }
         }
         menu.add("Hide from the slideshow") { [weak self] in
-            self?.slideshow("Hide", "The slideshow no longer shows this photo.")
+            self?.slideshow("The slideshow no longer shows this photo.") { try await $0.hide($1) }
         }
         menu.add("Rotate left") { [weak self] in self?.view.rotate(by: -90) }
         menu.add("Rotate right") { [weak self] in self?.view.rotate(by: 90) }
@@ -371,7 +371,7 @@ final class PhotoPage {
             return
         }
         let id =
-            feed.account == Account.combinedPath || user.path == feed.account
+            feed.account == ServiceName.combined || user.path == feed.account
             ? photo.id
             : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
         Task { [weak self, service] in
@@ -384,15 +384,17 @@ final class PhotoPage {
         }
     }
 
-    private func slideshow(_ member: String, _ success: String) {
+    private func slideshow(
+        _ success: String, _ action: @escaping (SlideshowClient, String) async throws -> Void
+    ) {
         guard let photo, let feed else { return }
         let id =
-            feed.account == Account.combinedPath
+            feed.account == ServiceName.combined
             ? photo.id
             : "\(service.account(feed.account)?.id ?? "")/\(photo.id)"
         Task { [weak self, service] in
             do {
-                try await Slideshow(service.connection).perform(member, id)
+                try await action(service.client.slideshow, id)
                 self?.widget.show(success)
             } catch {
                 self?.widget.show(Problem(error).sentence)

@@ -9,7 +9,7 @@ final class SlideshowWindow {
     var onClosed: (() -> Void)?
 
     private let service: Service
-    private let slideshow: Slideshow
+    private let slideshow: SlideshowClient
     private let loader: ImageLoader
     private let likes: Likes
     private let picture = Picture()
@@ -31,7 +31,7 @@ final class SlideshowWindow {
 
     init(_ application: Application, _ service: Service) {
         self.service = service
-        slideshow = Slideshow(service.connection)
+        slideshow = service.client.slideshow
         loader = ImageLoader(service)
         likes = Likes(service)
         let state = WindowState.load() ?? WindowState(width: 420, height: 300)
@@ -57,19 +57,19 @@ final class SlideshowWindow {
     private func addControls() {
         controls.append(
             Button(icon: "media-skip-backward-symbolic", tooltip: "Previous photo") { [weak self] in
-                self?.perform("Previous")
+                self?.report { try await $0.previous() }
             })
         controls.append(pauseButton)
         controls.append(
             Button(icon: "media-skip-forward-symbolic", tooltip: "Next photo") { [weak self] in
-                self?.perform("Next")
+                self?.report { try await $0.next() }
             })
         controls.append(likeButton)
         controls.append(
             Button(icon: "view-conceal-symbolic", tooltip: "Hide this photo from the slideshow") {
                 [weak self] in
                 guard let self, let photo else { return }
-                perform("Hide", photo.id)
+                report { try await $0.hide(photo.id) }
             })
         controls.append(
             Button(icon: "window-close-symbolic", tooltip: "Close") { [weak self] in
@@ -88,8 +88,8 @@ final class SlideshowWindow {
         overlay.onFocusChange { [weak self] in self?.controlsRevealer.isRevealed = $0 }
         window.onKey { [weak self] key in
             switch key.name {
-            case "Left": self?.perform("Previous")
-            case "Right": self?.perform("Next")
+            case "Left": self?.report { try await $0.previous() }
+            case "Right": self?.report { try await $0.next() }
             case "space": self?.togglePause()
             case "l": self?.like()
             case "Escape": self?.window.close()
@@ -104,7 +104,7 @@ final class SlideshowWindow {
             subscription = nil
             task?.cancel()
             // The daemon also notices when this program leaves the bus.
-            Task { [slideshow] in try? await slideshow.perform("Detach") }
+            Task { [slideshow] in try? await slideshow.detach() }
             onClosed?()
             return false
         }
@@ -126,21 +126,11 @@ final class SlideshowWindow {
 
     private func start() {
         message.text = "Loading…"
-        Task { [weak self, slideshow, service] in
+        Task { [weak self, slideshow] in
             do {
-                let rule = MatchRule(
-                    sender: ServiceName.bus, path: Slideshow.path,
-                    interface: "org.freedesktop.DBus.Properties",
-                    member: "PropertiesChanged")
-                let subscription = try await service.connection.subscribe(rule) { signal in
-                    guard
-                        let (_, changes, _): (String, [String: Variant], [String]) =
-                            try? signal.read()
-                    else { return }
-                    self?.apply(changes)
-                }
+                let subscription = try await slideshow.watch { self?.apply($0) }
                 self?.subscription = subscription
-                try await slideshow.perform("Attach")
+                try await slideshow.attach()
                 self?.apply(try await slideshow.properties())
             } catch {
                 self?.message.text = Problem(error).sentence
@@ -178,7 +168,7 @@ final class SlideshowWindow {
             return
         }
         if feed?.photo(photo.id) != photo {
-            let feed = Feed(service, account: Account.combinedPath, photo: photo)
+            let feed = Feed(service, account: ServiceName.combined, photo: photo)
             feed.changed.observe(self) { [weak self] _ in self?.updateLike() }
             self.feed = feed
         }
@@ -187,7 +177,7 @@ final class SlideshowWindow {
         let scale = window.scaleFactor
         let limit = (max(window.width, window.height, 640) * scale + 255) / 256 * 256
         let key = ImageLoader.Key(
-            account: Account.combinedPath, photo: photo.id, size: "regular", width: limit,
+            account: ServiceName.combined, photo: photo.id, size: "regular", width: limit,
             height: limit)
         guard key != shownKey else { return }
         shownKey = key
@@ -213,10 +203,6 @@ final class SlideshowWindow {
 
     // MARK: Actions
 
-    private func perform(_ member: String) { report { try await $0.perform(member) } }
-    private func perform(_ member: String, _ id: String) {
-        report { try await $0.perform(member, id) }
-    }
     private func togglePause() {
         let isPaused = !isPaused
         report { try await $0.setPaused(isPaused) }
@@ -226,7 +212,7 @@ final class SlideshowWindow {
         likes.toggle(photo.id, in: feed)
     }
 
-    private func report(_ action: @escaping (Slideshow) async throws -> Void) {
+    private func report(_ action: @escaping (SlideshowClient) async throws -> Void) {
         Task { [weak self, slideshow] in
             do { try await action(slideshow) } catch { self?.toasts.show(Problem(error).sentence) }
         }

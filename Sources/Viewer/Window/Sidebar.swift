@@ -69,7 +69,7 @@ final class Sidebar {
     func title(of selection: Selection) -> String {
         if selection.source == "likes" { return "Likes" }
         if selection.source == "memories" { return "Memories" }
-        if selection.account == Account.combinedPath { return "All photos" }
+        if selection.account == ServiceName.combined { return "All photos" }
         let source = sources[selection.account]?.first { $0.id == selection.source }
         return source?.title ?? "Photos"
     }
