@@ -13,20 +13,31 @@ package final class Overlay: Widget {
 }
 
 /// Pages, one of which is visible.
+///
+/// The others are hidden also from screen readers, to which GTK 4.8 shows all pages of a stack.
 @MainActor
 package final class Stack: Widget {
+    private var pages: [String: Widget] = [:]
+
     package init() {
         super.init(gtk_stack_new())
-        gtk_stack_set_transition_type(opaque, GTK_STACK_TRANSITION_TYPE_CROSSFADE)
         gtk_stack_set_hhomogeneous(opaque, 0)
     }
 
+    /// Adds a page. The first one is visible.
     package func add(_ page: Widget, _ name: String) {
+        page.isVisible = pages.isEmpty
+        pages[name] = page
         gtk_stack_add_named(opaque, page.widget, name)
     }
+
     package var visiblePage: String {
         get { text(gtk_stack_get_visible_child_name(opaque)) }
-        set { gtk_stack_set_visible_child_name(opaque, newValue) }
+        set {
+            pages[newValue]?.isVisible = true
+            gtk_stack_set_visible_child_name(opaque, newValue)
+            for (name, page) in pages where name != newValue { page.isVisible = false }
+        }
     }
 }
 

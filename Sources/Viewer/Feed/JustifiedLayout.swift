@@ -1,14 +1,14 @@
 /// Photos in rows of equal width, in which each photo keeps its proportions.
 ///
 /// Rows are appended as photos arrive; earlier rows never change.
-struct JustifiedLayout {
-    struct Row: Equatable {
+nonisolated struct JustifiedLayout {
+    nonisolated struct Row: Equatable {
         let photos: Range<Int>
         let top: Double
         let height: Double
     }
 
-    struct Frame: Equatable {
+    nonisolated struct Frame: Equatable {
         let x: Double
         let y: Double
         let width: Double

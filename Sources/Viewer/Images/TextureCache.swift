@@ -1,6 +1,6 @@
 /// The decoded images that were used last, up to a number of bytes.
-struct TextureCache<Key: Hashable & Sendable, Value> {
-    private struct Entry {
+nonisolated struct TextureCache<Key: Hashable & Sendable, Value> {
+    nonisolated private struct Entry {
         let value: Value
         let byteCount: Int
         var lastUse: Int

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The movement of a photo after it was released while it was dragged.
-struct Inertia {
+nonisolated struct Inertia {
     private var lastX = 0.0
     private var lastY = 0.0
     private var lastTime = 0.0

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Lengths are in units of the view. The photo keeps touching the edges of the view if it is larger, and is centered
 /// otherwise.
-struct PhotoTransform: Equatable {
+nonisolated struct PhotoTransform: Equatable {
     /// The size of the view.
     private(set) var viewWidth = 1.0
     private(set) var viewHeight = 1.0

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The size and position of the slideshow window, kept in `XDG_STATE_HOME`.
-struct WindowState: Equatable {
+nonisolated struct WindowState: Equatable {
     var width: Int
     var height: Int
     /// nil if the display does not tell positions.

@@ -196,6 +196,7 @@ final class MainWindow {
             sidebar.select(selection)
             show(selection, title: sidebar.title(of: selection))
         } else {
+            sidebar.select(nil)
             feedPage.show(nil, title: "Image Feed", subtitle: "")
         }
     }

@@ -52,8 +52,8 @@ final class Sidebar {
         }
     }
 
-    /// Marks a source as the selected one.
-    func select(_ selection: Selection) {
+    /// Marks a source as the selected one; nil for none.
+    func select(_ selection: Selection?) {
         self.selection = selection
         for entry in rows {
             if entry.selection == selection {
