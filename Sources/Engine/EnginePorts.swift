@@ -25,7 +25,8 @@ package struct EnginePorts {
         clock: any Clock<Duration> = MainLoopClock(), now: @escaping () -> Timestamp = { .now },
         notificationPresenter: (any NotificationPresenter)? = nil,
         openURL: @escaping (String, String) async throws -> Void = { _, _ in
-            throw EngineError.notSupported("No browser is available.")
+            throw EngineError.notSupported(
+                "No browser is available; open the address of the login yourself.")
         }
     ) {
         self.http = http

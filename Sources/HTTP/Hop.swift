@@ -116,6 +116,6 @@ struct Hop {
             return .invalidAddress(
                 "http is permitted only on this computer, and \(host) is another one; use https")
         }
-        return .forbiddenAddress("\(host) is in a private network")
+        return .forbiddenAddress("\(host) is not on the public internet")
     }
 }

@@ -21,7 +21,7 @@ final class SingleInstance {
 
         var description: String {
             switch self {
-            case .running: "another imagefeedd is running; --replace takes over from it"
+            case .running: "another imagefeedd is running; start with --replace to replace it"
             case .inUse(let folder, let holder):
                 "the data folder \(folder) is in use by another imagefeedd"
                     + (holder.processID.map { " (process \($0))" } ?? "")

@@ -257,7 +257,7 @@ nonisolated extension Manifest {
                     "Capabilities contains like, but Sources does not contain likes; add it."))
         }
         if capabilities.contains(.search),
-            !sources.contains(where: { $0.prefix.map("search:".hasPrefix) ?? false })
+            !sources.contains(where: { $0.prefix.map { "search:".hasPrefix($0) } ?? false })
         {
             problems.append(
                 ManifestProblem(
