@@ -22,7 +22,7 @@ final class SlideshowObject {
         self.engine = engine
         self.connection = connection
         exported.add(Self.interface, on: self)
-        engine.slideshow.onChange = { [unowned exported] in exported.announceChanges() }
+        engine.slideshow.onChange = { [weak exported] in exported?.announceChanges() }
     }
 
     private static let interface = BusInterface<SlideshowObject>(

@@ -40,7 +40,7 @@ package final class Engine {
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
     let stores: RemoteStores
-    private let changes = ChangeQueue()
+    let changes = ChangeQueue()
     private var isCheckingAvatars = false
     private var keepsSecretsConnection = false
     private var knownSettings: [String: ProviderSettings] = [:]
@@ -211,83 +211,8 @@ package final class Engine {
 
     // MARK: Login
 
-    /// Creates the account of a user after a login, or logs a known account in again.
-    ///
-    /// - Parameters:
-    ///   - identity: The identity of the user.
-    ///   - provider: The provider at which the user logged in.
-    ///   - expected: The known account that is logged in again; nil to find it by the identity.
-    ///   - token: The token to store in the secret store; nil if there is none.
-    ///   - isWanted: Called when everything is stored. If it returns false, nothing remains of the login.
-    /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` if the login is no longer wanted; the errors of the stores.
-    func completeLogin(
-        _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
-        with token: OAuthToken? = nil, while isWanted: () -> Bool
-    ) async throws -> Account {
-        try await changes.run {
-            let known =
-                accounts.first { $0 === expected } ?? account(identity, of: provider)
-            let id =
-                known?.id
-                ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
-            let wasLoggedIn = known?.isLoggedIn == true
-            let replaced = token == nil ? nil : await storedToken(of: known, id)
-            // The secret is stored before the account, so that no account lacks its token.
-            if let token {
-                try await storeToken(token, of: id, identity, provider)
-                notifications.resolve(.tokenRemains, about: .account(id))
-            }
-            do {
-                let held = token.map { Credentials.HeldToken(token: $0) }
-                let account: Account
-                if let known {
-                    if !wasLoggedIn { known.heldToken = held }
-                    try await change(known, while: isWanted) {
-                        $0.update(identity)
-                        $0.isLoggedIn = true
-                    }
-                    guard isWanted() || wasLoggedIn else { throw CancellationError() }
-                    if let token { known.remote?.adopt(token) }
-                    account = known
-                } else {
-                    account = try await add(id, identity, provider, held, while: isWanted)
-                }
-                if let replaced {
-                    revoke(replaced, of: provider, at: identity.server, user: identity)
-                }
-                return account
-            } catch {
-                if !wasLoggedIn { known?.heldToken = nil }
-                // The caller revokes the new token.
-                if let replaced, wasLoggedIn {
-                    try? await storeToken(replaced, of: id, identity, provider)
-                } else if token != nil {
-                    try? await ports.secrets.delete(.account(id.text))
-                }
-                throw error
-            }
-        }
-    }
-
-    private func storeToken(
-        _ token: OAuthToken, of id: AccountID, _ identity: AccountIdentity,
-        _ provider: any Provider
-    ) async throws {
-        try await ports.secrets.store(
-            token.encoded, for: .account(id.text), label: Self.secretLabel(identity, provider))
-        try await storeTokenRecipients(of: provider, for: id)
-    }
-
-    /// Returns the label of a token for keyring managers.
-    static func secretLabel(
-        _ identity: AccountIdentity, _ provider: any Provider
-    ) -> String {
-        let service = identity.server.isEmpty ? provider.info.name : identity.server
-        return "Image Feed: \(identity.username) at \(service)"
-    }
-
-    private func add(
+    /// Stores and adds the account of a new user, unless it is no longer wanted.
+    func add(
         _ id: AccountID, _ identity: AccountIdentity, _ provider: any Provider,
         _ token: Credentials.HeldToken?, while isWanted: () -> Bool
     ) async throws -> Account {
@@ -430,7 +355,7 @@ package final class Engine {
     }
 
     /// Performs ``update(_:_:)``. Restores the record if the change is no longer wanted once it is stored.
-    private func change(
+    func change(
         _ account: Account, while isWanted: () -> Bool = { true },
         _ change: (inout AccountRecord) -> Void
     ) async throws {

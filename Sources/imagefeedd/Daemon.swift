@@ -128,7 +128,9 @@ final class Daemon {
             logger.warning(
                 "The data of the slideshow was damaged and was replaced", metadata: ["path": "\(path)"])
         }
-        try await instance.ownName { [unowned self] in end("Another daemon has replaced this one") }
+        try await instance.ownName { [unowned self] in
+            end("Another daemon has replaced this one")
+        }
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,

@@ -287,7 +287,7 @@ package struct CombinedPage {
 
 extension Account {
     /// True if the account has the source `memories`.
-    var hasMemories: Bool { provider.info.capabilities.contains { $0.rawValue == "memories" } }
+    var hasMemories: Bool { provider.info.capabilities.contains(.memories) }
 
     /// Returns the source of the account that is part of a combined source; nil if there is none.
     func source(in combined: SourceID) -> SourceID? {

@@ -23,11 +23,11 @@ final class RemoteService: PhotoService {
     /// The host of its requests. Accounts of one provider at one host share probes.
     private let probeTarget: HostProbes.Target
     let credentials: Credentials
-    private let ports: EnginePorts
+    let ports: EnginePorts
     let stores: RemoteStores
     weak var owner: (any RemoteServiceOwner)?
     let allowsLoopback: Bool
-    private var health = ServiceHealth()
+    var health = ServiceHealth()
     private var isLoading = true
     /// The reason and the remedy that the session reported for its failure.
     private var brokenSession: (reason: String, remedy: Remedy?)?
@@ -38,7 +38,7 @@ final class RemoteService: PhotoService {
     /// True if the profile has to be fetched.
     var isProfileDue = true
     /// True if the number of likes has to be fetched once no like is pending.
-    private var isCountDue = false
+    var isCountDue = false
     /// The time of the last profile that the service sent.
     var profileFetched: Timestamp?
     /// The number of profiles that the service sent.
@@ -254,7 +254,7 @@ final class RemoteService: PhotoService {
     }
 
     /// Sets the timer of the next retry, if one is necessary.
-    private func scheduleRetry() {
+    func scheduleRetry() {
         let likeFailures = likes?.consecutiveFailures ?? 0
         let pause: Duration
         // Without a token, a retry is useless. A new token starts the requests again.
@@ -278,7 +278,7 @@ final class RemoteService: PhotoService {
     }
 
     /// Sets the timer of the next request that checks if a service without likes offers them again.
-    private func scheduleAvailabilityCheck() {
+    func scheduleAvailabilityCheck() {
         let due = isClosed ? nil : likes?.nextAvailabilityCheck
         guard due != availabilityCheck?.due else { return }
         availabilityCheck?.task.cancel()
@@ -341,92 +341,5 @@ final class RemoteService: PhotoService {
         try await likes?.clear()
         await stores.images.forget(account)
         try await feed?.forget()
-    }
-}
-
-// MARK: - Events
-
-extension RemoteService: LikesOwner, CredentialsOwner {
-    var now: Timestamp { ports.now() }
-    var clock: any Clock<Duration> { ports.clock }
-    var localLikes: [PendingLike]? { likes?.localLikes }
-    var savesData: Bool { owner?.savesData ?? false }
-
-    func ask<Value: Sendable>(
-        _ body: @escaping () async throws -> Value
-    ) async throws -> Value {
-        if case .rateLimited(let until) = health.problem(now: now) {
-            throw ProviderError.rateLimited(until: until)
-        }
-        do {
-            let value: Value
-            do {
-                value = try await body()
-            } catch HTTPError.tooLarge {
-                // A response of the API is never that large.
-                throw ProviderError.failed(
-                    "The service sent a response that is too large; try again later.")
-            }
-            record(.available)
-            return value
-        } catch {
-            record(ServiceHealth.Verdict(error))
-            throw error
-        }
-    }
-
-    func credentialsChanged() {
-        scheduleRetry()
-        owner?.emit(.changed(.state))
-        if credentials.problem == nil { likes?.send() }
-    }
-
-    func emit(_ event: AccountEvent) {
-        switch event {
-        case .photosChanged(let photos): owner?.emit(.photosChanged(photos.map(decorate)))
-        case .changed(.likes):
-            scheduleAvailabilityCheck()
-            owner?.emit(event)
-        case .likeConfirmed:
-            owner?.emit(event)
-            refreshLikeCountIfDue()
-        default: owner?.emit(event)
-        }
-    }
-
-    func likesObserved(_ photos: [Photo]) {
-        for photo in photos {
-            // A like that is being sent is announced once, when it is confirmed.
-            let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
-            likes?.recordObserved(photo.id, isLiked: photo.isLiked)
-            guard !isExpected else { continue }
-            owner?.emit(
-                .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0))
-        }
-        // If the service does not report the number of likes, it is the number of cached photos that are liked.
-        Task {
-            guard let count = try? await feed?.likeCount(), count != likeCount else { return }
-            likeCount = count
-            owner?.emit(.changed(.likes))
-        }
-    }
-
-    func likeFailuresChanged() {
-        let before = retryAt
-        scheduleRetry()
-        if retryAt != before { owner?.emit(.changed(.state)) }
-    }
-
-    func likeCountDoubted() {
-        isProfileDue = true
-        isCountDue = true
-        refreshLikeCountIfDue()
-    }
-
-    /// Fetches the number of likes once no pending like would change it.
-    private func refreshLikeCountIfDue() {
-        guard isCountDue, likes?.pending.isEmpty == true else { return }
-        isCountDue = false
-        Task { await refreshLikeCount() }
     }
 }

@@ -6,11 +6,13 @@ internal import Quoting
 final class EngineSlideshowPhotos: SlideshowPhotos {
     private static let watcher = WatcherID.component("slideshow")
 
-    private unowned let engine: Engine
+    /// A weak reference: searches in progress may outlast the engine.
+    private weak var engine: Engine?
 
     init(_ engine: Engine) { self.engine = engine }
 
     func parts(of source: SlideshowSource) -> [SlideshowPart] {
+        guard let engine else { return [] }
         guard let id = source.account else {
             let combined = engine.combined
             return combined.members(of: combined.resolve(source.source.text)).map {
@@ -42,7 +44,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     ) async throws -> (photo: SlideshowPhotoID?, next: String) {
         let text = source.source.text
         guard let id = source.account else {
-            let page = try await engine.combined.page(text, cursor: cursor, count: 1)
+            let page = try await existingEngine().combined.page(text, cursor: cursor, count: 1)
             // The photo has the ID of the combined account.
             return (page.photos.first.flatMap { SlideshowPhotoID($0.photo.id.text) }, page.next)
         }
@@ -65,8 +67,13 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         return try await account.cachedImage(id.photo, size)
     }
 
+    private func existingEngine() throws -> Engine {
+        guard let engine else { throw CancellationError() }
+        return engine
+    }
+
     private func account(_ id: AccountID) throws -> Account {
-        guard let account = engine.account(id) else {
+        guard let account = try existingEngine().account(id) else {
             throw EngineError.notFound("There is no account \(id.text.excerpt).")
         }
         return account
@@ -74,26 +81,29 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
-    func pin(_ images: Set<String>) async -> Set<String> { await engine.stores.images.pin(images) }
+    func pin(_ images: Set<String>) async -> Set<String> {
+        await engine?.stores.images.pin(images) ?? []
+    }
 
-    func isLoggedIn(_ account: AccountID) -> Bool { engine.account(account)?.isLoggedIn == true }
+    func isLoggedIn(_ account: AccountID) -> Bool { engine?.account(account)?.isLoggedIn == true }
 
-    var isMetered: Bool { engine.isMetered }
+    var isMetered: Bool { engine?.isMetered == true }
 
     func mayFetch(_ account: AccountID) -> Bool {
+        guard let engine else { return false }
         guard let account = engine.account(account), account.direct == nil else { return true }
         if case .offline = account.state { return false }
         return engine.isOnline && !engine.isMetered
     }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool {
-        guard !part.isLocal, let account = engine.account(part.account) else { return part.isLocal }
+        guard !part.isLocal, let account = engine?.account(part.account) else { return part.isLocal }
         return account.refreshPermission == .permitted
     }
 
     func watch(_ parts: [SlideshowPart]) {
-        engine.unwatch(Self.watcher)
-        for part in parts { engine.account(part.account)?.watch(part.source, by: Self.watcher) }
+        engine?.unwatch(Self.watcher)
+        for part in parts { engine?.account(part.account)?.watch(part.source, by: Self.watcher) }
     }
 
     func check(_ source: SlideshowSource) async throws {
@@ -101,7 +111,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
             let account = try account(id)
             try await account.checkSource(account.resolve(source.source.text))
         } else {
-            try engine.combined.check(engine.combined.resolve(source.source.text))
+            let combined = try existingEngine().combined
+            try combined.check(combined.resolve(source.source.text))
         }
     }
 }

@@ -6,7 +6,7 @@ package import ProviderKit
 package struct ImmichProvider: TokenLogin {
     package let info = ProviderInfo(
         id: "immich", name: "Immich", iconName: "image-x-generic", authentication: .password,
-        capabilities: [.feed, .like, .profile, .albums, .search, .server],
+        capabilities: [.feed, .like, .profile, .albums, .search, .server, .memories],
         defaultSource: ImmichSource.all.id)
 
     private let now: @Sendable () -> Timestamp
