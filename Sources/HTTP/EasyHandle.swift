@@ -7,13 +7,13 @@ final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private let library: CurlLibrary
     private let body: UnsafeMutableRawBufferPointer
-    /// Where libcurl writes what went wrong.
+    /// The buffer for the error message of libcurl.
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var names: UnsafeMutablePointer<curl_slist>?
     private var wrong: CURLoption?
 
-    /// What libcurl has to say beyond a code; empty for nothing.
+    /// The error message of libcurl in addition to its code; may be empty.
     var message: String { String(cString: errorBuffer) }
 
     /// - Throws: ``HTTPError/failed(_:)``.

@@ -1,6 +1,6 @@
 internal import ProviderKit
 
-/// What one server is asked: the request itself, or a redirect of it.
+/// A request to one server: the original request, or a redirect of it.
 struct Hop {
     let address: WebAddress
     let method: HTTPRequest.Method
@@ -38,17 +38,17 @@ struct Hop {
             tokenField: tokenField, source: source)
     }
 
-    /// Where an answer leads; nil where it is the answer to give.
+    /// Returns the redirect of a response; nil if the response is final.
     ///
-    /// What a request carries goes to its own origin alone, and does not come back once it was left. A GET
-    /// follows anywhere, a POST within its origin.
+    /// The body, the header fields and the token of a request are sent only to its own origin, and no longer after a
+    /// redirect to another one. A GET follows redirects to any origin, a POST within its origin.
     ///
     /// - Parameters:
-    ///   - head: The answer.
-    ///   - request: The request at the beginning of it all.
-    ///   - origin: Where that one went.
-    ///   - resolve: Reads a reference to an address.
-    /// - Returns: What to ask instead, and whom.
+    ///   - head: The header of the response.
+    ///   - request: The original request.
+    ///   - origin: The origin of the original request.
+    ///   - resolve: Resolves a reference to an address.
+    /// - Returns: The next request.
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/failed(_:)``.
     ///
     /// Source: RFC 9110 §15.4.

@@ -4,7 +4,7 @@ internal import ProviderKit
 nonisolated struct ResponseHead {
     private(set) var status = 0
     private(set) var headers = HTTPHeaders()
-    /// Whether all of it is there.
+    /// True if the header is complete.
     private(set) var isComplete = false
     private var bytes = 0
     private var lines = 0
@@ -32,7 +32,7 @@ nonisolated struct ResponseHead {
         }
     }
 
-    /// How long the body will be, where that is known before it is decompressed.
+    /// The length of the body; nil if it is not known before the decompression.
     var bodyLength: Int? {
         guard headers["Content-Encoding"] == nil, headers["Transfer-Encoding"] == nil else {
             return nil

@@ -1,27 +1,27 @@
 internal import ProviderKit
 
-/// How a download that has broken off goes on where it was.
+/// The continuation of an interrupted download.
 ///
-/// A value that decides: it asks nobody.
+/// This value only decides; its owner sends the requests.
 ///
 /// Source: RFC 9110 §13.1.5, §14.
 struct Resumption {
-    /// The pauses before the tries that bring nothing, one after the other.
+    /// The pauses before consecutive attempts without new bytes.
     private static let pauses: [Duration] = [.zero, .seconds(1), .seconds(3)]
-    /// How often it may break off in all.
+    /// The maximum number of interruptions.
     private static let limit = 10
 
-    /// The answer that came first.
+    /// The header of the first response.
     let head: ResponseHead
-    /// How long the file will be; nil where nobody has said.
+    /// The length of the file; nil if it is not known.
     let length: Int?
-    /// Tells what the file was from what it may be by now; nil where it cannot be told.
+    /// The validator that detects another version of the file; nil if there is none.
     private let validator: String?
     private var tries = 0
     private var triesWithoutBytes = 0
     private var lastReceived = 0
 
-    /// - Parameter head: The answer whose body has begun.
+    /// - Parameter head: The header of the response whose body has begun.
     init(_ head: ResponseHead) {
         self.head = head
         length = head.bodyLength

@@ -4,7 +4,7 @@ internal import ProviderKit
 
 /// An address of the web that was read by the same code that will connect to it.
 nonisolated struct WebAddress: Hashable {
-    /// What credentials are bound to.
+    /// The scheme, host and port to which credentials are bound.
     struct Origin: Hashable {
         let scheme: Scheme
         /// In lower case; an address of IPv6 without its brackets.
@@ -25,7 +25,7 @@ nonisolated struct WebAddress: Hashable {
     var literal: IPAddress? {
         let host = origin.host
         return IPAddress(host)
-            // Where else it leads is up to nobody (RFC 6761 §6.3).
+            // These names always stand for a loopback address (RFC 6761 §6.3).
             ?? (host == "localhost" || host.hasSuffix(".localhost")
                 ? IPAddress("127.0.0.1") : nil)
     }

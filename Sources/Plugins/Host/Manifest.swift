@@ -1,42 +1,43 @@
 internal import Configuration
 internal import ProviderKit
 
-/// What a file `NAME.provider` says of a plugin.
+/// The content of a manifest, `NAME.provider`.
 ///
 /// Source: `imagefeed-providers(7)`.
 nonisolated struct Manifest: Hashable, Sendable {
     let info: PluginInfo
-    /// The program, absolute, and its arguments.
+    /// The absolute path of the program, and its arguments.
     let command: [String]
-    /// Where the manifest lies, links resolved: what the plugin may read beside what the system has.
+    /// The folder of the manifest, with links resolved. The plugin can read it in addition to the system folders.
     let folder: String
     let sources: [SourcePattern]
     let hosts: [AllowedHosts.Pattern]
-    /// Origins on this computer, for who develops a plugin; only where the configuration allows it.
+    /// Origins on this computer, for tests of a plugin. Empty unless the configuration permits them.
     let loopbackOrigins: Set<String>
     let login: PluginLogin
-    /// Whether the places of pages lead to the same photos for good.
+    /// True if the page tokens always lead to the same photos.
     let hasStablePageTokens: Bool
-    /// What ends the part of a photo's id that all photos have that are liked as one; nil if each is liked by itself.
+    /// The character that ends the like group in a photo ID; nil if each photo is liked by itself.
     let likeGroupEnd: Character?
-    /// Servers on this computer, likewise.
+    /// Servers on this computer. Empty unless the configuration permits them.
     let loopbackServers: LoopbackServers
     /// The settings whose values are not shown in traces.
     let secretSettings: Set<String>
-    /// Tells versions of manifest and program apart.
+    /// The stamps of the manifest and the program, which change with their versions.
     let stamp: FileStamps
 
-    /// The hosts that a plugin may have asked for an account.
+    /// Returns the hosts to which a plugin may send requests for an account.
     ///
-    /// - Parameter server: The one that the user named, if there is one.
-    /// - Returns: Those of the manifest, and that server.
+    /// - Parameter server: The server of the account; empty if it has none.
+    /// - Returns: The hosts of the manifest, and the server.
     func allowedHosts(server: String) -> AllowedHosts {
         var origins = loopbackOrigins
         if let address = address(ofServer: server) { origins.insert(address.origin) }
         return AllowedHosts(patterns: hosts, origins: origins)
     }
 
-    /// What a server is asked by: `https`, or `http` on this computer if its name or the configuration says so.
+    /// Returns the address of a server: with `https`, or with `http` on this computer if its name or the configuration
+    /// says so.
     func address(ofServer server: String) -> WebAddress? {
         guard !server.isEmpty else { return nil }
         if let address = loopbackServers[server] { return address }
@@ -44,13 +45,13 @@ nonisolated struct Manifest: Hashable, Sendable {
         return address.flatMap { $0.isSafe && $0.rest.isEmpty ? $0 : nil }
     }
 
-    /// Whether an id can be that of a source of the plugin's.
+    /// Returns true if an ID can be that of a source of the plugin.
     func accepts(_ source: SourceID) -> Bool {
         source.text.utf8.count <= 512 && sources.contains { $0.matches(source) }
     }
 }
 
-/// What a plugin tells of itself.
+/// The description of a plugin for clients.
 nonisolated struct PluginInfo: Hashable, Sendable {
     let id: String
     let name: String
@@ -59,17 +60,17 @@ nonisolated struct PluginInfo: Hashable, Sendable {
     let defaultSource: SourceID
 }
 
-/// How accounts of a plugin are logged in to.
+/// The login of the accounts of a plugin.
 nonisolated enum PluginLogin: Hashable, Sendable {
-    /// With no more than a name or a server.
+    /// A user name or a server, without credentials.
     case open(needsServer: Bool)
-    /// With a key that the service gave its user.
+    /// A key that the service issued to its user.
     case key(field: String, hosts: [String], needsServer: Bool)
     case oauth2(OAuthDescription, help: String)
-    /// In the browser, at a server that the user names.
+    /// A browser login at a server that the user names.
     case federated(FederationRules)
 
-    /// Whether there are many servers, of which the user names one.
+    /// True if the user names one of many servers.
     var needsServer: Bool {
         switch self {
         case .open(let needsServer), .key(_, _, let needsServer): needsServer
@@ -79,15 +80,15 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     }
 }
 
-/// What holds for every server of a plugin, whatever it says of itself.
+/// The rules for every server of a plugin, independent of its discovery.
 nonisolated struct FederationRules: Hashable, Sendable {
-    /// The most that is asked for.
+    /// The scopes that a login may request.
     let scopes: Set<String>
     /// The answers with which servers refuse a token.
     let refusals: [TokenRefusal]
 }
 
-/// Names one source, or, with `*` at its end, all that begin alike.
+/// The ID of a source, or with `*` at its end, the prefix of several IDs.
 nonisolated struct SourcePattern: Hashable, Sendable {
     private let text: String
     private let isPrefix: Bool

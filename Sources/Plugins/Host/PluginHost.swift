@@ -2,11 +2,11 @@ internal import Glibc
 package import Logging
 package import ProviderKit
 
-/// The plugins that are installed, as providers. Reads their manifests, and reads them again when they change.
+/// The installed plugins as providers. The host reads their manifests, and reads them again when they change.
 ///
-/// Costs nothing but the watch as long as there are none.
+/// Without plugins, its only cost is the watch.
 package final class PluginHost {
-    /// Where manifests lie, the user's folder first: it overrides the others, file by file.
+    /// The folders of manifests, the user's folder first. A file in it replaces the file of the same name in the others.
     private let folders: [String]
     private let settings: (String) -> ProviderSettings
     private let reserved: Set<String>
@@ -18,17 +18,17 @@ package final class PluginHost {
     }
     private var watcher: FolderWatch?
     private var installed: [String: Installed] = [:]
-    /// Called with the providers that came and went.
+    /// Called after providers were added, removed or changed.
     package var onChange: ((_ change: Change) -> Void)?
 
     /// Called with the id, the name and the reason when a plugin has failed too often.
     package var onDisabled: ((_ id: String, _ name: String, _ reason: String) -> Void)?
 
-    /// What came and went. One that is there as another version comes, and does not go.
+    /// A change of the installed providers. A new version of a provider counts as added, and not as removed.
     package struct Change {
         package var removed: [String] = []
         package var added: [any InstalledProvider] = []
-        /// Those that are doing otherwise than before.
+        /// The providers whose condition changed.
         package var changed: [any InstalledProvider] = []
     }
 

@@ -1,4 +1,4 @@
-/// What keeps a plugin from the rest of the computer.
+/// The kind of the sandbox of a plugin.
 nonisolated package enum SandboxKind: String, CaseIterable, Sendable {
     /// Namespaces without network, other processes or files but the system's, made by `bwrap`; a filter of
     /// system calls.
@@ -13,13 +13,13 @@ nonisolated package enum SandboxKind: String, CaseIterable, Sendable {
     /// The unit of systemd must permit them.
     package static let namespaces = ["user", "pid", "net", "ipc"]
 
-    /// Where programs of the system and what they need lie: every plugin may read it.
+    /// The folders of system programs and their files. Every plugin can read them.
     static let systemFolders = [
         "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store",
         "/gnu/store",
     ]
 
-    /// What else programs of the system read.
+    /// Further files that system programs read.
     static let systemFiles = [
         "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
         "/etc/localtime",
