@@ -36,12 +36,20 @@ final class MemoriesFixture: Sendable {
             calendar: LocalCalendar { calendar.value })
     }
 
-    /// Creates a fixture, and waits until the dates of all photos are in the index.
+    /// Creates a fixture, and waits until the dates of all photos are in the index and were reported.
     static func examined(
         _ dates: [(String, String?)], today: String
     ) async throws -> MemoriesFixture {
         let fixture = try MemoriesFixture(dates, today: today)
         try await fixture.examine()
+        // A changed photo is reported after its date.
+        let ids = Set(try await fixture.photos.photos().map(\.id))
+        try await fixture.photos.events.wait { events in
+            let changed = events.flatMap { event in
+                if case .changed(let photos) = event { photos } else { [Photo]() }
+            }
+            return ids.isSubset(of: changed.lazy.filter { $0.width != nil }.map(\.id)) ? true : nil
+        }
         return fixture
     }
 
@@ -105,14 +113,17 @@ final class MemoriesFixture: Sendable {
         try await photos.session.page(Self.memories, after: cursor, count: count)
     }
 
-    /// The number of `updated` events of the source so far.
-    var updates: [Int] {
-        photos.events.value.compactMap { event in
-            if case .updated(Self.memories, let new) = event { new } else { nil }
+    /// The numbers of new photos in the `updated` events of the source so far.
+    var updates: [Int] { Self.updates(photos.events.value) }
+
+    private static func updates(_ events: [SessionEvent]) -> [Int] {
+        events.compactMap { event in
+            if case .updated(memories, let new) = event { new } else { nil }
         }
     }
 
+    /// Waits until the `updated` events of the source have these numbers of new photos.
     func updated(_ updates: [Int]) async throws {
-        try await photos.events.wait { [self] _ in self.updates == updates ? true : nil }
+        try await photos.events.wait { Self.updates($0) == updates ? true : nil }
     }
 }

@@ -43,7 +43,7 @@ import Testing
             try await session.photo(PhotoID(row: 1))
         }
         #expect(try await !session.hasSource(SourceID("album:none")))
-        #expect(try await session.sources().count == 3)
+        #expect(try await session.sources().count == 4)
         _ = try await disk.hung.wait { $0.isEmpty ? nil : true }
         try folder.add("d.jpg", seconds: 2_000_000)
         let count = folder.events.value.count

@@ -39,7 +39,7 @@ struct SlowDiskTests {
         await expectError(ServiceError.notFound.name) {
             _ = try await ada.photo("0123456789abcdef")
         }
-        #expect(try await ada.sources().count == 3)
+        #expect(try await ada.sources().count == 4)
         // A new user does not wait, either.
         _ = try await client.logIn("bob")
         let updates = try await Signals(
