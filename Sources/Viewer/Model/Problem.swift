@@ -34,6 +34,8 @@ struct Problem: Equatable {
                 || reply.name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn")
             {
                 "The Image Feed service is not running and could not be started."
+            } else if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
+                "The running Image Feed service does not offer this. Log in to an account, or restart the service."
             } else {
                 reply.message
             }
