@@ -126,7 +126,8 @@ final class Daemon {
         let slideshow = try SlideshowStore.open(folder: folders.data, lock: instance.data)
         if let path = slideshow.contents.damagedFile {
             logger.warning(
-                "The data of the slideshow was damaged and was replaced", metadata: ["path": "\(path)"])
+                "The data of the slideshow was damaged and was replaced",
+                metadata: ["path": "\(path)"])
         }
         try await instance.ownName { [unowned self] in
             end("Another daemon has replaced this one")

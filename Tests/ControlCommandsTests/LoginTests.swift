@@ -83,7 +83,7 @@ struct LoginTests {
             #expect(result.exit == .code(0))
             #expect(try await login(service).code.value == "right")
             #expect(try await login(service).options == ["manual": .bool(true)])
-            #expect(result.error.contains("That is no code."))
+            #expect(result.error.contains("The code is empty; copy it again."))
         }
     }
 

@@ -96,7 +96,7 @@ struct UserIDTests {
         try first.execute(
             """
             INSERT INTO account VALUES (9, 'federation_eve', 'federation', 'eve', 'one.example',
-                'eve', 1, NULL, '1');
+                'eve', 1, NULL, '1', 0);
             """)
         first.engine.stop()
         let fixture = try fixture(first.directory)

@@ -103,9 +103,9 @@ struct ResumptionTests {
         let server = try server(breaking: .max, end: .silence) { number, response in
             if number > 0 { response = .silence }
         }
-        let client = makeClient(makeLimits { $0.silence = .milliseconds(800) })
-        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(2) }
-        await #expect(throws: HTTPError.failed("the server sent nothing for 2.0 seconds")) {
+        let client = makeClient(makeLimits { $0.silence = .milliseconds(1500) })
+        let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .milliseconds(3800) }
+        await #expect(throws: HTTPError.failed("the server sent nothing for 3.8 seconds")) {
             try await client.download(request, into: file) { _ in }
         }
         // The pause before the third attempt exceeds the remaining time.

@@ -24,6 +24,7 @@ import Testing
         let refused = Observed(0)
         let done = Observed<[Int]>()
         let running = Observed(0)
+        let ran = Observed(0)
         let attempts = (0..<20).map { number in
             Task {
                 do {
@@ -32,7 +33,9 @@ import Testing
                         await Task.yield()
                         #expect(running.value == 1)
                         running.update { $0 -= 1 }
-                        return number == 4
+                        // The fifth attempt, in whichever order the tasks begin.
+                        ran.update { $0 += 1 }
+                        return ran.value == 5
                     }
                     done.append(isCorrect ? 100 + number : number)
                 } catch ProviderError.rateLimited {

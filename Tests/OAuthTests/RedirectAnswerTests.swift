@@ -32,8 +32,8 @@ struct RedirectAnswerTests {
         ("käse", "The code contains invalid characters; copy it again."),
         ("a\0b", "The code contains invalid characters; copy it again."),
         (String(repeating: "a", count: 17 << 10), "The code is longer than 16 KiB; copy it again."),
-        ("https://photos.example/?code=a&code=b", "That address is malformed."),
-        ("https://photos.example/?code=%zz", "That address is malformed."),
+        ("https://photos.example/?code=a&code=b", "The address is malformed; copy it again."),
+        ("https://photos.example/?code=%zz", "The address is malformed; copy it again."),
         (
             "https://photos.example/?code=a&state=wrong",
             "The address belongs to another login; log in again."

@@ -60,14 +60,26 @@ struct FederatedTests {
     }
 
     @Test(arguments: [
-        ("\"name\": \"photos.test\"", "\"name\": \"evil.test\"", "neither the server"),
-        ("\"name\": \"photos.test\"", "\"name\": \"a b\"", "no name of a server"),
-        ("https://photos.test/token", "https://evil.test/token", "secrets go nowhere else"),
-        ("https://photos.test/token", "https://photos.test:8443/", "secrets go nowhere else"),
-        ("https://photos.test/token", "http://photos.test/token", "no address"),
-        ("https://photos.test/apps", "https://evil.test/apps", "secrets go nowhere else"),
-        ("https://photos.test/authorize", "https://evil.test/", "secrets go nowhere else"),
-        ("[\"read\"]", "[\"read\", \"admin\"]", "none of the manifest's"),
+        ("\"name\": \"photos.test\"", "\"name\": \"evil.test\"", "neither the server of the login"),
+        ("\"name\": \"photos.test\"", "\"name\": \"a b\"", "is not the name of a server"),
+        (
+            "https://photos.test/token", "https://evil.test/token",
+            "the only origin that may receive secrets"
+        ),
+        (
+            "https://photos.test/token", "https://photos.test:8443/",
+            "the only origin that may receive secrets"
+        ),
+        ("https://photos.test/token", "http://photos.test/token", "is not an https address"),
+        (
+            "https://photos.test/apps", "https://evil.test/apps",
+            "the only origin that may receive secrets"
+        ),
+        (
+            "https://photos.test/authorize", "https://evil.test/",
+            "the only origin that may receive secrets"
+        ),
+        ("[\"read\"]", "[\"read\", \"admin\"]", "is not in Scopes of the manifest"),
         ("[\"read\"]", "7", "not an array"),
     ])
     func `discovery results that name other servers are refused`(

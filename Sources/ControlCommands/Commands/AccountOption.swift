@@ -15,7 +15,7 @@ struct CombinedAccountOption: ParsableArguments {
 
     func validate() throws {
         if combined, accountOption.account != nil {
-            throw ValidationError("--combined cannot be combined with --account.")
+            throw ValidationError("--combined cannot be used with --account.")
         }
     }
 }

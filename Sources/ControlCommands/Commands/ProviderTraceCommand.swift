@@ -13,7 +13,7 @@ struct ProviderTraceCommand: AsyncParsableCommand {
             The plugin is not started for the trace; “imagefeedctl refresh” makes the daemon call it.
             """)
 
-    @Argument(help: "What “providers” lists.")
+    @Argument(help: "The ID of a provider, as listed by “imagefeedctl providers”.")
     var provider: String
     @OptionGroup var output: OutputOptions
 
@@ -40,7 +40,7 @@ struct ProviderTraceCommand: AsyncParsableCommand {
             try output.show(TraceEvent(line))
         }
         guard isInterrupted else {
-            throw CommandFailure(.unavailable, "The daemon has ended, and the trace with it.")
+            throw CommandFailure(.unavailable, "The trace ended because the daemon ended; run the command again.")
         }
     }
 }

@@ -97,7 +97,9 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool {
-        guard !part.isLocal, let account = engine?.account(part.account) else { return part.isLocal }
+        guard !part.isLocal, let account = engine?.account(part.account) else {
+            return part.isLocal
+        }
         return account.refreshPermission == .permitted
     }
 

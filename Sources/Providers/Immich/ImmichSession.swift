@@ -83,7 +83,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             return try await fetch()
         } catch ProviderError.denied(let reason) {
             try client.get().logger.notice(
-                "Sources are left out", metadata: ["reason": "\(reason)"])
+                "Sources are omitted", metadata: ["reason": "\(reason)"])
             return []
         }
     }
