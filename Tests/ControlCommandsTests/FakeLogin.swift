@@ -62,7 +62,9 @@ final class FakeLogin {
         [
             .method("OpenBrowser") { login in login.browsers.update { $0 += 1 } },
             .method("SubmitCode", in: ["code"]) { (login, code: String) in
-                guard code != "wrong" else { throw ErrorReply(.invalidArgs, "The code is empty; copy it again.") }
+                guard code != "wrong" else {
+                    throw ErrorReply(.invalidArgs, "The code is empty; copy it again.")
+                }
                 login.code.update { $0 = code }
                 login.succeed()
             },

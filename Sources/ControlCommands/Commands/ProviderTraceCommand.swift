@@ -40,7 +40,8 @@ struct ProviderTraceCommand: AsyncParsableCommand {
             try output.show(TraceEvent(line))
         }
         guard isInterrupted else {
-            throw CommandFailure(.unavailable, "The trace ended because the daemon ended; run the command again.")
+            throw CommandFailure(
+                .unavailable, "The trace ended because the daemon ended; run the command again.")
         }
     }
 }
