@@ -466,7 +466,7 @@ struct HostileTests {
         ("write({'id': 'x' * 300, 'method': 'http'})", "it sent an invalid message"),
         ("answer([])", "it sent an invalid result"),
         ("answer({'photos': [{'id': 7}]})", "it sent an invalid result"),
-        ("os._exit(3)", "ended with status 3"), ("os.kill(os.getpid(), 9)", "signal 9"),
+        ("os._exit(3)", "ended with status 3"), ("os.abort()", "(signal "),
         ("sys.stdout.close(); os.close(1); time.sleep(100)", "did not answer"),
     ])
     func `an invalid result fails its call`(

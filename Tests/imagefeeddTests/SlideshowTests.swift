@@ -145,7 +145,7 @@ struct SlideshowTests {
                 return false
             }
         }
-        #expect(widget.shown.value.image.hasSuffix("/d.png"))
+        try await poll { widget.shown.value.image.hasSuffix("/d.png") }
         try await daemon.stop()
     }
 

@@ -148,7 +148,7 @@ struct TraceTests {
         try await daemon.stop()
         let result = try await trace.result()
         #expect(result.exit == .code(69))
-        #expect(result.error.contains("The daemon has ended"))
+        #expect(result.error.contains("The trace ended"))
     }
 
     @Test func `a reader that reads nothing does not stop the plugin`() async throws {
