@@ -92,9 +92,8 @@ struct CombinedObjectTests {
         try await client.listen()
         async let page = client.page(count: 1)
         try await service.users.wait { $0.values.allSatisfy { $0.requests > 0 } ? true : nil }
-        _ = try await fixture.clock.sleepers.wait { deadlines in
-            deadlines.count { $0.offset == .milliseconds(1_800) } >= users.count ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(
+            until: .milliseconds(1_800), begun: users.count, pending: 1)
         fixture.clock.advance(by: .seconds(2))
         let (ids, cursor) = try await page
         #expect(ids == ["service_fine/fine1"])
@@ -108,9 +107,7 @@ struct CombinedObjectTests {
                 == .array(missing.map { .objectPath($0) }, of: "o"))
         // The next page does not wait for the account again as long as it does not respond.
         async let second = client.page(cursor, count: 1)
-        _ = try await fixture.clock.sleepers.wait { deadlines in
-            deadlines.contains { $0.offset == .milliseconds(2_100) } ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(until: .milliseconds(2_100), begun: 1, pending: 1)
         fixture.clock.advance(by: .milliseconds(100))
         #expect(try await second == (ids: ["service_fine/fine2"], next: ""))
         for user in users {

@@ -177,10 +177,8 @@ struct CombinedFeedTests {
         albums.update("cy") { $0.error = .failed("It is broken.") }
         let combined = fixture.engine.combined
         async let waiting = page(fixture, count: 1)
-        let deadline = fixture.clock.now.offset + .milliseconds(1_800)
-        try await fixture.clock.sleepers.wait { deadlines in
-            deadlines.count { $0.offset == deadline } >= 3 ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(
+            until: fixture.clock.now.offset + .milliseconds(1_800), begun: 3, pending: 1)
         fixture.clock.advance(by: .seconds(2))
         let (first, cursor) = try await waiting
         #expect(first == ["ada/a1"])

@@ -16,6 +16,8 @@ package final class ManualClock: Clock {
 
     /// The deadlines of all sleeps so far.
     package let sleepers = Observed<[Instant]>()
+    /// The deadlines of the sleeps in progress.
+    private let pending = Observed<[Instant]>()
     private let time = Observed(Instant())
 
     package init() {}
@@ -24,8 +26,23 @@ package final class ManualClock: Clock {
     package var minimumResolution: Duration { .zero }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        pending.append(deadline)
         sleepers.append(deadline)
+        defer { pending.update { $0.remove(at: $0.firstIndex(of: deadline) ?? 0) } }
         try await time.wait { $0 >= deadline ? true : nil }
+    }
+
+    /// Waits until `begun` sleeps with a deadline have begun, and all but `pending` of them have ended.
+    ///
+    /// A time limit sleeps until its end, and cancels the sleep when the limited work is done: then only work that is
+    /// still in progress can exceed its limit.
+    package func waitForSleeps(until deadline: Duration, begun: Int, pending: Int) async throws {
+        try await sleepers.wait { all in
+            all.count { $0.offset == deadline } >= begun ? true : nil
+        }
+        try await self.pending.wait { current in
+            current.count { $0.offset == deadline } == pending ? true : nil
+        }
     }
 
     package func advance(by duration: Duration) { time.update { $0 = $0.advanced(by: duration) } }
