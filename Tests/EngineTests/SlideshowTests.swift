@@ -255,6 +255,21 @@ struct SlideshowTests {
         await expectNotFound { try await fixture.slideshow.hide("local_ada/x") }
     }
 
+    @Test func `hiding a hidden photo again removes it from the slideshow`() async throws {
+        let fixture = fixture()
+        try await fixture.slideshow.hide("local_ada/p5")
+        try await fixture.slideshow.show("local_ada/p5")
+        #expect(fixture.current == "p5")
+        try await fixture.slideshow.hide("local_ada/p5")
+        #expect(fixture.current == "p1")
+        try await fixture.slideshow.show("local_ada/p5")
+        #expect(try await fixture.next() == "p2")
+        try await fixture.slideshow.hide("local_ada/p5")
+        try await fixture.slideshow.previous()
+        #expect(fixture.current == "p1")
+        #expect(fixture.slideshow.hidden.map(\.text) == ["local_ada/p5"])
+    }
+
     @Test func `an account that logs out leaves the slideshow at once`() async throws {
         let fixture = SlideshowFixture(
             FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1", "b2"]]))

@@ -239,13 +239,13 @@ package final class Slideshow {
 
     // MARK: Hidden photos
 
-    /// Excludes a photo from the slideshow.
+    /// Excludes a photo from the slideshow. A hidden photo that is shown again is replaced, too.
     ///
     /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
     package func hide(_ text: String) async throws {
         let id = try parse(text)
-        guard !state.isHidden(id) else { return }
         if state.current?.id != id, !state.past.contains(id), !state.future.contains(id) {
+            guard !state.isHidden(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
         try await remove([], isCandidateRemoved: { $0 == id }) { $0.hide(id) }
