@@ -153,7 +153,7 @@ final class SlideshowSimulation {
             await fixture.settle()
             if before == nil { try adoptStep(from: nil, prepared: nil) }
         case .detach:
-            guard let client = clients.first else { return }
+            guard let client = clients.min() else { return }
             clients.remove(client)
             try await slideshow.detach(client)
         case .pause: try await slideshow.setPaused(Bool.random(using: &random))
@@ -308,7 +308,8 @@ final class SlideshowSimulation {
     private func recordShown(_ id: SlideshowPhotoID) {
         round.insert(id)
         arrived.remove(id)
-        checked = nil
+        // Any other photo that is prepared remains the next one.
+        if checked == id { checked = nil }
     }
 
     /// Adopts the history after a step whose skipped photos the model does not follow.
@@ -394,10 +395,12 @@ final class SlideshowSimulation {
         }
     }
 
-    /// Checks the next photo when it is prepared; later changes of the source do not apply to it.
+    /// Checks the next photo when it is prepared. Photos that arrive later do not precede it, even if another photo is
+    /// shown first.
     private func checkCandidate() throws {
-        guard let id = slideshow.candidate?.shown.id, id != checked else { return }
-        try check(id, "prepared")
+        let id = slideshow.candidate?.shown.id
+        guard id != checked else { return }
+        if let id { try check(id, "prepared") }
         checked = id
     }
 
