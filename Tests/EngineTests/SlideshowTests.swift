@@ -68,6 +68,19 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "p1")
     }
 
+    @Test func `next shows another photo if the current one is at the top of a new walk`()
+        async throws
+    {
+        let fixture = fixture(["a", "b"])
+        try await fixture.slideshow.show("local_ada/a")
+        #expect(try await fixture.next(2) == ["b", "a"])
+        try await fixture.slideshow.setSource(
+            SlideshowSource(account: AccountID(stored: "local_ada"), source: SourceID("")))
+        #expect(try await fixture.next(3) == ["b", "a", "b"])
+        fixture.photos.accounts[0].photos[PhotoID("a")] = nil
+        #expect(try await fixture.next(2) == ["b", "b"])
+    }
+
     @Test func `a photo whose image cannot be fetched is skipped`() async throws {
         let fixture = fixture()
         fixture.photos.failing = [

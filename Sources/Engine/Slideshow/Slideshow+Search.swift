@@ -152,6 +152,25 @@ extension Slideshow {
                 return Candidate(shown: shown, cursor: nil)
             }
         }
+        var current: (id: SlideshowPhotoID, cursor: String)?
+        if let found = try await walkSource(&search, current: &current) { return found }
+        // The current photo follows itself only if there is no other one.
+        guard let current, !search.limits.hasSkipped,
+            let shown = try await attempt(current.id, &search)
+        else { return nil }
+        return Candidate(shown: shown, cursor: current.cursor)
+    }
+
+    /// Searches from the position in the source to its end, then from its top to its end.
+    ///
+    /// - Parameters:
+    ///   - search: The search.
+    ///   - current: Set to the current photo and the position after it if the walk finds them.
+    /// - Returns: The first photo, besides the current one, that can be shown.
+    /// - Throws: See ``attempt(_:_:)``; the errors of the source.
+    private func walkSource(
+        _ search: inout RunningSearch, current: inout (id: SlideshowPhotoID, cursor: String)?
+    ) async throws -> Candidate? {
         let source = settings.source
         var cursor = state.cursor
         var beginnings = 0
@@ -175,9 +194,10 @@ extension Slideshow {
                 if cursor.isEmpty, beginnings > 0 { return nil }
                 continue
             }
-            // The current photo follows itself only if there is no other one.
-            if id == state.current?.id, search.limits.hasSkipped { continue }
-            if !state.isHidden(id), let shown = try await attempt(id, &search) {
+            guard !state.isHidden(id) else { continue }
+            if id == state.current?.id {
+                current = (id, cursor)
+            } else if let shown = try await attempt(id, &search) {
                 return Candidate(shown: shown, cursor: cursor)
             }
         }
