@@ -16,6 +16,7 @@ final class CountingClock: Clock, Sendable {
             [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] =
                 [:]
         var lastID = 0
+        var startedCount = 0
     }
 
     private let state = Mutex(State())
@@ -24,6 +25,8 @@ final class CountingClock: Clock, Sendable {
     var minimumResolution: Duration { .zero }
     /// The number of tasks that sleep now.
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+    /// The number of sleeps that began, without those that were cancelled before.
+    var startedCount: Int { state.withLock { $0.startedCount } }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
@@ -35,6 +38,7 @@ final class CountingClock: Clock, Sendable {
                 let isOver = state.withLock { state in
                     guard deadline > state.now, !Task.isCancelled else { return true }
                     state.sleepers[id] = (deadline, continuation)
+                    state.startedCount += 1
                     return false
                 }
                 guard isOver else { return }

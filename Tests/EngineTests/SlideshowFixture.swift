@@ -76,8 +76,22 @@ final class SlideshowFixture {
 
     /// The number of timers, after those that were just started or stopped.
     func timerCount(_ expected: Int) async -> Int {
-        for _ in 0..<1000 where clock.sleeperCount != expected { await Task.yield() }
+        // Timers are started on other threads.
+        let start = ContinuousClock.now
+        while clock.sleeperCount != expected, ContinuousClock.now - start < .seconds(10) {
+            await Task.yield()
+        }
         return clock.sleeperCount
+    }
+
+    /// Advances the clock until the running timer fires, and waits until the step is finished.
+    func fireTimer() async {
+        _ = await timerCount(1)
+        let started = clock.startedCount
+        clock.advance(by: .seconds(slideshow.settings.intervalSeconds))
+        // The timer is started again after the step.
+        while clock.startedCount == started { await Task.yield() }
+        await settle()
     }
 
     /// The ID of the current photo within its account; empty if there is none.

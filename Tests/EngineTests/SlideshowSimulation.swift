@@ -140,12 +140,7 @@ final class SlideshowSimulation {
             guard !clients.isEmpty, !slideshow.settings.isPaused,
                 slideshow.settings.intervalSeconds > 0
             else { return }
-            try await step { [fixture] slideshow in
-                _ = await fixture.timerCount(1)
-                fixture.clock.advance(by: .seconds(slideshow.settings.intervalSeconds))
-                for _ in 0..<20 { await Task.yield() }
-                await fixture.settle()
-            }
+            try await step { [fixture] _ in await fixture.fireTimer() }
         case .attach:
             clients.insert(":1.\(Int.random(in: 1...3, using: &random))")
             let before = current
