@@ -24,9 +24,9 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     /// The maximum number of photos of a page.
     var pageLimit = 100
     /// The photos whose image cannot be fetched.
-    var failing: Set<SlideshowPhotoID> = []
+    var failing: Set<CombinedPhotoID> = []
     /// The photos whose image is cached. Fetched images are added.
-    var cached: Set<SlideshowPhotoID> = []
+    var cached: Set<CombinedPhotoID> = []
     /// The photos whose image file was deleted.
     var deleted: Set<String> = []
     var isMetered = false
@@ -34,10 +34,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     var mayReadAhead = true
 
     /// The photos that pages contained.
-    var served: Set<SlideshowPhotoID> = []
+    var served: Set<CombinedPhotoID> = []
     /// The photos whose image could not be fetched.
-    var failures: Set<SlideshowPhotoID> = []
-    private(set) var fetches: [SlideshowPhotoID] = []
+    var failures: Set<CombinedPhotoID> = []
+    private(set) var fetches: [CombinedPhotoID] = []
     private(set) var pinned: Set<String> = []
     private(set) var watched: [SlideshowPart] = []
     private(set) var pageCount = 0
@@ -72,10 +72,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
 
     /// Adds the newest photo of an account.
     @discardableResult
-    func add(_ photo: String, to account: Int) -> SlideshowPhotoID {
+    func add(_ photo: String, to account: Int) -> CombinedPhotoID {
         let newest = accounts.flatMap(\.photos.values).max() ?? 0
         accounts[account].photos[PhotoID(photo)] = newest + 1
-        return SlideshowPhotoID(account: accounts[account].id, photo: PhotoID(photo))
+        return CombinedPhotoID(accounts[account].id, PhotoID(photo))
     }
 
     // MARK: SlideshowPhotos
@@ -99,7 +99,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         let rest = account.ordered.filter { cursor.isEmpty || $0.time < Int(cursor) ?? 0 }
         let page = rest.prefix(min(count, pageLimit))
         for photo in page {
-            served.insert(SlideshowPhotoID(account: account.id, photo: photo.id))
+            served.insert(CombinedPhotoID(account.id, photo.id))
         }
         let hasMore = page.count < rest.count
         return (page.map(\.id), hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
@@ -107,27 +107,27 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
 
     func next(
         in source: SlideshowSource, after cursor: String
-    ) async throws -> (photo: SlideshowPhotoID?, next: String) {
+    ) async throws -> (photo: CombinedPhotoID?, next: String) {
         await Task.yield()
         if cursor == "stale" { throw ProviderError.staleCursor }
         let all = accounts.filter {
             $0.isLoggedIn && (source.account == nil || $0.id == source.account)
         }.flatMap { account in
-            account.photos.map { (SlideshowPhotoID(account: account.id, photo: $0.key), $0.value) }
+            account.photos.map { (CombinedPhotoID(account.id, $0.key), $0.value) }
         }.sorted { $0.1 > $1.1 }
         let rest = all.filter { cursor.isEmpty || $0.1 < Int(cursor) ?? 0 }
         guard let first = rest.first else { return (nil, "") }
         return (first.0, rest.count > 1 ? "\(first.1)" : "")
     }
 
-    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo? {
+    func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
         await Task.yield()
         let account = try account(id.account)
         guard account.photos[id.photo] != nil else { throw ProviderError.notFound("No photo.") }
         return Photo(id: id.photo)
     }
 
-    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
+    func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
         await Task.yield()
         let account = try account(id.account)
         let path = "/\(size.rawValue)/\(id)"

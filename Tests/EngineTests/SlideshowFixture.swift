@@ -60,15 +60,15 @@ final class SlideshowFixture {
     }
 
     /// Returns the stored photos of the source that were shown or skipped in this round.
-    func shownInRound() async throws -> Set<SlideshowPhotoID> {
+    func shownInRound() async throws -> Set<CombinedPhotoID> {
         try await store.change { (tables) throws(StorageError) in
-            var shown: Set<SlideshowPhotoID> = []
+            var shown: Set<CombinedPhotoID> = []
             try tables.database.query(
                 "SELECT account, photo FROM known WHERE order_key IS NULL"
             ) { row throws(StorageError) in
                 shown.insert(
-                    SlideshowPhotoID(
-                        account: AccountID(stored: row.text(0)), photo: PhotoID(row.text(1))))
+                    CombinedPhotoID(
+                        AccountID(stored: row.text(0)), PhotoID(row.text(1))))
             }
             return shown
         }

@@ -31,19 +31,19 @@ final class SlideshowSimulation {
     private var photoCount = 0
 
     // The model.
-    private var past: [SlideshowPhotoID] = []
-    private var current: SlideshowPhotoID?
-    private var future: [SlideshowPhotoID] = []
-    private var hidden: Set<SlideshowPhotoID> = []
+    private var past: [CombinedPhotoID] = []
+    private var current: CombinedPhotoID?
+    private var future: [CombinedPhotoID] = []
+    private var hidden: Set<CombinedPhotoID> = []
     private var clients: Set<String> = []
     /// The photos that were shown or skipped in this round.
-    private var round: Set<SlideshowPhotoID> = []
+    private var round: Set<CombinedPhotoID> = []
     /// The number of rounds at the last check.
     private var lastRound = 0
     /// The photos that arrived in this round and were not shown.
-    private var arrived: Set<SlideshowPhotoID> = []
+    private var arrived: Set<CombinedPhotoID> = []
     /// The candidate that was checked already.
-    private var checked: SlideshowPhotoID?
+    private var checked: CombinedPhotoID?
 
     /// Runs a history.
     ///
@@ -73,7 +73,7 @@ final class SlideshowSimulation {
         for _ in 0..<Int.random(in: 0...12, using: &random) { _ = addPhoto() }
     }
 
-    private func addPhoto() -> SlideshowPhotoID {
+    private func addPhoto() -> CombinedPhotoID {
         photoCount += 1
         return photos.add(
             "\(photoCount)", to: Int.random(in: 0..<photos.accounts.count, using: &random))
@@ -208,9 +208,9 @@ final class SlideshowSimulation {
         }
     }
 
-    private var anyPhoto: SlideshowPhotoID? {
+    private var anyPhoto: CombinedPhotoID? {
         photos.accounts.flatMap { account in
-            account.photos.keys.map { SlideshowPhotoID(account: account.id, photo: $0) }
+            account.photos.keys.map { CombinedPhotoID(account.id, $0) }
         }.sorted { $0.text < $1.text }.randomElement(using: &random)
     }
 
@@ -267,7 +267,7 @@ final class SlideshowSimulation {
     }
 
     /// Checks the photo that a step has shown, and records it.
-    private func adoptStep(from before: SlideshowPhotoID?, prepared: SlideshowPhotoID?) throws {
+    private func adoptStep(from before: CombinedPhotoID?, prepared: CombinedPhotoID?) throws {
         guard let shown = slideshow.state.current?.id else {
             guard open(besides: nil).isEmpty else {
                 throw Violation(reason: "no photo is shown")
@@ -287,7 +287,7 @@ final class SlideshowSimulation {
     }
 
     /// Removes photos from the model, and adopts the photo that replaces the current one.
-    private func leave(_ isGone: (SlideshowPhotoID) -> Bool) async throws {
+    private func leave(_ isGone: (CombinedPhotoID) -> Bool) async throws {
         past.removeAll(where: isGone)
         future.removeAll(where: isGone)
         guard let id = current, isGone(id) else { return }
@@ -300,7 +300,7 @@ final class SlideshowSimulation {
         adoptHistory()
     }
 
-    private func recordShown(_ id: SlideshowPhotoID) {
+    private func recordShown(_ id: CombinedPhotoID) {
         round.insert(id)
         arrived.remove(id)
         // Any other photo that is prepared remains the next one.
@@ -316,7 +316,7 @@ final class SlideshowSimulation {
 
     // MARK: Checks
 
-    private func isInSource(_ id: SlideshowPhotoID) -> Bool {
+    private func isInSource(_ id: CombinedPhotoID) -> Bool {
         guard let index = photos.index(id.account), photos.accounts[index].isLoggedIn,
             photos.accounts[index].photos[id.photo] != nil
         else { return false }
@@ -325,7 +325,7 @@ final class SlideshowSimulation {
     }
 
     /// Returns true if the image can be shown now.
-    private func isShowable(_ id: SlideshowPhotoID) -> Bool {
+    private func isShowable(_ id: CombinedPhotoID) -> Bool {
         guard let index = photos.index(id.account), photos.accounts[index].isLoggedIn,
             photos.accounts[index].photos[id.photo] != nil
         else { return false }
@@ -335,14 +335,14 @@ final class SlideshowSimulation {
     }
 
     /// The photos of the source that can be shown and must be shown before any is repeated.
-    private func open(besides id: SlideshowPhotoID?) -> Set<SlideshowPhotoID> {
+    private func open(besides id: CombinedPhotoID?) -> Set<CombinedPhotoID> {
         let isShuffled = slideshow.settings.isShuffled
         let all =
             isShuffled
             ? photos.served
             : Set(
                 photos.accounts.flatMap { account in
-                    account.photos.keys.map { SlideshowPhotoID(account: account.id, photo: $0) }
+                    account.photos.keys.map { CombinedPhotoID(account.id, $0) }
                 })
         return all.filter {
             $0 != id && isInSource($0) && isShowable($0) && !hidden.contains($0)
@@ -374,7 +374,7 @@ final class SlideshowSimulation {
     }
 
     /// Checks a photo that the slideshow chose.
-    private func check(_ id: SlideshowPhotoID, _ word: String) throws {
+    private func check(_ id: CombinedPhotoID, _ word: String) throws {
         guard isInSource(id) || future.contains(id) || past.contains(id) else {
             throw Violation(reason: "\(id) is \(word), but not in the source")
         }

@@ -5,8 +5,8 @@ import Testing
 
 /// Tests of the history and the timer's conditions, without tasks and time.
 struct SlideshowStateTests {
-    private func id(_ photo: String) -> SlideshowPhotoID {
-        SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: PhotoID(photo))
+    private func id(_ photo: String) -> CombinedPhotoID {
+        CombinedPhotoID(AccountID(stored: "local_ada"), PhotoID(photo))
     }
 
     private func shown(_ photo: String) -> SlideshowState.Shown {
@@ -19,7 +19,7 @@ struct SlideshowStateTests {
         return state
     }
 
-    private func names(_ ids: [SlideshowPhotoID]) -> String {
+    private func names(_ ids: [CombinedPhotoID]) -> String {
         ids.map(\.photo.text).joined(separator: " ")
     }
 
@@ -127,23 +127,12 @@ struct SlideshowStateTests {
         state.detach(":1.2")
         #expect(state.timerInterval == nil)
     }
-
-    @Test(arguments: [
-        ("local_ada/7", "local_ada", "7"), ("a/b/c", "a", "b/c"), ("/7", "", ""), ("a/", "", ""),
-        ("a", "", ""), ("", "", ""),
-    ])
-    func `an ID consists of an account and a photo`(text: String, account: String, photo: String) {
-        let id = SlideshowPhotoID(text)
-        #expect(id?.account.text ?? "" == account)
-        #expect(id?.photo.text ?? "" == photo)
-        if let id { #expect(id.text == text) }
-    }
 }
 
 /// Tests of the limits of a search.
 struct SlideshowSearchTests {
-    private let id = SlideshowPhotoID(account: AccountID(stored: "a"), photo: PhotoID("1"))
-    private let other = SlideshowPhotoID(account: AccountID(stored: "b"), photo: PhotoID("1"))
+    private let id = CombinedPhotoID(AccountID(stored: "a"), PhotoID("1"))
+    private let other = CombinedPhotoID(AccountID(stored: "b"), PhotoID("1"))
 
     @Test func `a search fetches five images, then looks up cached ones`() {
         var search = SlideshowSearch()

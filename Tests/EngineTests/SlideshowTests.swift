@@ -84,7 +84,7 @@ struct SlideshowTests {
     @Test func `a photo whose image cannot be fetched is skipped`() async throws {
         let fixture = fixture()
         fixture.photos.failing = [
-            SlideshowPhotoID("local_ada/p1"), SlideshowPhotoID("local_ada/p3"),
+            CombinedPhotoID("local_ada/p1"), CombinedPhotoID("local_ada/p3"),
         ].reduce(into: []) { if let id = $1 { $0.insert(id) } }
         #expect(try await fixture.next(3) == ["p2", "p4", "p5"])
     }
@@ -109,7 +109,7 @@ struct SlideshowTests {
         fixture.photos.isMetered = true
         await expectNotFound { try await fixture.slideshow.next() }
         for photo in ["p4", "p6"] {
-            if let id = SlideshowPhotoID(fixture.id(photo)) { fixture.photos.cached.insert(id) }
+            if let id = CombinedPhotoID(fixture.id(photo)) { fixture.photos.cached.insert(id) }
         }
         #expect(try await fixture.next(3) == ["p4", "p6", "p4"])
         #expect(fixture.photos.fetches.isEmpty)
@@ -253,7 +253,7 @@ struct SlideshowTests {
         await fixture.settle()
         fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
         await fixture.slideshow.removePhotos([
-            SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: PhotoID("p1"))
+            CombinedPhotoID(AccountID(stored: "local_ada"), PhotoID("p1"))
         ])
         #expect(fixture.current == "p2")
         await fixture.settle()
@@ -338,7 +338,7 @@ struct SlideshowTests {
         let changes = Observed(0)
         fixture.slideshow.onChange = { changes.update { $0 += 1 } }
         fixture.slideshow.update([
-            SlideshowPhotoID(account: AccountID(stored: "local_ada"), photo: photo.id): photo
+            CombinedPhotoID(AccountID(stored: "local_ada"), photo.id): photo
         ])
         try await changes.wait { $0 > 0 ? true : nil }
         #expect(fixture.slideshow.photo?.photo.isLiked == true)
@@ -444,7 +444,7 @@ struct SlideshowTests {
                 removed += 1
                 fixture.photos.accounts[0].photos[victim] = nil
                 await fixture.slideshow.removePhotos([
-                    SlideshowPhotoID(account: account, photo: victim)
+                    CombinedPhotoID(account, victim)
                 ])
             }
         }
@@ -477,8 +477,8 @@ struct SlideshowStoreTests {
         settings.imageSize = .full
         settings.source = SlideshowSource(
             account: AccountID(stored: "a"), source: SourceID("album:x"))
-        func id(_ photo: String) -> SlideshowPhotoID {
-            SlideshowPhotoID(account: AccountID(stored: "a"), photo: PhotoID(photo))
+        func id(_ photo: String) -> CombinedPhotoID {
+            CombinedPhotoID(AccountID(stored: "a"), PhotoID(photo))
         }
         return SlideshowState(
             settings, past: [id("3"), id("2"), id("3")],

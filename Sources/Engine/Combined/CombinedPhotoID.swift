@@ -12,14 +12,13 @@ nonisolated package struct CombinedPhotoID: ExactText {
         self.photo = photo
     }
 
-    /// Parses an ID from a client; nil if it has no account ID.
+    /// Parses an ID from a client; nil if it has no account ID or no photo ID.
     package init?(_ text: String) {
-        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")), slash != text.startIndex
-        else {
-            return nil
-        }
+        guard let slash = text.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let photo = text[text.utf8.index(after: slash)...]
+        guard slash != text.startIndex, !photo.isEmpty else { return nil }
         account = AccountID(stored: String(text[..<slash]))
-        photo = PhotoID(String(text[text.utf8.index(after: slash)...]))
+        self.photo = PhotoID(String(photo))
     }
 
     package var text: String { "\(account)/\(photo)" }

@@ -41,25 +41,25 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func next(
         in source: SlideshowSource, after cursor: String
-    ) async throws -> (photo: SlideshowPhotoID?, next: String) {
+    ) async throws -> (photo: CombinedPhotoID?, next: String) {
         let text = source.source.text
         guard let id = source.account else {
             let page = try await existingEngine().combined.page(text, cursor: cursor, count: 1)
             // The photo has the ID of the combined account.
-            return (page.photos.first.flatMap { SlideshowPhotoID($0.photo.id.text) }, page.next)
+            return (page.photos.first.flatMap { CombinedPhotoID($0.photo.id.text) }, page.next)
         }
         let page = try await account(id).page(text, cursor: cursor, count: 1)
-        let photo = page.photos.first.map { SlideshowPhotoID(account: id, photo: $0.id) }
+        let photo = page.photos.first.map { CombinedPhotoID(id, $0.id) }
         return (photo, page.next)
     }
 
-    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo? {
+    func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo? {
         let account = try account(id.account)
         guard isCached else { return try await account.photo(id.photo.text) }
         return try await account.cachedPhoto(id.photo)
     }
 
-    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
+    func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String? {
         let account = try account(id.account)
         guard isCached else {
             return try await account.imagePath(id.photo.text, size: size.rawValue)

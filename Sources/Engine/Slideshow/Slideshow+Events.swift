@@ -57,7 +57,7 @@ extension Slideshow {
     }
 
     /// Removes photos that no longer exist.
-    func removePhotos(_ ids: [SlideshowPhotoID]) async {
+    func removePhotos(_ ids: [CombinedPhotoID]) async {
         let removed = Set(ids)
         await removing([.removed(ids)]) { state in
             state.remove { removed.contains($0) }
@@ -68,7 +68,7 @@ extension Slideshow {
 
     private func removing(
         _ changes: [SlideshowTables.Change], _ transition: (inout SlideshowState) -> Void,
-        isCandidateRemoved: (SlideshowPhotoID) -> Bool
+        isCandidateRemoved: (CombinedPhotoID) -> Bool
     ) async {
         do {
             try await remove(
@@ -80,9 +80,9 @@ extension Slideshow {
 
     /// Adopts other descriptions of photos.
     private func photosChanged(_ account: AccountID, _ changed: [Photo]) {
-        var descriptions: [SlideshowPhotoID: Photo] = [:]
+        var descriptions: [CombinedPhotoID: Photo] = [:]
         for photo in changed {
-            descriptions[SlideshowPhotoID(account: account, photo: photo.id)] = photo
+            descriptions[CombinedPhotoID(account, photo.id)] = photo
         }
         update(descriptions)
     }
@@ -114,7 +114,7 @@ extension Slideshow: EngineObserver {
         case .updated(let source, let new): sourceChanged(account, source, new: new)
         case .photosChanged(let photos): photosChanged(account, photos)
         case .photosRemoved(let photos):
-            let ids = photos.map { SlideshowPhotoID(account: account, photo: $0) }
+            let ids = photos.map { CombinedPhotoID(account, $0) }
             Task { await removePhotos(ids) }
         case .changed(.profile), .changed(.likes), .likeConfirmed, .likeFailed, .tokenRemains:
             break

@@ -101,7 +101,7 @@ extension Slideshow {
     /// - Returns: The photo; nil if it is skipped.
     /// - Throws: `CancellationError`; ``StorageError``.
     func attempt(
-        _ id: SlideshowPhotoID, _ search: inout RunningSearch
+        _ id: CombinedPhotoID, _ search: inout RunningSearch
     ) async throws -> SlideshowState.Shown? {
         let mayFetch = photos.mayFetch(id.account)
         switch search.limits.attempt(id, mayFetch: mayFetch, elapsed: search.elapsed) {
@@ -123,7 +123,7 @@ extension Slideshow {
     }
 
     private func loadCached(
-        _ id: SlideshowPhotoID, _ search: inout RunningSearch
+        _ id: CombinedPhotoID, _ search: inout RunningSearch
     ) async throws -> SlideshowState.Shown? {
         do {
             return try await load(id, isCached: true)
@@ -136,7 +136,7 @@ extension Slideshow {
     }
 
     /// Skips a photo in this round. One that no longer exists is removed.
-    private func skip(_ id: SlideshowPhotoID, _ error: any Error) async throws {
+    private func skip(_ id: CombinedPhotoID, _ error: any Error) async throws {
         let isGone = Self.isGone(error)
         try await commit { state in
             if isGone, state.current?.id != id { state.remove { $0 == id } }
@@ -152,7 +152,7 @@ extension Slideshow {
                 return Candidate(shown: shown, cursor: nil)
             }
         }
-        var current: (id: SlideshowPhotoID, cursor: String)?
+        var current: (id: CombinedPhotoID, cursor: String)?
         if let found = try await walkSource(&search, current: &current) { return found }
         // The current photo follows itself only if there is no other one.
         guard let current, !search.limits.hasSkipped,
@@ -169,7 +169,7 @@ extension Slideshow {
     /// - Returns: The first photo, besides the current one, that can be shown.
     /// - Throws: See ``attempt(_:_:)``; the errors of the source.
     private func walkSource(
-        _ search: inout RunningSearch, current: inout (id: SlideshowPhotoID, cursor: String)?
+        _ search: inout RunningSearch, current: inout (id: CombinedPhotoID, cursor: String)?
     ) async throws -> Candidate? {
         let source = settings.source
         var cursor = state.cursor
@@ -182,7 +182,7 @@ extension Slideshow {
                 if beginnings > 1 { return nil }
                 try await recordTops()
             }
-            let found: (photo: SlideshowPhotoID?, next: String)
+            let found: (photo: CombinedPhotoID?, next: String)
             do {
                 found = try await photos.next(in: source, after: cursor)
             } catch  where Self.isLostPosition(error) && !cursor.isEmpty {
@@ -217,7 +217,7 @@ extension Slideshow {
 
     private func searchKnown(_ search: inout RunningSearch) async throws -> Candidate? {
         var hasBegunRound = false
-        var attempted: Set<SlideshowPhotoID> = []
+        var attempted: Set<CombinedPhotoID> = []
         while true {
             try Task.checkCancellation()
             let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
@@ -252,7 +252,7 @@ extension Slideshow {
     /// - Returns: The first photo that can be shown, or the number of attempted photos.
     /// - Throws: See ``attempt(_:_:)``.
     private func attempt(
-        _ found: [SlideshowPhotoID], besides attempted: inout Set<SlideshowPhotoID>,
+        _ found: [CombinedPhotoID], besides attempted: inout Set<CombinedPhotoID>,
         _ search: inout RunningSearch
     ) async throws -> (SlideshowState.Shown?, skipped: Int) {
         var skipped = 0
@@ -265,7 +265,7 @@ extension Slideshow {
 
     /// Attempts the photos of accounts whose images may be fetched, because many others are not available now.
     private func attemptReachable(
-        besides attempted: inout Set<SlideshowPhotoID>, _ search: inout RunningSearch
+        besides attempted: inout Set<CombinedPhotoID>, _ search: inout RunningSearch
     ) async throws -> SlideshowState.Shown? {
         let accounts = parts.keys.filter(photos.mayFetch)
         guard accounts.count < parts.count, !accounts.isEmpty else { return nil }

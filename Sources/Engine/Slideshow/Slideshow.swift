@@ -53,7 +53,7 @@ package final class Slideshow {
     var arrivals: [AccountID: Int] = [:]
     var backgroundReading: Task<Void, Never>?
     /// The latest descriptions of the current photo that were not stored yet.
-    private var updates: [SlideshowPhotoID: Photo] = [:]
+    private var updates: [CombinedPhotoID: Photo] = [:]
     /// Returns the seed of the next random order.
     let makeSeed: () -> UInt64
 
@@ -83,12 +83,12 @@ package final class Slideshow {
 
     package var settings: SlideshowSettings { state.settings }
     /// The current photo; nil if there is none, or while its image is fetched after a restart.
-    package var photo: (id: SlideshowPhotoID, photo: Photo)? {
+    package var photo: (id: CombinedPhotoID, photo: Photo)? {
         isImageMissing ? nil : state.current.map { ($0.id, $0.photo) }
     }
     /// The path of the image of the current photo; empty if there is none.
     package var image: String { isImageMissing ? "" : state.current?.image ?? "" }
-    package var hidden: [SlideshowPhotoID] { state.hidden }
+    package var hidden: [CombinedPhotoID] { state.hidden }
     package var canGoPrevious: Bool { !state.past.isEmpty }
     package var canGoNext: Bool {
         !state.future.isEmpty || candidate != nil
@@ -256,7 +256,7 @@ package final class Slideshow {
     /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
     package func unhide(_ text: String) async throws {
         try await change { state in
-            guard let id = SlideshowPhotoID(text), state.unhide(id) else {
+            guard let id = CombinedPhotoID(text), state.unhide(id) else {
                 throw EngineError.notFound("The photo \(text.quoted) is not hidden.")
             }
         }
@@ -335,8 +335,8 @@ package final class Slideshow {
         }
     }
 
-    private func parse(_ text: String) throws -> SlideshowPhotoID {
-        guard let id = SlideshowPhotoID(text) else {
+    private func parse(_ text: String) throws -> CombinedPhotoID {
+        guard let id = CombinedPhotoID(text) else {
             throw EngineError.notFound("There is no photo \(text.quoted).")
         }
         return id
@@ -391,7 +391,7 @@ package final class Slideshow {
     /// - Returns: nil if the image is not cached and must not be fetched.
     /// - Throws: The errors of ``SlideshowPhotos``.
     func load(
-        _ id: SlideshowPhotoID, isCached: Bool? = nil
+        _ id: CombinedPhotoID, isCached: Bool? = nil
     ) async throws -> SlideshowState.Shown? {
         let isCached = isCached ?? !photos.mayFetch(id.account)
         let size = settings.imageSize
@@ -458,7 +458,7 @@ package final class Slideshow {
     ///   - transition: Removes the photos from the state.
     /// - Throws: ``StorageError``.
     func remove(
-        _ changes: [SlideshowTables.Change], isCandidateRemoved: (SlideshowPhotoID) -> Bool,
+        _ changes: [SlideshowTables.Change], isCandidateRemoved: (CombinedPhotoID) -> Bool,
         transition: (inout SlideshowState) -> Void
     ) async throws {
         let isMissing = try await commit { state in
@@ -479,7 +479,7 @@ package final class Slideshow {
     }
 
     /// Records other descriptions of photos.
-    func update(_ changed: [SlideshowPhotoID: Photo]) {
+    func update(_ changed: [CombinedPhotoID: Photo]) {
         if let id = candidate?.shown.id, let photo = changed[id] { candidate?.shown.photo = photo }
         guard let id = state.current?.id, let photo = changed[id], photo != state.current?.photo
         else { return }

@@ -25,7 +25,7 @@ protocol SlideshowPhotos: AnyObject {
     /// - Throws: ``ProviderError/staleCursor`` or ``ProviderError/invalidArgument(_:)`` for a position that was lost.
     func next(
         in source: SlideshowSource, after cursor: String
-    ) async throws -> (photo: SlideshowPhotoID?, next: String)
+    ) async throws -> (photo: CombinedPhotoID?, next: String)
 
     /// Returns a photo.
     ///
@@ -35,7 +35,7 @@ protocol SlideshowPhotos: AnyObject {
     /// - Returns: The photo; nil if it is not cached and no request may be sent.
     /// - Throws: ``ProviderError/notFound(_:)`` or ``EngineError/notFound(_:)`` for an unknown photo or account;
     ///   ``EngineError/needsLogin(_:)``; the errors of the service.
-    func photo(_ id: SlideshowPhotoID, isCached: Bool) async throws -> Photo?
+    func photo(_ id: CombinedPhotoID, isCached: Bool) async throws -> Photo?
 
     /// Returns the path of an image.
     ///
@@ -45,7 +45,7 @@ protocol SlideshowPhotos: AnyObject {
     ///   - isCached: True to send no request.
     /// - Returns: The path; nil if it is not cached and no request may be sent.
     /// - Throws: The errors of ``photo(_:isCached:)``.
-    func image(_ id: SlideshowPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String?
+    func image(_ id: CombinedPhotoID, _ size: ImageSize, isCached: Bool) async throws -> String?
 
     /// Returns true if a file exists and can be read.
     func isReadable(_ path: String) -> Bool

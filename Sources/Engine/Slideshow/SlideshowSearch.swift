@@ -42,7 +42,7 @@ nonisolated struct SlideshowSearch {
     ///   - elapsed: The time since the search began.
     /// - Returns: The attempt, which is counted.
     mutating func attempt(
-        _ id: SlideshowPhotoID, mayFetch: Bool, elapsed: Duration
+        _ id: CombinedPhotoID, mayFetch: Bool, elapsed: Duration
     ) -> Attempt {
         hasSkipped = true
         if mayFetch, fetches < Self.fetchLimit, elapsed < Self.timeLimit,
@@ -68,7 +68,7 @@ nonisolated struct SlideshowSearch {
     ///
     /// - Returns: True if the cause is the photo; false if the other photos of the account would fail, too. Only their
     ///   cached images are used from now on.
-    mutating func recordFailure(_ error: any Error, of id: SlideshowPhotoID) -> Bool {
+    mutating func recordFailure(_ error: any Error, of id: CombinedPhotoID) -> Bool {
         self.error = error
         let isOfPhoto = Self.isOfPhoto(error)
         if !isOfPhoto { failedAccounts.insert(id.account) }

@@ -9,7 +9,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 
     /// A photo that is shown, or ready to be shown.
     struct Shown: Hashable, Sendable {
-        let id: SlideshowPhotoID
+        let id: CombinedPhotoID
         var photo: Photo
         /// The path of the image.
         var image: String
@@ -17,13 +17,13 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 
     var settings = SlideshowSettings()
     /// The photos that were shown before the current one, the latest last.
-    private(set) var past: [SlideshowPhotoID] = []
+    private(set) var past: [CombinedPhotoID] = []
     private(set) var current: Shown?
     /// The photos that follow after the current one, because the user went back.
-    private(set) var future: [SlideshowPhotoID] = []
+    private(set) var future: [CombinedPhotoID] = []
     /// The hidden photos, in the order in which they were hidden.
-    private(set) var hidden: [SlideshowPhotoID] = []
-    private var hiddenSet: Set<SlideshowPhotoID> = []
+    private(set) var hidden: [CombinedPhotoID] = []
+    private var hiddenSet: Set<CombinedPhotoID> = []
     /// The position in the order of the source, after the last photo that was shown from it; empty for the top.
     var cursor = ""
     /// The clients that are attached, by their unique bus names. They are not stored.
@@ -33,8 +33,8 @@ nonisolated struct SlideshowState: Hashable, Sendable {
 
     /// Creates the state from its stored parts.
     init(
-        _ settings: SlideshowSettings, past: [SlideshowPhotoID], current: Shown?,
-        future: [SlideshowPhotoID], hidden: [SlideshowPhotoID], cursor: String
+        _ settings: SlideshowSettings, past: [CombinedPhotoID], current: Shown?,
+        future: [CombinedPhotoID], hidden: [CombinedPhotoID], cursor: String
     ) {
         self.settings = settings
         self.past = past
@@ -45,7 +45,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
         self.cursor = cursor
     }
 
-    func isHidden(_ id: SlideshowPhotoID) -> Bool { hiddenSet.contains(id) }
+    func isHidden(_ id: CombinedPhotoID) -> Bool { hiddenSet.contains(id) }
 
     /// The interval of the timer; nil if it must not run.
     var timerInterval: Duration? {
@@ -122,7 +122,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     // MARK: Changes of photos
 
     /// Replaces the description of the current photo.
-    mutating func update(_ photo: Photo, of id: SlideshowPhotoID) {
+    mutating func update(_ photo: Photo, of id: CombinedPhotoID) {
         if current?.id == id { current?.photo = photo }
     }
 
@@ -133,7 +133,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     ///
     /// - Returns: True if the current photo is one of them. Then there is no current photo.
     @discardableResult
-    mutating func remove(where isRemoved: (SlideshowPhotoID) -> Bool) -> Bool {
+    mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) -> Bool {
         past.removeAll(where: isRemoved)
         future.removeAll(where: isRemoved)
         guard let id = current?.id, isRemoved(id) else { return false }
@@ -145,7 +145,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     ///
     /// - Returns: True if it was the current photo. Then there is no current photo.
     @discardableResult
-    mutating func hide(_ id: SlideshowPhotoID) -> Bool {
+    mutating func hide(_ id: CombinedPhotoID) -> Bool {
         if hiddenSet.insert(id).inserted { hidden.append(id) }
         return remove { $0 == id }
     }
@@ -153,7 +153,7 @@ nonisolated struct SlideshowState: Hashable, Sendable {
     /// Includes a hidden photo again.
     ///
     /// - Returns: False if the photo is not hidden.
-    mutating func unhide(_ id: SlideshowPhotoID) -> Bool {
+    mutating func unhide(_ id: CombinedPhotoID) -> Bool {
         guard hiddenSet.remove(id) != nil else { return false }
         hidden.removeAll { $0 == id }
         return true

@@ -94,7 +94,7 @@ nonisolated package struct SlideshowStore: Sendable {
     /// Returns the next photos of the round; see ``SlideshowTables/candidates(limit:of:)``.
     func candidates(
         limit: Int, of accounts: Set<AccountID>? = nil
-    ) async throws -> [SlideshowPhotoID] {
+    ) async throws -> [CombinedPhotoID] {
         try await database.runBriefly {
             try SlideshowTables(database: $0).candidates(limit: limit, of: accounts)
         }

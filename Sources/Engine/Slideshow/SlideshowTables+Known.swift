@@ -19,9 +19,9 @@ nonisolated extension SlideshowTables {
     /// A change that is stored together with a change of the state.
     enum Change: Hashable, Sendable {
         /// A photo was shown, or is skipped, in this round.
-        case shown(SlideshowPhotoID)
+        case shown(CombinedPhotoID)
         /// Photos no longer exist, or left the source.
-        case removed([SlideshowPhotoID])
+        case removed([CombinedPhotoID])
         /// An account has no photos any more.
         case forget(AccountID)
         /// The source or the order changed.
@@ -73,7 +73,7 @@ nonisolated extension SlideshowTables {
         }
     }
 
-    private func remove(_ id: SlideshowPhotoID) throws(StorageError) {
+    private func remove(_ id: CombinedPhotoID) throws(StorageError) {
         try database.query("DELETE FROM known WHERE account = ? AND photo = ?", Self.values(id))
     }
 
@@ -154,8 +154,8 @@ nonisolated extension SlideshowTables {
     /// - Throws: ``StorageError``.
     func candidates(
         limit: Int, of accounts: Set<AccountID>? = nil
-    ) throws(StorageError) -> [SlideshowPhotoID] {
-        var found: [SlideshowPhotoID] = []
+    ) throws(StorageError) -> [CombinedPhotoID] {
+        var found: [CombinedPhotoID] = []
         for account in accounts.map({ $0.map(\.text) }) ?? [""] {
             try database.query(
                 """
@@ -167,8 +167,8 @@ nonisolated extension SlideshowTables {
                 """, [.text(account), .integer(limit)]
             ) { row throws(StorageError) in
                 found.append(
-                    SlideshowPhotoID(
-                        account: AccountID(stored: row.text(0)), photo: PhotoID(row.text(1))))
+                    CombinedPhotoID(
+                        AccountID(stored: row.text(0)), PhotoID(row.text(1))))
             }
         }
         return found

@@ -81,9 +81,9 @@ nonisolated struct SlideshowTables {
                 account: account.isEmpty ? nil : AccountID(stored: account),
                 source: SourceID(source))
         }
-        var past: [SlideshowPhotoID] = []
-        var future: [SlideshowPhotoID] = []
-        var id: SlideshowPhotoID?
+        var past: [CombinedPhotoID] = []
+        var future: [CombinedPhotoID] = []
+        var id: CombinedPhotoID?
         try database.query("SELECT number, account, photo FROM history ORDER BY number") {
             row throws(StorageError) in
             let photo = Self.id(row, 1)
@@ -93,7 +93,7 @@ nonisolated struct SlideshowTables {
             default: future.append(photo)
             }
         }
-        var hidden: [SlideshowPhotoID] = []
+        var hidden: [CombinedPhotoID] = []
         try database.query("SELECT account, photo FROM hidden ORDER BY number") {
             row throws(StorageError) in hidden.append(Self.id(row, 0))
         }
@@ -107,9 +107,9 @@ nonisolated struct SlideshowTables {
             cursor: value(.cursor) ?? "")
     }
 
-    private static func id(_ row: borrowing Row, _ column: Int32) -> SlideshowPhotoID {
-        SlideshowPhotoID(
-            account: AccountID(stored: row.text(column)), photo: PhotoID(row.text(column + 1)))
+    private static func id(_ row: borrowing Row, _ column: Int32) -> CombinedPhotoID {
+        CombinedPhotoID(
+            AccountID(stored: row.text(column)), PhotoID(row.text(column + 1)))
     }
 
     /// Stores the differences between two states.
@@ -148,7 +148,7 @@ nonisolated struct SlideshowTables {
 
     private func writeHistory(_ state: SlideshowState) throws(StorageError) {
         try database.query("DELETE FROM history")
-        func insert(_ number: Int, _ id: SlideshowPhotoID) throws(StorageError) {
+        func insert(_ number: Int, _ id: CombinedPhotoID) throws(StorageError) {
             try database.query(
                 "INSERT INTO history VALUES (?, ?, ?)", [.integer(number)] + Self.values(id))
         }
@@ -157,7 +157,7 @@ nonisolated struct SlideshowTables {
         for (index, id) in state.future.enumerated() { try insert(index + 1, id) }
     }
 
-    static func values(_ id: SlideshowPhotoID) -> [SQLValue] {
+    static func values(_ id: CombinedPhotoID) -> [SQLValue] {
         [.text(id.account.text), .text(id.photo.text)]
     }
 }
