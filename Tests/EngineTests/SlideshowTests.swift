@@ -360,6 +360,29 @@ struct SlideshowTests {
         #expect(first.last != second.first)
     }
 
+    @Test func `a photo that was shown before its page was read is not repeated in the round`()
+        async throws
+    {
+        let fixture = fixture()
+        try await fixture.slideshow.setShuffled(true)
+        try await fixture.slideshow.show("local_ada/p4")
+        #expect(try await (fixture.next(8) + ["p4"]).sorted() == nine)
+        #expect(try await fixture.next(9).sorted() == nine)
+    }
+
+    @Test func `a selected photo of another source does not become part of the round`() async throws
+    {
+        let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1"]]))
+        try await fixture.slideshow.setSource(
+            SlideshowSource(account: AccountID(stored: "a"), source: SourceID("")))
+        try await fixture.slideshow.setShuffled(true)
+        for _ in 0..<2 {
+            try await fixture.slideshow.show("b/b1")
+            #expect(fixture.current == "b1")
+            #expect(try await fixture.next(4).sorted() == ["a1", "a1", "a2", "a2"])
+        }
+    }
+
     @Test func `a restart continues the round with the same photo and history`() async throws {
         let fixture = fixture()
         try await fixture.slideshow.setShuffled(true)

@@ -57,9 +57,12 @@ nonisolated extension SlideshowTables {
         switch change {
         case .shown(let id):
             if isShuffled {
+                // The page that contains the photo may not have been read yet.
                 try database.query(
-                    "UPDATE known SET order_key = NULL WHERE account = ? AND photo = ?",
-                    Self.values(id))
+                    """
+                    INSERT INTO known (account, photo, order_key, pass) VALUES (?, ?, NULL, 0)
+                    ON CONFLICT (account, photo) DO UPDATE SET order_key = NULL
+                    """, Self.values(id))
             } else {
                 try remove(id)
             }
@@ -174,10 +177,12 @@ nonisolated extension SlideshowTables {
         return found
     }
 
-    /// Begins a new round: all known photos get a new random key.
+    /// Begins a new round: all photos that were found in the source get a new random key.
     ///
     /// - Returns: The number of known photos.
     func beginRound(using random: inout some RandomNumberGenerator) throws(StorageError) -> Int {
+        // Photos that were shown in the last round and not found in the source.
+        try database.query("DELETE FROM known WHERE pass = 0")
         let last = try database.first("SELECT max(number) FROM known") { $0.integer(0) } ?? 0
         var number: Int64 = 0
         var count = 0
