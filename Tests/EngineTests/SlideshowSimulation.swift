@@ -142,11 +142,13 @@ final class SlideshowSimulation {
             else { return }
             try await step { [fixture] _ in await fixture.fireTimer() }
         case .attach:
-            clients.insert(":1.\(Int.random(in: 1...3, using: &random))")
+            let client = ":1.\(Int.random(in: 1...3, using: &random))"
+            let isNew = clients.insert(client).inserted
             let before = current
-            for client in clients { try await slideshow.attach(client) }
+            try await slideshow.attach(client)
             await fixture.settle()
-            if before == nil { try adoptStep(from: nil, prepared: nil) }
+            // A second call of a client has no effect.
+            if isNew, before == nil { try adoptStep(from: nil, prepared: nil) }
         case .detach:
             guard let client = clients.min() else { return }
             clients.remove(client)
