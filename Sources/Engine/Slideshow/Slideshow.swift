@@ -1,6 +1,5 @@
 internal import Logging
 package import ProviderKit
-internal import Quoting
 
 /// The photo that is shown now, shared by all clients, and the order in which photos follow.
 ///
@@ -48,7 +47,7 @@ package final class Slideshow {
     /// The images that were loaded last: of at most a step and a search that run at the same time.
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
-    private var requestedSteps = 0
+    var requestedSteps = 0
     /// The numbers of new photos of parts that were not looked up yet.
     var arrivals: [AccountID: Int] = [:]
     var backgroundReading: Task<Void, Never>?
@@ -124,7 +123,7 @@ package final class Slideshow {
     }
 
     /// Performs ``commit(_:)`` without a change of known photos.
-    private func change(_ transition: (inout SlideshowState) throws -> Void) async throws {
+    func change(_ transition: (inout SlideshowState) throws -> Void) async throws {
         try await commit { state in
             try transition(&state)
             return ((), [])
@@ -166,104 +165,6 @@ package final class Slideshow {
         Set(loaded + [state.current?.image, candidate?.shown.image].compactMap { $0 })
     }
 
-    // MARK: Settings
-
-    package func setPaused(_ isPaused: Bool) async throws {
-        try await change { $0.settings.isPaused = isPaused }
-    }
-
-    /// Sets the seconds per photo; 0 for no timer.
-    package func setInterval(seconds: UInt32) async throws {
-        guard seconds == 0 || seconds >= SlideshowSettings.shortestIntervalSeconds else {
-            throw EngineError.invalidArgument(
-                "The interval is 0 or at least \(SlideshowSettings.shortestIntervalSeconds) seconds, not \(seconds)."
-            )
-        }
-        try await change { $0.settings.intervalSeconds = seconds }
-    }
-
-    package func setShuffled(_ isShuffled: Bool) async throws {
-        try await changeOrder { $0.isShuffled = isShuffled }
-    }
-
-    /// Sets the source. The current photo remains until the next step.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` for a source that does not exist.
-    package func setSource(_ source: SlideshowSource) async throws {
-        try await photos.check(source)
-        try await changeOrder { $0.source = source }
-    }
-
-    /// Changes a setting that begins a new round.
-    private func changeOrder(_ change: (inout SlideshowSettings) -> Void) async throws {
-        try await commit { state in
-            let before = state.settings
-            change(&state.settings)
-            guard state.settings != before else { return ((), []) }
-            state.cursor = ""
-            // Before the known photos are deleted, so that no page of the old source is added after that.
-            invalidate()
-            parts = [:]
-            arrivals = [:]
-            lastParts = photos.parts(of: state.settings.source)
-            return ((), [.clear])
-        }
-    }
-
-    /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
-    package func setImageSize(_ name: String) async throws {
-        guard let size = ImageSize(rawValue: name) else {
-            let sizes = ImageSize.allCases.map(\.rawValue).joined(separator: ", ")
-            throw EngineError.invalidArgument("The size is one of \(sizes), not \(name.quoted).")
-        }
-        try await navigation.run {
-            guard size != settings.imageSize else { return }
-            var resized: SlideshowState.Shown?
-            if var shown = state.current {
-                let mayFetch = photos.mayFetch(shown.id.account)
-                if let image = try? await photos.image(shown.id, size, isCached: !mayFetch) {
-                    shown.image = image
-                    await pin(shown)
-                    resized = shown
-                }
-            }
-            try await change { state in
-                state.settings.imageSize = size
-                invalidate()
-                if let resized, resized.id == state.current?.id {
-                    state.replaceImage(resized.image)
-                }
-            }
-        }
-    }
-
-    // MARK: Hidden photos
-
-    /// Excludes a photo from the slideshow. A hidden photo that is shown again is replaced, too.
-    ///
-    /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
-    package func hide(_ text: String) async throws {
-        let id = try parse(text)
-        if state.current?.id != id, !state.past.contains(id), !state.future.contains(id) {
-            guard !state.isHidden(id) else { return }
-            _ = try await photos.photo(id, isCached: false)
-        }
-        try await remove([], isCandidateRemoved: { $0 == id }) { $0.hide(id) }
-    }
-
-    /// Includes a hidden photo again.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
-    package func unhide(_ text: String) async throws {
-        try await change { state in
-            guard let id = CombinedPhotoID(text), state.unhide(id) else {
-                throw EngineError.notFound("The photo \(text.quoted) is not hidden.")
-            }
-        }
-        isExhausted = false
-        onChange()
-    }
-
     // MARK: Clients
 
     /// Attaches a client. Shows the first photo if there is no current one.
@@ -284,107 +185,7 @@ package final class Slideshow {
         try await change { $0.detach(client) }
     }
 
-    // MARK: Steps
-
-    /// Shows the next photo.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` without any photo; otherwise the error of the last photo that could not be
-    ///   fetched.
-    package func next() async throws {
-        requestedSteps += 1
-        try await navigation.run { try await step() }
-    }
-
-    /// Shows the photo that was shown before the current one. Photos that can no longer be shown are skipped.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` if there is none.
-    package func previous() async throws {
-        requestedSteps += 1
-        try await navigation.run {
-            guard !state.past.isEmpty else {
-                throw EngineError.notFound("No photo was shown before this one.")
-            }
-            var search = RunningSearch()
-            for id in state.past.reversed() {
-                guard let shown = try await attempt(id, &search) else { continue }
-                if try await commit({ state in (state.goBack(to: shown), [.shown(id)]) }) {
-                    return stepped()
-                }
-            }
-            throw failure(of: search.limits)
-        }
-    }
-
-    /// Shows a photo.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` or ``ProviderError/notFound(_:)`` if it does not exist; the errors of its
-    ///   image.
-    package func show(_ text: String) async throws {
-        let id = try parse(text)
-        requestedSteps += 1
-        try await navigation.run {
-            // Without a network, the attempt to fetch the image gives the reason.
-            guard let shown = try await load(id, isCached: photos.isMetered) else {
-                throw Self.notCached
-            }
-            try await commit { state in
-                state.show(shown)
-                return ((), [.shown(id)])
-            }
-            stepped()
-        }
-    }
-
-    private func parse(_ text: String) throws -> CombinedPhotoID {
-        guard let id = CombinedPhotoID(text) else {
-            throw EngineError.notFound("There is no photo \(text.quoted).")
-        }
-        return id
-    }
-
-    /// Shows the next photo: of the way forward, or of the order.
-    func step() async throws {
-        var search = RunningSearch()
-        for id in state.future {
-            guard let shown = try await attempt(id, &search) else { continue }
-            if try await commit({ state in (state.goForward(to: shown), [.shown(id)]) }) {
-                return stepped()
-            }
-        }
-        // The candidate may be removed or hidden while it is about to be shown, but hardly every time.
-        for _ in 0..<10 {
-            try await findCandidate()
-            await pinImages()
-            guard candidate != nil else { continue }
-            let isShown = try await commit { state in takeCandidate(&state) }
-            if isShown { return stepped() }
-        }
-        throw Self.noPhoto
-    }
-
-    /// Shows the next photo of the order, if it is ready.
-    private func takeCandidate(
-        _ state: inout SlideshowState
-    ) -> (Bool, [SlideshowTables.Change]) {
-        guard let candidate, isUsable(candidate, state) else {
-            self.candidate = nil
-            return (false, [])
-        }
-        self.candidate = nil
-        state.advance(to: candidate.shown)
-        if let cursor = candidate.cursor { state.cursor = cursor }
-        return (true, [.shown(candidate.shown.id)])
-    }
-
-    private func isUsable(_ candidate: Candidate, _ state: SlideshowState) -> Bool {
-        !state.isHidden(candidate.shown.id) && photos.isLoggedIn(candidate.shown.id.account)
-    }
-
-    private func stepped() {
-        timer?.restart()
-        prepareIfActive()
-        readAhead()
-    }
+    // MARK: Images
 
     /// Returns a photo with its image, which is protected from being evicted.
     ///
@@ -410,7 +211,7 @@ package final class Slideshow {
     ///
     /// - Returns: False if the image does not exist.
     @discardableResult
-    private func pin(_ shown: SlideshowState.Shown) async -> Bool {
+    func pin(_ shown: SlideshowState.Shown) async -> Bool {
         loaded = loaded.suffix(1) + [shown.image]
         return await !photos.pin(neededImages).contains(shown.image)
     }
