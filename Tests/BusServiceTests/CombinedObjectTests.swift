@@ -55,6 +55,41 @@ struct CombinedObjectTests {
         _ = subscription
     }
 
+    @Test func `the sources are all accounts, the likes, and memories if an account has them`()
+        async throws
+    {
+        setPhotos("ada", ("a1", 50))
+        let fixture = try await CombinedFixture(["ada"], service)
+        let client = try CombinedClient()
+        #expect(try await client.combined.like("service_ada/a1") == "done")
+        try await fixture.until { fixture.engine.combined.likeCount == 1 }
+        #expect(
+            try await client.combined.sources() == [
+                source("all", "All accounts", "feed"),
+                source("likes", "Liked photos", "likes", count: 1),
+            ])
+        fixture.engine.stop()
+        let next = CombinedService(capabilities: [.feed, .like, .memories])
+        let later = try await CombinedFixture(["ada"], next)
+        #expect(
+            try await client.combined.sources() == [
+                source("all", "All accounts", "feed"),
+                source("likes", "Liked photos", "likes", count: 0),
+                source("memories", "Memories", "feed"),
+            ])
+        withExtendedLifetime(later) {}
+    }
+
+    private func source(
+        _ id: String, _ title: String, _ kind: String, count: UInt32? = nil
+    ) -> [String: Variant] {
+        var source: [String: Variant] = [
+            "id": .string(id), "title": .string(title), "kind": .string(kind),
+        ]
+        if let count { source["count"] = .uint32(count) }
+        return source
+    }
+
     // MARK: Pages
 
     @Test func `a walk merges the accounts and survives a restart of the daemon`() async throws {

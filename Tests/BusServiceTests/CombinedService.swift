@@ -19,9 +19,13 @@ final class CombinedService: OAuthLogin {
 
     let users = Observed<[String: User]>([:])
     let registrationHelp = "Register it."
-    let info = ProviderInfo(
-        id: "service", name: "Service", iconName: "image", authentication: .oauth2,
-        capabilities: [.feed, .like], defaultSource: SourceID("new"))
+    let info: ProviderInfo
+
+    init(capabilities: [ProviderInfo.Capability] = [.feed, .like]) {
+        info = ProviderInfo(
+            id: "service", name: "Service", iconName: "image", authentication: .oauth2,
+            capabilities: capabilities, defaultSource: SourceID("new"))
+    }
 
     func update(_ user: String, _ change: (inout User) -> Void) {
         users.update { change(&$0[user, default: User()]) }

@@ -267,6 +267,43 @@ struct CombinedFeedTests {
         await #expect(throws: EngineError.self) { _ = try await combined.refresh("album") }
     }
 
+    @Test func `the source memories has the accounts with that capability`() async throws {
+        let albums = FakeAlbums(capabilities: [.feed, .register, .memories])
+        // The sessions of this provider have a source `memories`, but it does not state the capability.
+        let fixture = try EngineFixture(providers: [albums, FakeLocalProvider()])
+        let combined = fixture.engine.combined
+        var options = LoginOptions()
+        options.username = "eve"
+        _ = try await fixture.engine.logins.start("home", options).wait()
+        #expect(combined.sources().map(\.id.text) == ["all", "likes"])
+        for name in ["ada", "bob"] {
+            albums.setPhotos(name, ["\(name.prefix(1))9": 90])
+            try await fixture.logIn(name)
+        }
+        albums.update("ada") {
+            $0.memories = [.init(id: "a1", created: 50), .init(id: "a2", created: 30)]
+        }
+        albums.update("bob") { $0.memories = [.init(id: "b1", created: 40)] }
+        let source = try #require(combined.sources().first { $0.id == CombinedFeed.memories })
+        #expect(source.kind == .feed)
+        let (first, cursor) = try await page(fixture, count: 2, source: "memories")
+        #expect(first == ["ada/a1", "bob/b1"])
+        #expect(
+            try await page(fixture, cursor, count: 2, source: "memories")
+                == (ids: ["ada/a2"], next: ""))
+        try await combined.setDefaultSource(CombinedFeed.memories)
+        #expect(try await page(fixture).ids == ["ada/a1", "bob/b1", "ada/a2"])
+        // As long as no account has the source, the default source is the one with all photos.
+        for account in fixture.engine.accounts where account.id.text.hasPrefix("fake_") {
+            try await fixture.engine.logOut(account)
+        }
+        #expect(combined.sources().map(\.id.text) == ["all", "likes"])
+        #expect(combined.defaultSource == CombinedFeed.all)
+        try await fixture.logIn("bob")
+        #expect(combined.defaultSource == CombinedFeed.memories)
+        #expect(try await page(fixture).ids == ["bob/b1"])
+    }
+
     @Test func `the default source is stored`() async throws {
         let fixture = try await makeFixture("ada")
         albums.setPhotos("ada", ["a1": 1])

@@ -13,6 +13,8 @@ final class FakeAlbums: PasswordLogin {
     struct User: Sendable {
         /// The photos, the newest first.
         var photos: [Picture] = []
+        /// The photos of the source `memories`, the newest first.
+        var memories: [Picture] = []
         /// True while reads do not return.
         var isHeld = false
         /// The error of all reads.
@@ -96,8 +98,9 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
             guard let number = Int(text) else { throw ProviderError.staleCursor }
             return number
         }
-        let start = state.photos.count - (below ?? state.photos.count)
-        let photos = state.photos[start...].prefix(count)
+        let all = source.text == "memories" ? state.memories : state.photos
+        let start = all.count - (below ?? all.count)
+        let photos = all[start...].prefix(count)
         users.update {
             $0[user]?.readCount += photos.count
             $0[user]?.reads += 1
@@ -108,8 +111,8 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
                 photo.created = picture.created.map { Timestamp(secondsSince1970: $0) }
                 return photo
             },
-            cursors: (0...photos.count).map { "\(state.photos.count - start - $0)" },
-            hasMore: start + photos.count < state.photos.count)
+            cursors: (0...photos.count).map { "\(all.count - start - $0)" },
+            hasMore: start + photos.count < all.count)
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
@@ -122,7 +125,7 @@ private final class FakeAlbumsSession: LikeSession, ImageSession {
     func sources() async throws -> [Source] { [] }
 
     func hasSource(_ id: SourceID) async throws -> Bool {
-        ["all", "likes", "album"].contains(id.text)
+        ["all", "likes", "album", "memories"].contains(id.text)
     }
 
     func refresh(_ source: SourceID) async throws -> Int {
