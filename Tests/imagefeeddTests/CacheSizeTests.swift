@@ -1,5 +1,6 @@
 import BusAPI
 import DBus
+import Foundation
 import Glibc
 import ProviderKit
 import Storage
@@ -27,7 +28,7 @@ struct CacheSizeTests {
     }
 
     @Test func `pages, start-up and memory do not depend on the size of the cache`() async throws {
-        try await addAccounts()
+        try await addAccounts(Self.accounts)
         try fill("small", total: 10)
         try fill("large", total: Self.photos)
         var (small, large) = (Figures(), Figures())
@@ -49,20 +50,72 @@ struct CacheSizeTests {
         #expect(last < first * Self.pageLimit && first < last * Self.pageLimit)
     }
 
+    /// The first page of the combined account, relative to the pages of its accounts that together have as many photos.
+    @Test func `a page of all accounts costs little more than pages of each account`() async throws
+    {
+        try await addAccounts(5)
+        try fill("combined", total: Self.photos, accounts: 5)
+        try use("combined")
+        let daemon = try await RunningDaemon()
+        let connection = try TestClient().connection
+        let accounts = (0..<5).map { ServiceName.accounts.appending(Self.account($0).text) }
+        /// The duration of calls one after the other, and the processor time of the daemon.
+        func cost(_ count: UInt32, of paths: [ObjectPath]) async throws -> (Duration, Duration) {
+            let before = try processorTime(of: daemon.process.id)
+            let start = ContinuousClock.now
+            for path in paths {
+                _ = try await connection.call(
+                    BusMessage(
+                        .methodCall(ServiceName.bus, path, .feed, "GetPage"), "", "", count))
+            }
+            let time = ContinuousClock.now - start
+            return (time, try processorTime(of: daemon.process.id) - before)
+        }
+        var together: (times: [Duration], processor: [Duration]) = ([], [])
+        var apart = together
+        for round in -1..<Self.rounds {
+            // More pages in turn than the daemon prepares.
+            for count in [UInt32](6...20) {
+                let sum = try await cost(count, of: accounts)
+                let page = try await cost(count * 5, of: [ServiceName.combined])
+                // The first round is a warm-up.
+                guard round >= 0 else { continue }
+                apart.times.append(sum.0)
+                apart.processor.append(sum.1)
+                together.times.append(page.0)
+                together.processor.append(page.1)
+            }
+        }
+        let (time, processor) = (
+            together.times.median / apart.times.median,
+            together.processor.median / apart.processor.median
+        )
+        print(
+            """
+            30 to 100 photos of five accounts with \(Self.photos) cached photos: \(together.times.median), processor \
+            time \(together.processor.median); in five pages: \(apart.times.median), processor time \
+            \(apart.processor.median); ratios \(time) and \(processor)
+            """)
+        #expect(time < Self.pageLimit)
+        #expect(processor < Self.pageLimit)
+        try await daemon.stop()
+        try use(nil)
+    }
+
     // MARK: Set-up
 
     private static func account(_ number: Int) -> AccountID {
         AccountID(stored: "unsplash_u\(number)")
     }
 
-    private func addAccounts() async throws {
+    private func addAccounts(_ count: Int) async throws {
         let directory = try PrivateBus.current.directory
         try directory.write(
             "[Provider unsplash]\nClientId=none\nApiUrl=http://127.0.0.1:9\nWebUrl=http://127.0.0.1:9\n",
             to: "home/.config/imagefeed/imagefeed.conf")
         let (store, _) = try AccountStore.open(
             folder: directory.appending("home/.local/share/imagefeed"))
-        for number in 0..<Self.accounts {
+        for number in 0..<count {
             try await store.save(
                 AccountRecord(
                     id: Self.account(number), provider: "unsplash",
@@ -74,7 +127,7 @@ struct CacheSizeTests {
     }
 
     /// Creates a cache with the given number of photos in all accounts together.
-    private func fill(_ name: String, total: Int) throws {
+    private func fill(_ name: String, total: Int, accounts: Int = Self.accounts) throws {
         let folder = try PrivateBus.current.directory.appending("caches")
         mkdir(folder, 0o700)
         mkdir("\(folder)/\(name)", 0o700)
@@ -82,8 +135,8 @@ struct CacheSizeTests {
             path: "\(folder)/\(name)/feeds.sqlite", durability: .process, cacheKibibytes: 8_192)
         try FeedStore.migrate(database)
         try database.transaction { () throws(StorageError) in
-            for number in 0..<Self.accounts {
-                let count = total / Self.accounts + (number < total % Self.accounts ? 1 : 0)
+            for number in 0..<accounts {
+                let count = total / accounts + (number < total % accounts ? 1 : 0)
                 let account = SQLValue.text(Self.account(number).text)
                 try database.query(
                     "INSERT INTO source (account, id, epoch, fetched, generation, keyed) VALUES (?, 'editorial', 7, ?, 1, 0)",
@@ -95,7 +148,7 @@ struct CacheSizeTests {
                         blur_hash, title, description, author, author_username, author_url, url,
                         likes, is_liked, is_sensitive, media_type, thumb, small, regular, "full",
                         note, like_confirmed)
-                    SELECT ?1, 'photo-' || i, 1700000000 + i, NULL, 5472, 3648,
+                    SELECT ?1, 'photo-' || i, 1700000000 + i * 60 + (i * 37 + ?3 * 17) % 60, NULL, 5472, 3648,
                         '#a0b1c2', 'LOEn^cr?o}xt~VR*xuof-;R*t7of', 'Photo ' || i,
                         'a mountain with a lake below it, and some trees', 'Ada Lovelace', 'ada',
                         'https://unsplash.com/@ada?utm_source=image_feed&utm_medium=referral',
@@ -107,7 +160,7 @@ struct CacheSizeTests {
                         'https://images.unsplash.com/photo-' || i || '?ixid=M3w0',
                         'https://api.unsplash.com/photos/photo-' || i || '/download?ixid=M3w0', 0
                     FROM n WHERE ?2 > 0
-                    """, [account, .integer(count)])
+                    """, [account, .integer(count), .integer(number)])
                 try database.query(
                     """
                     INSERT INTO entry (source, key, born, photo)
@@ -182,6 +235,15 @@ struct CacheSizeTests {
         try await daemon.stop()
         try use(nil)
         return (first.median, last.median)
+    }
+
+    /// Returns the processor time of all threads of a process.
+    private func processorTime(of process: Int32) throws -> Duration {
+        let folder = "/proc/\(process)/task"
+        let nanoseconds = try FileManager.default.contentsOfDirectory(atPath: folder).map {
+            try String(contentsOfFile: "\(folder)/\($0)/schedstat", encoding: .utf8)
+        }.compactMap { Int($0.prefix { $0 != " " }) }
+        return .nanoseconds(nanoseconds.reduce(0, +))
     }
 
     /// Returns the anonymous memory of a process in KiB. Only root can read `smaps_rollup` of a process that is not
