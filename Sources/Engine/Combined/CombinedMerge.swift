@@ -124,12 +124,12 @@ nonisolated struct CombinedMerge {
     }
 
     /// Returns the number of photos to read of an account: half of an equal share of the page, then 60 % of the share
-    /// that the account would get if the page went on as it began. Larger steps read more photos that the page does
-    /// not contain, smaller steps need more reads.
+    /// that the account would get if the page went on as it began, but at least two. Larger steps read more photos that
+    /// the page does not contain, smaller steps need more reads.
     private func readCount(_ feed: Feed) -> Int {
         let rest = count - items.count
         guard feed.used > 0 else { return min(rest, max(1, count / (2 * feeds.count))) }
-        return min(rest, max(1, rest * feed.used * 3 / (items.count * 5)))
+        return min(rest, max(2, rest * feed.used * 3 / (items.count * 5)))
     }
 
     // MARK: Results of reads
