@@ -383,6 +383,17 @@ struct SlideshowTests {
         }
     }
 
+    @Test func `an unreachable account does not hide the photos of unread accounts`() async throws {
+        let photos = FakeSlideshowPhotos(["a": ["a1", "a2", "a3"], "b": ["b1"]])
+        for index in photos.accounts.indices { photos.accounts[index].isLocal = false }
+        photos.mayReadAhead = false
+        let fixture = SlideshowFixture(photos)
+        try await fixture.slideshow.setShuffled(true)
+        #expect(try await fixture.next().hasPrefix("a"))
+        photos.accounts[0].isUnreachable = true
+        #expect(try await fixture.next() == "b1")
+    }
+
     @Test func `a restart continues the round with the same photo and history`() async throws {
         let fixture = fixture()
         try await fixture.slideshow.setShuffled(true)

@@ -235,6 +235,9 @@ extension Slideshow {
                 }
             } else if let shown = try await attemptReachable(besides: &attempted, &search) {
                 return Candidate(shown: shown, cursor: nil)
+            } else if try await readPage(&search) {
+                // Pages of other accounts, because the known photos cannot be shown.
+                continue
             }
             guard let current, found.contains(current), !search.limits.hasSkipped,
                 let shown = try await attempt(current, &search)
