@@ -223,7 +223,7 @@ struct CombinedFeedTests {
 
     @Test func `a photo ID is split at its first slash`() async throws {
         let fixture = try await makeFixture("ada", "b/ö")
-        let hostile = ["x/y/z", "/", "a//b", "", "fake_ada/p", "ünï", "%2F", "/\u{301}"]
+        let hostile = ["x/y/z", "/", "a//b", "fake_ada/p", "ünï", "%2F", "/\u{301}"]
         for id in hostile {
             albums.update("ada") { $0.photos = [.init(id: id, created: 1)] }
             let found = try await fixture.engine.combined.photo("fake_ada/\(id)")
@@ -234,7 +234,8 @@ struct CombinedFeedTests {
                     == "/ada/\(id)/full")
         }
         for id in [
-            "", "/", "fake_ada", "/fake_ada/x", "fake_bob/x", "fake_ad/a", "fake_ada /x", "..//x",
+            "", "/", "fake_ada", "fake_ada/", "/fake_ada/x", "fake_bob/x", "fake_ad/a",
+            "fake_ada /x", "..//x",
         ] {
             await #expect(throws: EngineError.self) {
                 _ = try await fixture.engine.combined.photo(id)
