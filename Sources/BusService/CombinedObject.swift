@@ -111,6 +111,7 @@ final class CombinedObject {
     {
         guard let reply = preparedPages.find(key, now: feed.now) else { return nil }
         guard key.cursor.isEmpty else { return reply }
+        feed.preparedPageServed()
         for (account, source) in feed.members(of: key.source) { account.preparedPageServed(source) }
         firstPageRead(key, by: caller)
         return reply

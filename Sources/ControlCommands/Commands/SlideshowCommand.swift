@@ -23,7 +23,8 @@ struct SlideshowCommand: AsyncParsableCommand {
 /// The command without a subcommand.
 struct SlideshowStateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "state", abstract: "Show the current photo and the settings.")
+        commandName: "state", abstract: "Show the current photo and the settings.",
+        shouldDisplay: false)
 
     @OptionGroup var output: OutputOptions
 
@@ -43,8 +44,15 @@ struct SlideshowNextCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let client = try ServiceSession().client.slideshow
-        try await client.next()
+        let session = try ServiceSession()
+        let client = session.client.slideshow
+        do {
+            try await client.next()
+        } catch {
+            // Without an account, the remedy is a login.
+            _ = try await session.snapshot().combinedFeed()
+            throw error
+        }
         try await output.showPhoto(of: client)
     }
 }

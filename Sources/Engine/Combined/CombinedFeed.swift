@@ -122,11 +122,12 @@ package final class CombinedFeed {
     ///   - source: The source; empty for the default source.
     ///   - cursor: The cursor of the previous page; empty for the first page.
     ///   - count: The number of photos, 1 to 100.
+    ///   - isForClient: True if ``incomplete`` is about this page.
     /// - Returns: The page.
     /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/invalidArgument(_:)``, ``ProviderError``; the error of an
     ///   account if all accounts that are not at their end have stopped in the middle.
     package func page(
-        _ source: String, cursor: String, count: Int
+        _ source: String, cursor: String, count: Int, isForClient: Bool = true
     ) async throws -> CombinedPage {
         guard 1...100 ~= count else {
             throw EngineError.invalidArgument("A page has 1 to 100 photos, not \(count).")
@@ -135,15 +136,22 @@ package final class CombinedFeed {
         try check(source)
         let walk = try walk(through: source, from: cursor)
         let merge = try await merge(walk, count: count)
-        if cursor.isEmpty {
-            let before = leftOut
-            leftOut = Set(merge.leftOut.map { walk[$0.index].entry.login })
-            if leftOut != before { engine.emit(.changed) }
+        if cursor.isEmpty, isForClient {
+            recordFirstPage(leftOut: Set(merge.leftOut.map { walk[$0.index].entry.login }))
         }
         if let problem = merge.problem { throw problem }
         return CombinedPage(
             photos: merge.items.map { CombinedPhoto(walk[$0.member.index].account, $0.photo) },
             next: try merge.cursor?.text(of: source) ?? "", isComplete: !merge.hasProblems)
+    }
+
+    /// Records that a client received a first page that is stored, and therefore complete.
+    package func preparedPageServed() { recordFirstPage(leftOut: []) }
+
+    private func recordFirstPage(leftOut: Set<UInt32>) {
+        guard leftOut != self.leftOut else { return }
+        self.leftOut = leftOut
+        engine.emit(.changed)
     }
 
     /// An account in a walk.

@@ -44,7 +44,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     ) async throws -> (photo: CombinedPhotoID?, next: String) {
         let text = source.source.text
         guard let id = source.account else {
-            let page = try await existingEngine().combined.page(text, cursor: cursor, count: 1)
+            let page = try await existingEngine().combined.page(
+                text, cursor: cursor, count: 1, isForClient: false)
             // The photo has the ID of the combined account.
             return (page.photos.first.flatMap { CombinedPhotoID($0.photo.id.text) }, page.next)
         }

@@ -255,8 +255,8 @@ extension Slideshow {
             let found = Array(page.photos.prefix { $0 != top })
             guard let first = found.first else { return }
             position.top = first
-            // A walk from the top shows them anyway.
-            let isAtTop = state.cursor.isEmpty
+            // A walk that begins at the top shows them anyway, unless a photo of it is being prepared.
+            let isAtTop = state.cursor.isEmpty && candidate?.cursor == nil && preparation == nil
             let account = part.account
             try await write(position, of: part, started) { (tables) throws(StorageError) in
                 if !isAtTop { try tables.addInOrder(found, of: account) }

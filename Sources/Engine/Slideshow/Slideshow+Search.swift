@@ -152,6 +152,8 @@ extension Slideshow {
                 return Candidate(shown: shown, cursor: nil)
             }
         }
+        // Without an account that is logged in, there is no photo.
+        guard !photos.parts(of: settings.source).isEmpty else { return nil }
         var current: (id: CombinedPhotoID, cursor: String)?
         if let found = try await walkSource(&search, current: &current) { return found }
         // The current photo follows itself only if there is no other one.

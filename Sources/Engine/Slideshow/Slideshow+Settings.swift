@@ -83,6 +83,10 @@ extension Slideshow {
             guard !state.isHidden(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
+        // The next photo is prepared before, so that clients see one change.
+        if state.current?.id == id, state.future.isEmpty, candidate == nil {
+            try? await findCandidate()
+        }
         try await remove([], isCandidateRemoved: { $0 == id }) { $0.hide(id) }
     }
 

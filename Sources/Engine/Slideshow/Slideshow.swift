@@ -262,13 +262,18 @@ package final class Slideshow {
         _ changes: [SlideshowTables.Change], isCandidateRemoved: (CombinedPhotoID) -> Bool,
         transition: (inout SlideshowState) -> Void
     ) async throws {
+        // Loaded before the transition, so that clients see one change.
+        let forward = await cachedForwardPhoto(besides: isCandidateRemoved)
         let isMissing = try await commit { state in
             let hadCurrent = state.current != nil
             transition(&state)
             if let id = candidate?.shown.id, isCandidateRemoved(id) { candidate = nil }
             guard hadCurrent, state.current == nil else { return (false, changes) }
             // The way forward comes first.
-            guard state.future.isEmpty else { return (true, changes) }
+            guard state.future.isEmpty else {
+                guard let forward, state.goForward(to: forward) else { return (true, changes) }
+                return (false, changes + [.shown(forward.id)])
+            }
             let (isShown, shown) = takeCandidate(&state)
             return (!isShown, changes + shown)
         }
@@ -277,6 +282,20 @@ package final class Slideshow {
             guard state.current == nil else { return }
             do { try await step() } catch { logFailure(error) }
         }
+    }
+
+    /// Returns the photo of the way forward that replaces the current one if that is removed.
+    ///
+    /// - Parameter isRemoved: Returns true for photos that are removed.
+    /// - Returns: The first photo whose image is cached; nil if the current photo stays.
+    private func cachedForwardPhoto(
+        besides isRemoved: (CombinedPhotoID) -> Bool
+    ) async -> SlideshowState.Shown? {
+        guard let current = state.current, isRemoved(current.id) else { return nil }
+        for id in state.future where !isRemoved(id) {
+            if let shown = try? await load(id, isCached: true) { return shown }
+        }
+        return nil
     }
 
     /// Records other descriptions of photos.
