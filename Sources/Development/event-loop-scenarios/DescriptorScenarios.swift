@@ -135,6 +135,8 @@ private let signals = Atomic(0)
 
 /// Interrupts the wait of the main thread until it was interrupted 50 times, then makes a descriptor ready.
 @MainActor private func interrupt() {
+    // The handler must not be the first to use the global variable, whose initialization takes a lock.
+    _ = signals.load(ordering: .relaxed)
     signal(SIGUSR1) { _ in signals.add(1, ordering: .relaxed) }
     channels.append(Channel { count in finish("read \(count)") })
     let writing = channels[0].writing
@@ -142,7 +144,8 @@ private let signals = Atomic(0)
     onThread {
         for number in 1...50 {
             pthread_kill(main, SIGUSR1)
-            while signals.load(ordering: .relaxed) < number { sched_yield() }
+            // Releases the processor, which the main thread may wait for.
+            while signals.load(ordering: .relaxed) < number { usleep(100) }
         }
         print("interrupted")
         _ = write(writing, "!", 1)
