@@ -32,7 +32,8 @@ final class PhotoDownload {
             if isInterrupted { await cancel(transfer) }
             let changes = try await transfer.watch { [weak self] in self?.show($0) }
             defer { withExtendedLifetime(changes) {} }
-            show(try await transfer.properties())
+            progress.applyInitial(try await transfer.properties())
+            show([:])
             defer { if Self.columns != nil { Console.redraw("") } }
             try await transfer.wait()
         } catch {
