@@ -67,9 +67,9 @@ package final class BusService: EngineObserver {
 
     /// Limits the size of the prepared replies of all accounts.
     private func limitPreparedReplies(keeping account: AccountID) {
-        let sizes = accounts.mapValues(\.preparedBytes)
+        let sizes = accounts.mapValues(\.feed.preparedBytes)
         for id in PreparedPageCache.largest(of: sizes, keeping: account) {
-            accounts[id]?.discardPreparedReplies()
+            accounts[id]?.feed.discardPreparedReplies()
         }
     }
 
@@ -116,17 +116,17 @@ package final class BusService: EngineObserver {
         switch event {
         case .changed(let change): object.update(change)
         case .updated(let source, let new):
-            object.sourceChanged(source)
+            object.feed.sourceChanged(source)
             exported.emit(.feed, "Updated", source.text, UInt32(clamping: new))
         case .photosChanged(let photos):
-            object.photosChanged()
+            object.feed.photosChanged()
             for photo in photos {
                 var changes = PhotoEntry(photo, account: account.path)
                 changes.isNamed = false
                 exported.emit(.feed, "PhotoChanged", photo.id.text, changes)
             }
         case .photosRemoved(let photos):
-            object.photosChanged()
+            object.feed.photosChanged()
             exported.emit(.feed, "PhotosRemoved", photos.map(\.text))
         case .likeConfirmed(let photo, let isLiked, let likes):
             exported.emit(.like, "Changed", photo.text, isLiked, UInt32(clamping: likes))
@@ -139,7 +139,7 @@ package final class BusService: EngineObserver {
 
     private func accountAdded(_ account: Account) {
         let object = AccountObject(account, engine, watchers)
-        object.onPageStored = { [weak self, id = account.id] in
+        object.feed.onPageStored = { [weak self, id = account.id] in
             self?.limitPreparedReplies(keeping: id)
         }
         accounts[account.id] = object

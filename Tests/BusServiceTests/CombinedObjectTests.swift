@@ -177,9 +177,9 @@ struct CombinedObjectTests {
         let client = try CombinedClient()
         try await client.listen()
         for _ in 0..<3 { _ = try await client.page() }
-        let made = try fixture.object.madePageCount
+        let made = try fixture.object.feed.madePageCount
         for _ in 0..<5 { _ = try await client.page() }
-        #expect(try fixture.object.madePageCount == made)
+        #expect(try fixture.object.feed.madePageCount == made)
         service.update("bob") { $0.photos.insert((id: "b0", created: 60), at: 0) }
         #expect(try await fixture.engine.combined.refresh("") == 1)
         try await client.wait(for: "updated all 1")

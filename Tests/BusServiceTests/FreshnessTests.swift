@@ -51,7 +51,7 @@ struct FreshnessTests {
         let client = try fixture.connect()
         // The fetch changes the source while the first page is made, so only the second one is cached.
         for _ in 0..<5 { _ = try await client.ids() }
-        #expect(try fixture.object.madePageCount == 2)
+        #expect(try fixture.object.feed.madePageCount == 2)
         fixture.pass(.seconds(300))
         _ = try await client.ids()
         try await fixture.service.state.wait { $0.requests.count == 2 ? true : nil }
@@ -60,7 +60,7 @@ struct FreshnessTests {
             fixture.account.remote?.feed?.tops.isRunning(SourceID("new")) == false
         }
         for _ in 0..<5 { _ = try await client.ids() }
-        #expect(try fixture.object.madePageCount == 3)
+        #expect(try fixture.object.feed.madePageCount == 3)
         #expect(fixture.service.state.value.requests.count == 2)
     }
 
@@ -78,10 +78,10 @@ struct FreshnessTests {
             try await client.updates.wait { $0.count == number ? true : nil }
             #expect(fixture.account.rateLimit != before)
             // The page of this update is made, or being made, before the client requests it.
-            let made = try fixture.object.madePageCount
+            let made = try fixture.object.feed.madePageCount
             let ids = try await client.ids()
             #expect(ids.first == "new\(number)")
-            #expect(try fixture.object.madePageCount == made)
+            #expect(try fixture.object.feed.madePageCount == made)
         }
     }
 
@@ -89,32 +89,32 @@ struct FreshnessTests {
         let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         for _ in 0..<2 { _ = try await client.ids() }
-        let made = try fixture.object.madePageCount
+        let made = try fixture.object.feed.madePageCount
         for change in [AccountChange.state, .profile, .settings] {
             fixture.busService.handle(.account(fixture.account, .changed(change)))
         }
         _ = try await client.ids()
-        #expect(try fixture.object.madePageCount == made)
+        #expect(try fixture.object.feed.madePageCount == made)
         fixture.busService.handle(.account(fixture.account, .changed(.likes)))
         _ = try await client.ids()
-        #expect(try fixture.object.madePageCount == made + 1)
+        #expect(try fixture.object.feed.madePageCount == made + 1)
         fixture.busService.handle(.account(fixture.account, .changed(.session)))
         _ = try await client.ids()
-        #expect(try fixture.object.madePageCount == made + 2)
+        #expect(try fixture.object.feed.madePageCount == made + 2)
     }
 
     @Test func `64 clients that read a page after an update share one reply`() async throws {
         let fixture = try await FeedFixture(photos: three)
         let clients = try (0..<64).map { _ in try fixture.connect() }
         for _ in 0..<2 { _ = try await clients[0].ids() }
-        let made = try fixture.object.madePageCount
+        let made = try fixture.object.feed.madePageCount
         fixture.busService.handle(
             .account(fixture.account, .updated(SourceID("new"), new: 0)))
         try await withThrowingTaskGroup(of: [String].self) { group in
             for client in clients { group.addTask { try await client.ids() } }
             for try await ids in group { #expect(ids == three) }
         }
-        #expect(try fixture.object.madePageCount == made + 1)
+        #expect(try fixture.object.feed.madePageCount == made + 1)
         #expect(fixture.service.state.value.requests.count == 1)
         try await fixture.waitForNames(64)
         fixture.publish("p4")

@@ -1,0 +1,218 @@
+internal import BusAPI
+internal import DBus
+internal import Engine
+internal import ProviderKit
+
+/// The interfaces `Feed` and `Like` of a D-Bus object, with the prepared replies.
+final class FeedObject {
+    let photos: any FeedPhotos
+    private let exported: ExportedObject
+    private let watchers: WatchingClients
+    private var preparedPages = PreparedPageCache()
+    /// The pages that are being made. Equal calls share one page.
+    private var pagesInProgress:
+        [PreparedPageCache.Key: (changes: Int, task: Task<PreparedReply, any Error>)] = [:]
+    /// The size of the prepared replies, in bytes.
+    var preparedBytes: Int { preparedPages.bytes }
+    /// Called after a prepared reply was stored.
+    var onPageStored: () -> Void = {}
+    /// The number of pages that were made so far.
+    private(set) var madePageCount = 0
+
+    /// - Parameters:
+    ///   - photos: The photos.
+    ///   - exported: The D-Bus object that has the interfaces.
+    ///   - watchers: Gets the clients that read first pages.
+    init(_ photos: any FeedPhotos, _ exported: ExportedObject, _ watchers: WatchingClients) {
+        self.photos = photos
+        self.exported = exported
+        self.watchers = watchers
+    }
+
+    static let feedInterface = BusInterface<FeedObject>(
+        versioned: .feed,
+        [
+            .preparedMethod(
+                "GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"],
+                returning: [PhotoEntry].self, String.self,
+                prepared: {
+                    (
+                        object: FeedObject, caller: BusName?, source: String, cursor: String,
+                        count: UInt32
+                    ) in
+                    object.preparedPage(object.key(source, cursor, count), for: caller)
+                },
+                {
+                    (
+                        object: FeedObject, caller: BusName?, source: String, cursor: String,
+                        count: UInt32
+                    ) in
+                    try await object.page(source, cursor, count, for: caller)
+                }),
+            .asyncMethod("GetPhoto", in: ["photo"], out: ["properties"]) {
+                (object: FeedObject, photo: String) -> PhotoEntry in
+                try await object.photos.photo(photo)
+            },
+            .asyncMethod("ListSources", out: ["sources"]) { (object) -> [SourceEntry] in
+                try await object.photos.sources().map(SourceEntry.init)
+            },
+            .asyncMethod("GetImage", in: ["photo", "size"], out: ["path"]) {
+                (object: FeedObject, photo: String, size: String) -> String in
+                try await object.photos.imagePath(photo, size: size)
+            },
+            .asyncCallerMethod("OpenImage", in: ["photo", "size"], out: ["image"]) {
+                (object: FeedObject, caller, photo: String, size: String) -> FileDescriptor in
+                FileDescriptor(
+                    owning: try await object.photos.openImage(
+                        photo, size: size, for: caller?.text ?? ""))
+            },
+            .asyncCallerMethod("Download", in: ["photo", "destination"], out: ["transfer"]) {
+                (object: FeedObject, caller, photo: String, file: FileDescriptor) -> ObjectPath
+                in
+                let destination = try withExtendedLifetime(file) {
+                    try TransferDestination(duplicating: file.rawValue)
+                }
+                return try await object.photos.download(
+                    photo, into: destination, for: caller?.text ?? ""
+                ).path
+            },
+            .asyncMethod("Refresh", in: ["source"], out: ["new"]) {
+                (object: FeedObject, source: String) -> UInt32 in
+                UInt32(clamping: try await object.photos.refresh(source))
+            },
+            .signal("Updated", ["source", "new"], String.self, UInt32.self),
+            .signal("PhotoChanged", ["photo", "changes"], String.self, [String: Variant].self),
+            .signal("PhotosRemoved", ["photos"], [String].self),
+            .property("DefaultSource", { $0.photos.defaultSource.text }) {
+                try await $0.photos.setDefaultSource(SourceID($1))
+                $0.exported.announceChanges()
+            },
+        ])
+
+    static let likeInterface = BusInterface<FeedObject>(
+        versioned: .like,
+        [
+            .asyncMethod("Like", in: ["photo"], out: ["outcome"]) {
+                (object: FeedObject, photo: String) -> String in
+                try await object.photos.setLiked(photo, true).rawValue
+            },
+            .asyncMethod("Unlike", in: ["photo"], out: ["outcome"]) {
+                (object: FeedObject, photo: String) -> String in
+                try await object.photos.setLiked(photo, false).rawValue
+            },
+            .asyncMethod("Toggle", in: ["photo"], out: ["liked", "outcome"]) {
+                (object: FeedObject, photo: String) -> (Bool, String) in
+                let (isLiked, outcome) = try await object.photos.toggleLike(photo)
+                return (isLiked, outcome.rawValue)
+            },
+            .signal("Changed", ["photo", "liked", "likes"], String.self, Bool.self, UInt32.self),
+            .signal(
+                "Failed", ["photo", "wanted", "error", "message"], String.self, Bool.self,
+                String.self, String.self),
+            .property("Pending") { $0.photos.pendingPhotos },
+            .property("Count") { UInt32(clamping: $0.photos.likeCount) },
+        ])
+
+    // MARK: Pages
+
+    private func key(_ source: String, _ cursor: String, _ count: UInt32) -> PreparedPageCache.Key {
+        PreparedPageCache.Key(source: photos.selected(source), cursor: cursor, count: count)
+    }
+
+    /// Returns a prepared page, and refreshes the sources of the accounts in the background if they are out of date.
+    private func preparedPage(_ key: PreparedPageCache.Key, for caller: BusName?) -> PreparedReply?
+    {
+        guard let reply = preparedPages.find(key, now: photos.now) else { return nil }
+        guard key.cursor.isEmpty else { return reply }
+        photos.preparedPageServed()
+        for (account, source) in photos.members(of: key.source) {
+            account.preparedPageServed(source)
+        }
+        firstPageRead(key, by: caller)
+        return reply
+    }
+
+    private func page(
+        _ source: String, _ cursor: String, _ count: UInt32, for caller: BusName?
+    ) async throws -> PreparedReply {
+        var key = key(source, cursor, count)
+        let reply: PreparedReply
+        do {
+            reply = try await page(key, isWanted: true)
+        } catch ProviderError.notFound(let text) {
+            // The default source may have been removed since the last check.
+            guard source.isEmpty, await photos.hasReplaced(defaultSource: key.source) else {
+                throw ProviderError.notFound(text)
+            }
+            key = self.key(source, cursor, count)
+            reply = try await page(key, isWanted: true)
+        }
+        if cursor.isEmpty { firstPageRead(key, by: caller) }
+        return reply
+    }
+
+    /// Lets a client watch the sources of the accounts.
+    private func firstPageRead(_ key: PreparedPageCache.Key, by caller: BusName?) {
+        for (account, source) in photos.members(of: key.source) {
+            watchers.firstPageRead(account, source, by: caller)
+        }
+    }
+
+    /// Makes a page, or waits for a page in progress with the same key.
+    private func page(_ key: PreparedPageCache.Key, isWanted: Bool) async throws -> PreparedReply {
+        let changes = preparedPages.changes
+        if let (before, task) = pagesInProgress[key], before == changes {
+            if isWanted { preparedPages.recordRequest(key) }
+            return try await task.value
+        }
+        let task = Task.immediate { try await make(key, changes, isWanted: isWanted) }
+        pagesInProgress[key] = (changes, task)
+        defer { if pagesInProgress[key]?.task == task { pagesInProgress[key] = nil } }
+        return try await task.value
+    }
+
+    private func make(
+        _ key: PreparedPageCache.Key, _ changes: Int, isWanted: Bool
+    ) async throws -> PreparedReply {
+        madePageCount += 1
+        let page = try await photos.page(key)
+        let reply = try PreparedReply(page.photos, page.next)
+        // An account that was left out contributes as soon as it can. No event ends the validity of a page that depends
+        // on the date.
+        let isDated = photos.members(of: key.source).contains { $0.account.isDated($0.source) }
+        guard page.isComplete, !isDated else { return reply }
+        preparedPages.keep(
+            reply, key, askedAt: changes, isWanted: isWanted,
+            now: photos.hasAgingPages ? photos.now : nil)
+        onPageStored()
+        return reply
+    }
+
+    // MARK: Changes
+
+    /// Discards what the change of an account invalidates.
+    func update(_ change: AccountChange) {
+        switch change {
+        case .session: discardPages()
+        case .likes, .feed: photosChanged()
+        case .settings, .state, .profile: break
+        }
+    }
+
+    /// Makes the first pages of a source again if clients read them, so that they are prepared when the clients react
+    /// to the change.
+    func sourceChanged(_ source: SourceID) {
+        for key in preparedPages.change(of: source) {
+            // Complete when the call returns, unless the provider has to wait. An error is reported to the next caller.
+            Task.immediate { _ = try? await page(key, isWanted: false) }
+        }
+    }
+
+    func photosChanged() { preparedPages.changeOfPhotos() }
+
+    /// Discards all pages, because a session, its settings or the accounts changed.
+    func discardPages() { preparedPages.removeAll() }
+
+    /// Discards the prepared replies, to free memory.
+    func discardPreparedReplies() { preparedPages.discardReplies() }
+}

@@ -1,0 +1,97 @@
+internal import BusAPI
+internal import DBus
+internal import Engine
+internal import ProviderKit
+
+internal import enum Engine.LikeOutcome
+
+/// The photos behind ``FeedObject``: those of an account, or of the combined account.
+protocol FeedPhotos {
+    var defaultSource: SourceID { get }
+    /// The current time.
+    var now: Timestamp { get }
+    /// True if pages become old.
+    var hasAgingPages: Bool { get }
+    /// The IDs of the photos whose like or unlike is in progress or queued.
+    var pendingPhotos: [String] { get }
+    var likeCount: Int { get }
+
+    /// Returns the source that a call selects: the default source for an empty text.
+    func selected(_ source: String) -> SourceID
+    /// Returns the accounts whose photos a source contains, each with its own source.
+    func members(of source: SourceID) -> [(account: Account, source: SourceID)]
+    /// Returns a page; false in `isComplete` if it must not be stored.
+    func page(
+        _ key: PreparedPageCache.Key
+    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool)
+    /// Returns true if the default source does not exist and another one takes its place.
+    func hasReplaced(defaultSource source: SourceID) async -> Bool
+    /// Records that a client received a stored first page.
+    func preparedPageServed()
+
+    func photo(_ photo: String) async throws -> PhotoEntry
+    func sources() async throws -> [Source]
+    func imagePath(_ photo: String, size: String) async throws -> String
+    func openImage(_ photo: String, size: String, for client: String) async throws -> Int32
+    func download(
+        _ photo: String, into destination: consuming TransferDestination, for client: String
+    ) async throws -> Transfer
+    func refresh(_ source: String) async throws -> Int
+    func setDefaultSource(_ source: SourceID) async throws
+    func setLiked(_ photo: String, _ isWanted: Bool) async throws -> LikeOutcome
+    func toggleLike(_ photo: String) async throws -> (isLiked: Bool, outcome: LikeOutcome)
+}
+
+extension Account: FeedPhotos {
+    var pendingPhotos: [String] { pendingLikes.map(\.text) }
+
+    func selected(_ source: String) -> SourceID {
+        source.isEmpty ? defaultSource : SourceID(source)
+    }
+
+    func members(of source: SourceID) -> [(account: Account, source: SourceID)] {
+        [(self, source)]
+    }
+
+    func page(
+        _ key: PreparedPageCache.Key
+    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
+        let (photos, next) = try await page(
+            key.source.text, cursor: key.cursor, count: Int(key.count))
+        let path = path
+        return (photos.map { PhotoEntry($0, account: path) }, next, true)
+    }
+
+    func hasReplaced(defaultSource source: SourceID) async -> Bool {
+        await checkDefaultSource() != source
+    }
+
+    func preparedPageServed() {}
+
+    func photo(_ photo: String) async throws -> PhotoEntry {
+        let found: Photo = try await self.photo(photo)
+        return PhotoEntry(found, account: path)
+    }
+
+    func refresh(_ source: String) async throws -> Int { try await refreshFeed(source) }
+}
+
+extension CombinedFeed: FeedPhotos {
+    var pendingPhotos: [String] { pendingLikes.map(\.text) }
+
+    func selected(_ source: String) -> SourceID { resolve(source) }
+
+    func page(
+        _ key: PreparedPageCache.Key
+    ) async throws -> (photos: [PhotoEntry], next: String, isComplete: Bool) {
+        let page = try await page(key.source.text, cursor: key.cursor, count: Int(key.count))
+        return (page.photos.map { PhotoEntry($0) }, page.next, page.isComplete)
+    }
+
+    func hasReplaced(defaultSource source: SourceID) async -> Bool { false }
+
+    func photo(_ photo: String) async throws -> PhotoEntry {
+        let found: CombinedPhoto = try await self.photo(photo)
+        return PhotoEntry(found)
+    }
+}
