@@ -24,6 +24,8 @@ package final class BusConnection {
     private let sources = EventSources()
     private var isDraining = false
     private var isDrainScheduled = false
+    /// The number of calls whose reply has arrived, and whose tasks have not resumed yet.
+    private var resumingCalls = 0
     /// The calls that are waiting for a reply, by serial.
     private var waiters: [Int: ReplyWaiter] = [:]
     /// The number of subscriptions per match rule. The rule is added to the bus with the first subscription and removed
@@ -150,7 +152,8 @@ package final class BusConnection {
     /// - Parameters:
     ///   - message: The call.
     ///   - timeout: The maximum time until the reply arrives; nil waits until the connection is closed.
-    ///   - onArrival: Receives the reply before any later message is handled. The awaiting task may resume later.
+    ///   - onArrival: Receives the reply before any later message is handled. A task of the main actor that awaits the reply
+    ///     resumes before later messages, too; a task that has to change the executor may resume after them.
     /// - Returns: The reply, which is not an error reply.
     /// - Throws: ``BusError/reply(_:)`` for an error reply and on timeout, ``BusError/disconnected``, and
     ///   `CancellationError`.
@@ -161,7 +164,13 @@ package final class BusConnection {
         let waiter = ReplyWaiter(for: message, onArrival: onArrival)
         guard let serial = queue(message) else { throw BusError.disconnected }
         waiters[Int(serial)] = waiter
-        defer { waiters[Int(serial)] = nil }
+        defer {
+            waiters[Int(serial)] = nil
+            if waiter.hasReply {
+                resumingCalls -= 1
+                scheduleDrain()
+            }
+        }
         scheduleDrain()
         let reply = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter.begin($0, timeout: timeout) }
@@ -272,6 +281,7 @@ package final class BusConnection {
         case .methodReturn, .error:
             if let waiter = waiters[Int(message.replySerial)], waiter.finish(message) {
                 waiters[Int(message.replySerial)] = nil
+                resumingCalls += 1
             }
             return DBUS_HANDLER_RESULT_HANDLED
         case nil:
@@ -289,11 +299,16 @@ package final class BusConnection {
     }
 
     /// Handles up to 64 received messages, then lets other work run on the main queue.
+    ///
+    /// The messages after a reply are handled after the task that awaits the reply has resumed: a signal that follows a
+    /// reply is newer than the values in the reply.
     private func drain() {
         guard !isDraining else { return }
         isDraining = true
         var budget = 64
-        while budget > 0, dbus_connection_dispatch(raw) == DBUS_DISPATCH_DATA_REMAINS {
+        while budget > 0, resumingCalls == 0,
+            dbus_connection_dispatch(raw) == DBUS_DISPATCH_DATA_REMAINS
+        {
             budget -= 1
         }
         isDraining = false

@@ -14,6 +14,8 @@ final class ReplyWaiter {
     /// The result that arrived before the continuation.
     private var earlyResult: Result<BusMessage, any Error>?
     private var hasEnded = false
+    /// True if the reply has arrived in time.
+    private(set) var hasReply = false
 
     init(for call: BusMessage, onArrival: @escaping (BusMessage) -> Void) {
         destination = call.destination
@@ -35,12 +37,14 @@ final class ReplyWaiter {
     /// The bus replies on behalf of a missing destination. The owner of a well-known name replies with its unique name,
     /// which is unknown here.
     ///
-    /// - Returns: False if the reply was rejected.
+    /// - Returns: False if the reply was rejected, or the call has ended.
     func finish(_ reply: BusMessage) -> Bool {
         let isAuthentic =
             reply.sender == destination || reply.sender == .bus
             || destination.map { !$0.isUnique && $0 != .bus } ?? true
         guard isAuthentic else { return false }
+        guard !hasEnded else { return false }
+        hasReply = true
         onArrival(reply)
         end(.success(reply))
         return true

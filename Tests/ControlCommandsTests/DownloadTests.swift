@@ -235,15 +235,6 @@ struct DownloadTests {
         #expect(line.filter { $0 == "#" || $0 == "." }.count <= 44)
     }
 
-    @Test func `a change that is handled before the properties is kept`() {
-        var progress = TransferProgress()
-        progress.apply(["Received": .uint64(1_500_000), "Total": .uint64(3_000_000)])
-        progress.applyInitial(["Received": .uint64(0), "Total": .uint64(0)])
-        #expect(progress.line(80).hasSuffix(" 50%  1.5 MB of 3.0 MB"))
-        progress.applyInitial(["Received": .uint64(3_000_000), "Total": .uint64(3_000_000)])
-        #expect(progress.line(80).hasSuffix("100%  3.0 MB of 3.0 MB"))
-    }
-
     @Test(arguments: [
         (UInt64(0), "0 B"), (999, "999 B"), (1000, "1.0 kB"), (999_999, "999.9 kB"),
         (1_000_000, "1.0 MB"), (.max, "18.4 EB"),

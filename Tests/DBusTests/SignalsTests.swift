@@ -145,6 +145,34 @@ struct SignalsTests {
         storage.subscriptions = []
     }
 
+    @Test func `a signal after a reply is handled after the code that awaits the reply`()
+        async throws
+    {
+        let bus = try PrivateBus.current
+        let (peer, receiver) = (try bus.connect(), try bus.connect())
+        let subscription = try await subscribe(receiver, MatchRule(interface: "a.b"))
+        // Both messages are sent in one turn of the main queue, so most of the time they also arrive in one.
+        peer.onMethodCall = { [unowned peer] call in
+            let address = ReplyAddress(call)
+            for message in [
+                try? BusMessage(.methodReturn(to: address), "reply"),
+                try? BusMessage(.signal("/", "a.b", "S"), "signal"),
+            ] {
+                message.map(peer.send)
+            }
+        }
+        for _ in 0..<50 {
+            let reply: String = try await receiver.call(
+                .methodCall(peer.uniqueName, "/", "a.b", "M"))
+            seen.append(reply)
+        }
+        let expected = Array(repeating: ["reply", "signal"], count: 50).flatMap(\.self)
+        let elements = try await seen.elements(100)
+        #expect(elements == expected)
+        peer.onMethodCall = nil
+        withExtendedLifetime(subscription) {}
+    }
+
     @Test func `the owner of a name is watched`() async throws {
         let bus = try PrivateBus.current
         let (owner, receiver) = (try bus.connect(), try bus.connect())

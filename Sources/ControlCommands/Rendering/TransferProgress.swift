@@ -12,15 +12,6 @@ struct TransferProgress {
         if case .uint64(let bytes)? = changes["Total"] { total = bytes }
     }
 
-    /// Updates the progress from all properties of the transfer, unless a later change is known: a change may arrive
-    /// together with the reply, and is handled first.
-    mutating func applyInitial(_ properties: [String: Variant]) {
-        let known = self
-        apply(properties)
-        received = max(received, known.received)
-        total = max(total, known.total)
-    }
-
     /// Returns a progress bar with numbers that fits into `columns`; only the number of bytes if the size is unknown.
     func line(_ columns: Int) -> String {
         guard total > 0 else { return Self.size(received) }

@@ -32,8 +32,7 @@ final class PhotoDownload {
             if isInterrupted { await cancel(transfer) }
             let changes = try await transfer.watch { [weak self] in self?.show($0) }
             defer { withExtendedLifetime(changes) {} }
-            progress.applyInitial(try await transfer.properties())
-            show([:])
+            show(try await transfer.properties())
             defer { if Self.columns != nil { Console.redraw("") } }
             try await transfer.wait()
         } catch {
