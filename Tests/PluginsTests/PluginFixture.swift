@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Logging
 import Plugins
 import ProviderKit
@@ -49,6 +50,8 @@ final class PluginFixture {
         settings: [String: String] = [:],
         http: any HTTPClient = ScriptedHTTP(), directory: TemporaryDirectory? = nil
     ) throws {
+        // Like the daemon: a plugin may have ended when a message is written to it.
+        signal(SIGPIPE, SIG_IGN)
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
         self.http = http

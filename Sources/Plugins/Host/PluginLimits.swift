@@ -39,7 +39,7 @@ nonisolated package struct PluginLimits: Sendable {
     /// The private writable memory: heap, anonymous mappings, data.
     package var memoryBytes = 512 << 20
     /// The address space: in addition, programs, libraries, and memory that cannot be written any more.
-    package var addressSpaceBytes = 768 << 20
+    package var addressSpaceBytes = Self.defaultAddressSpace
     package var processorSeconds = 600
     package var descriptors = 64
     /// The number of threads, the main thread included. `TasksMax=` of the unit has to leave room for the daemon and
@@ -51,6 +51,13 @@ nonisolated package struct PluginLimits: Sendable {
     package var firstPause = Duration.seconds(1)
 
     package init() {}
+
+    // The sanitizers reserve terabytes of address space.
+    #if SANITIZER
+        private static let defaultAddressSpace = Int.max
+    #else
+        private static let defaultAddressSpace = 768 << 20
+    #endif
 
     // Without optimization, the same work takes many times as long.
     #if DEBUG
