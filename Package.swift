@@ -244,7 +244,7 @@ let package = Package(
         .target(
             name: "ProviderKit",
             dependencies: ["Quoting", .product(name: "Logging", package: "swift-log")]),
-        .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit"]),
+        .testTarget(name: "ProviderKitTests", dependencies: ["ProviderKit", "TestSupport"]),
 
         // MARK: Providers
 

@@ -158,8 +158,6 @@ private struct Parts {
 
 extension UInt8 {
     fileprivate var isUpperCase: Bool { 0x41...0x5a ~= self }
-    fileprivate var isLetter: Bool { 0x61...0x7a ~= self | 0x20 }
-    fileprivate var isDigit: Bool { 0x30...0x39 ~= self }
     fileprivate var isHexDigit: Bool { isDigit || 0x61...0x66 ~= self | 0x20 }
 
     /// True if the byte may be part of a host name.

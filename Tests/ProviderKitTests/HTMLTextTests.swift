@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import MastodonProvider
+@testable import ProviderKit
 
 struct HTMLTextTests {
     @Test(arguments: [

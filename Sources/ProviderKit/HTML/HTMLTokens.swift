@@ -3,8 +3,8 @@
 /// Comments, declarations, and the contents of `script`, `style` and similar elements are skipped.
 ///
 /// Source: WHATWG HTML §13.2.5.
-struct HTMLTokens {
-    enum Token {
+package struct HTMLTokens {
+    package enum Token {
         /// UTF-8, with resolved character references.
         case text([UInt8])
         case start(Tag)
@@ -12,13 +12,13 @@ struct HTMLTokens {
         case end(String)
     }
 
-    struct Tag {
+    package struct Tag {
         /// In lower case.
-        let name: String
-        fileprivate(set) var attributes: [(name: String, value: String)] = []
+        package let name: String
+        package fileprivate(set) var attributes: [(name: String, value: String)] = []
 
         /// The value of an attribute; the first one if the name occurs several times.
-        subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+        package subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
     }
 
     /// The number of attributes that are stored for each tag.
@@ -34,10 +34,10 @@ struct HTMLTokens {
     /// The element whose contents are skipped next.
     private var rawElement: String?
 
-    init(_ input: [UInt8]) { self.input = input }
+    package init(_ input: [UInt8]) { self.input = input }
 
     /// Returns the next token; nil at the end. Input that ends inside a tag is cut off before the tag.
-    mutating func next() -> Token? {
+    package mutating func next() -> Token? {
         while position < input.count {
             if let name = rawElement {
                 rawElement = nil
@@ -239,11 +239,11 @@ struct HTMLTokens {
 }
 
 extension UInt8 {
-    var isLetter: Bool {
+    package var isLetter: Bool {
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= self
             || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self
     }
-    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+    package var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
     /// White space within tags.
     var isSpace: Bool {
         self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0c || self == 0x0d

@@ -1,16 +1,16 @@
 /// Converts HTML to the text that a browser displays: paragraphs and lines, without hidden elements.
 ///
-/// A small parser for the HTML of statuses and profiles. It never fails, reads each byte a bounded number of times, and
+/// A small parser for the HTML of posts, profiles and descriptions. It never fails, reads each byte a bounded number of times, and
 /// omits markup that it does not know.
 ///
 /// Source: WHATWG HTML §13.2.5 for the tokens, §15.3 for what is a block and what is not rendered, the
-/// algorithm of `innerText` for line breaks; Mastodon's classes `invisible`, `ellipsis` and `quote-inline`.
-enum HTMLText {
+/// algorithm of `innerText` for line breaks; the classes `invisible`, `ellipsis` and `quote-inline` of the Fediverse.
+package enum HTMLText {
     /// The number of bytes of HTML that are read; servers allow statuses of some thousand characters.
-    static let maximumInput = 256 << 10
+    package static let maximumInput = 256 << 10
 
     /// Returns the displayed text of `html`.
-    static func plain(_ html: String) -> String {
+    package static func plain(_ html: String) -> String {
         var tokens = HTMLTokens(Array(html.utf8.prefix(maximumInput)))
         var page = RenderedText()
         while let token = tokens.next() {
