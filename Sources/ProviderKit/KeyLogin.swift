@@ -2,7 +2,7 @@
 public struct KeyDescription: Hashable, Sendable {
     /// The header field of the key, up to the key: `x-api-key: `. nil if the service has no keys.
     public var keyField: String?
-    /// The origins (`https://host[:port]`) whose requests carry the key.
+    /// The origins (`https://host[:port]`) whose requests carry the key, or those of a service without keys.
     public var keyOrigins: [String]
     /// True if the user must name a server.
     public var needsServer: Bool

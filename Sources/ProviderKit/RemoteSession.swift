@@ -65,6 +65,14 @@ public protocol RemoteFeed: Session {
     /// - Throws: ``ProviderError/notFound(_:)``; other errors of ``ProviderError`` and ``HTTPError``.
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
 
+    /// Fetches several photos with all their properties, for ``RemoteLikes/hasLocalLikes``. The default fetches one
+    /// after the other. A plugin cannot implement this method.
+    ///
+    /// - Parameter ids: At most 50 IDs of photos of any source of the account.
+    /// - Returns: The photos that were found, in any order.
+    /// - Throws: The errors of ``fetchPhoto(_:)`` except ``ProviderError/notFound(_:)``.
+    func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto]
+
     /// Reports a download to a service that counts downloads. The default does nothing.
     ///
     /// - Parameter photo: The photo. In a plugin, only its ID and ``RemotePhoto/note`` are set.
@@ -79,6 +87,14 @@ extension RemoteFeed {
     public var showsAllCacheVariants: Bool { false }
     /// False.
     public var hasStablePageTokens: Bool { false }
+    /// Fetches one photo after the other.
+    public func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
+        var photos: [RemotePhoto] = []
+        for id in ids {
+            do { photos.append(try await fetchPhoto(id)) } catch ProviderError.notFound {}
+        }
+        return photos
+    }
     /// Does nothing.
     public func countDownload(_ photo: RemotePhoto) async throws {}
 }
@@ -134,8 +150,13 @@ public struct RemotePage: Hashable, Sendable {
     }
 }
 
-/// A session that can like photos at its service.
+/// A session that can like photos at its service, or whose likes are stored locally.
 public protocol RemoteLikes: RemoteFeed {
+    /// True if the service never has likes: the engine stores them on this computer, until the account is removed. It
+    /// calls neither ``setLiked(_:_:)`` nor ``RemoteFeed/fetchPage(_:from:)`` for ``likesSource``. The default is
+    /// false. A plugin cannot implement this property.
+    var hasLocalLikes: Bool { get }
+
     /// The source with the user's liked photos.
     var likesSource: SourceID { get }
 
@@ -159,6 +180,8 @@ public protocol RemoteLikes: RemoteFeed {
 }
 
 extension RemoteLikes {
+    /// False.
+    public var hasLocalLikes: Bool { false }
     /// Returns nil.
     public func likeGroupPrefix(_ photo: PhotoID) -> String? { nil }
 }

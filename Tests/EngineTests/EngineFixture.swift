@@ -65,6 +65,13 @@ final class EngineFixture: EngineObserver {
     /// Executes SQL in the store through another connection.
     func execute(_ sql: String) throws { try database().execute(sql) }
 
+    /// Returns the first column of the rows that a query finds in the store.
+    func rows(_ sql: String) throws -> [String] {
+        var texts: [String] = []
+        try database().query(sql) { row throws(StorageError) in texts.append(row.text(0)) }
+        return texts
+    }
+
     /// Makes the store refuse to write accounts.
     func breakStore() throws {
         try database().execute(

@@ -34,6 +34,8 @@ final class FakeService: OAuthLogin {
         var emptied: Set<String> = []
         /// True if a page token names the photo before the page.
         var hasStablePageTokens = false
+        /// True if the service never has likes.
+        var hasLocalLikes = false
         /// The number of likes in the profile.
         var likeTotal: Int?
         /// True if likes succeed and their responses are lost.
@@ -89,6 +91,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession {
 
     func close() { continuation.finish() }
     var hasStablePageTokens: Bool { state.value.hasStablePageTokens }
+    var hasLocalLikes: Bool { state.value.hasLocalLikes }
 
     func accepts(_ source: SourceID) -> Bool {
         ["new", "other", "likes"].contains(source.text) || source.text.hasPrefix("topic")

@@ -261,7 +261,7 @@ extension LikeSimulation {
             loseOverrides()
             return startSession()
         }
-        try tables.clear()
+        try tables.clear(keepsLocalLikes: false)
         isLoggedOut = true
         handle(.closed(.loggedOut))
         for event in results { handle(event) }

@@ -267,6 +267,43 @@ struct LikeTests {
         try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
     }
 
+    @Test func `likes of a service that never has likes need no network and survive a logout`()
+        async throws
+    {
+        let first = try await ServiceFixture(["a", "b", "c"])
+        first.service.state.update { $0.hasLocalLikes = true }
+        let fixture = try await ServiceFixture(after: first)
+        _ = try await fixture.page()
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        await #expect(throws: HTTPError.self) { try await fixture.account.refreshFeed("new") }
+        #expect(try await fixture.account.setLiked("a", true) == .local)
+        #expect(try await fixture.account.setLiked("b", true) == .local)
+        #expect(try await fixture.account.toggleLike("c") == (true, .local))
+        #expect(try await fixture.account.setLiked("c", false) == .local)
+        #expect(fixture.account.pendingLikes.isEmpty)
+        #expect(try await fixture.page("likes").ids == ["b", "a"])
+        #expect(fixture.account.likeCount == 2)
+        #expect(try await liked(fixture, "a"))
+        #expect(fixture.count("like a") + fixture.count("likes top") == 0)
+        // The service reports no likes, and is not checked for them later.
+        fixture.service.state.update { $0.error = nil }
+        fixture.ports.time.update { $0 = $0 + .seconds(3 * 86_400) }
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(try await fixture.account.setLiked("a", true) == .local)
+        #expect(try await liked(fixture, "a"))
+
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await next.page("likes").ids == ["b", "a"])
+        try await next.engine.logOut(next.account)
+        let out = try await ServiceFixture(after: next)
+        #expect(try out.base.rows("SELECT photo FROM local_like WHERE is_wanted") == ["a", "b"])
+        #expect(try out.base.rows("SELECT photo FROM like_wish") == [])
+        #expect(out.account.state == .loggedOut)
+        try await out.engine.remove(out.account)
+        #expect(try out.base.rows("SELECT photo FROM local_like") == [])
+        #expect(out.count("like a") + out.count("likes top") == 0)
+    }
+
     @Test func `a refused like is reported, and the former state is kept`() async throws {
         let fixture = try await ServiceFixture(["a"])
         _ = try await fixture.page()

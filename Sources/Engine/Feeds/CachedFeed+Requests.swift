@@ -101,6 +101,9 @@ extension CachedFeed {
     /// Fetches a page of the photos that the user likes, with the local likes if the service offers no likes.
     private func fetchLikes(from token: String?) async throws -> RemotePage {
         guard let likesSource else { return RemotePage([]) }
+        if session.remoteLikes?.hasLocalLikes == true {
+            return RemotePage(token == nil ? try await localLikes() : [])
+        }
         var page: RemotePage
         do {
             page = try await owner.ask { [session] in
@@ -120,6 +123,32 @@ extension CachedFeed {
         page.photos = photos + page.photos
         return page
     }
+
+    /// Returns the likes of a service that never has likes. Those that are not cached are fetched.
+    ///
+    /// - Returns: The photos, the latest like first. Photos that cannot be fetched are omitted.
+    /// - Throws: The error of the service if no photo is known.
+    private func localLikes() async throws -> [RemotePhoto] {
+        let liked = (owner.localLikes ?? []).filter(\.isWanted).map(\.photo)
+        var photos: [PhotoID: RemotePhoto] = [:]
+        for id in liked { photos[id] = try await knownPhoto(id)?.remote }
+        var missing = liked.filter { photos[$0] == nil }[...]
+        while !missing.isEmpty {
+            let ids = Array(missing.prefix(Self.photosPerRequest))
+            missing = missing.dropFirst(ids.count)
+            do {
+                let fetched = try await owner.ask { [session] in try await session.fetchPhotos(ids)
+                }
+                for photo in fetched { photos[photo.photo.id] = photo }
+            } catch  where !photos.isEmpty {
+                break
+            }
+        }
+        return liked.compactMap { photos[$0] }
+    }
+
+    /// The maximum number of photos that are fetched by their IDs at once.
+    private static let photosPerRequest = 50
 
     private func announce(_ merge: FeedTables.Merge, _ source: SourceID, isFill: Bool) async {
         if !merge.changed.isEmpty { owner.emit(.photosChanged(merge.changed)) }

@@ -15,7 +15,9 @@ nonisolated extension LikeQueue {
             case .waiting(let like) where reason == .replaced && writing == .remove(like): break
             case .waiting(let like) where reason == .replaced:
                 effects += reply(id, (like.isWanted, .queued))
-            case .finished(let like, let outcome) where reason == .replaced:
+            // A logout does not delete likes that are only local.
+            case .finished(let like, let outcome)
+            where reason == .replaced || isLocal && outcome == .local:
                 effects += reply(id, (like.isWanted, outcome))
             case .writing where reason == .replaced: break
             default: effects += fail(id, Self.closedError(reason))

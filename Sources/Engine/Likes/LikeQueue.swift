@@ -102,6 +102,8 @@ nonisolated struct LikeQueue {
 
     /// Returns the name of a photo's like group. The service likes the photos of a group as one.
     let likeGroup: @Sendable (PhotoID) -> String
+    /// True if the service never has likes: they are stored locally, and it is not checked for likes.
+    let isLocal: Bool
     /// The pending likes, in the order of their delivery; at most one for each like group.
     var entries: [Entry] = []
     /// The likes and unlikes that are stored locally, the latest last.
@@ -137,7 +139,10 @@ nonisolated struct LikeQueue {
 
     enum Loading { case notStarted, inProgress, done }
 
-    init(likeGroup: @escaping @Sendable (PhotoID) -> String) { self.likeGroup = likeGroup }
+    init(isLocal: Bool = false, likeGroup: @escaping @Sendable (PhotoID) -> String) {
+        self.isLocal = isLocal
+        self.likeGroup = likeGroup
+    }
 
     // MARK: State
 
@@ -173,13 +178,14 @@ nonisolated struct LikeQueue {
 
     /// The time at which the service is checked again for likes; nil if none are stored locally.
     var nextAvailabilityCheck: Timestamp? {
-        localLikes.isEmpty ? nil : unavailableSince.map { $0 + Self.unavailablePause }
+        localLikes.isEmpty || isLocal ? nil : unavailableSince.map { $0 + Self.unavailablePause }
     }
 
     /// Returns true if a service without likes may be checked again. A time in the future was recorded before the
     /// clock was set back.
     func mayOfferLikesAgain(at now: Timestamp) -> Bool {
-        unavailableSince.map { now >= $0 + Self.unavailablePause || now < $0 } ?? false
+        guard !isLocal else { return false }
+        return unavailableSince.map { now >= $0 + Self.unavailablePause || now < $0 } ?? false
     }
 
     func entry(_ group: String) -> Entry? { index(group).map { entries[$0] } }
@@ -199,7 +205,7 @@ nonisolated struct LikeQueue {
     mutating func handle(_ event: Event, at now: Timestamp) -> [Effect] {
         switch event {
         case .loadRequested: return load()
-        case .recordsRead(let result): return recordsRead(result)
+        case .recordsRead(let result): return recordsRead(result, now)
         case .called(let id, let photo, let change): return called(id, photo, change)
         case .photoRead(let id, let result): return photoRead(id, result, now)
         case .written(let result): return written(result, now)
@@ -230,7 +236,9 @@ nonisolated struct LikeQueue {
         return [.readRecords]
     }
 
-    private mutating func recordsRead(_ result: Result<LoadedRecords, any Error>) -> [Effect] {
+    private mutating func recordsRead(
+        _ result: Result<LoadedRecords, any Error>, _ now: Timestamp
+    ) -> [Effect] {
         guard closing == nil, loading == .inProgress else { return [] }
         switch result {
         case .failure(let error):
@@ -239,7 +247,7 @@ nonisolated struct LikeQueue {
         case .success(let records):
             loading = .done
             localLikes = records.local
-            unavailableSince = records.unavailableSince
+            unavailableSince = records.unavailableSince ?? (isLocal ? now : nil)
             for record in records.pending {
                 // The daemon ended between the confirmation and the removal of the record.
                 if record.isConfirmed {

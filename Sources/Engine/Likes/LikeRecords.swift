@@ -77,9 +77,13 @@ nonisolated struct LikeStore: Sendable {
     }
 
     /// Deletes all records, because the account is logged out.
-    func clear() async throws {
+    ///
+    /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
+    /// - Throws: ``StorageError``.
+    func clear(keepsLocalLikes: Bool) async throws {
         try await database.run { [account] database in
-            try LikeTables(database: database, account: account).clear()
+            try LikeTables(database: database, account: account)
+                .clear(keepsLocalLikes: keepsLocalLikes)
             // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
             try? database.scrub()
         }
@@ -167,10 +171,12 @@ nonisolated struct LikeTables {
         }
     }
 
-    /// Deletes all records.
-    func clear() throws(StorageError) {
+    /// Deletes all records, or those of pending likes.
+    func clear(keepsLocalLikes: Bool) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
-            for table in ["like_wish", "local_like", "likes_unavailable"] {
+            for table in ["like_wish"]
+                + (keepsLocalLikes ? [] : ["local_like", "likes_unavailable"])
+            {
                 try database.query(
                     "DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
             }

@@ -35,7 +35,9 @@ final class Likes {
         self.feed = feed
         self.store = store
         self.owner = owner
-        queue = LikeQueue { session.likeGroupPrefix($0) ?? $0.text }
+        queue = LikeQueue(isLocal: session.hasLocalLikes) {
+            session.likeGroupPrefix($0) ?? $0.text
+        }
     }
 
     /// True if the stored records are loaded.
@@ -45,6 +47,11 @@ final class Likes {
     /// The local likes, the latest first; nil if the service has likes.
     var localLikes: [PendingLike]? {
         queue.unavailableSince == nil ? nil : queue.localLikes.reversed()
+    }
+    /// The number of local likes of a service that never has likes; nil for another service, or before the records are
+    /// loaded.
+    var localCount: Int? {
+        session.hasLocalLikes && isLoaded ? queue.localLikes.filter(\.isWanted).count : nil
     }
     /// The number of completed likes. Data that was read before the number changed may be outdated.
     var revision: Int { queue.revision }
@@ -143,12 +150,13 @@ final class Likes {
         request?.cancel()
     }
 
-    /// Deletes all records, because the account logs out. Calls in progress fail with ``EngineError/cancelled(_:)``.
+    /// Deletes all records, because the account logs out, except the likes of a service that never has likes. Calls in
+    /// progress fail with ``EngineError/cancelled(_:)``.
     func clear() async throws {
         handle(.closed(.loggingOut))
         request?.cancel()
         do {
-            try await store.clear()
+            try await store.clear(keepsLocalLikes: session.hasLocalLikes)
         } catch {
             handle(.closed(.replaced))
             throw error

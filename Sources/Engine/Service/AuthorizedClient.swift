@@ -41,8 +41,8 @@ nonisolated struct AuthorizedClient: HTTPClient {
         self.base = base
         self.tokens = tokens
         let field = description.keyField
-        let origins = field == nil ? [] : description.keyOrigins.compactMap(WebAddress.init)
-        self.origins = Set(origins.map(\.origin))
+        let origins = description.keyOrigins.compactMap(WebAddress.init)
+        self.origins = field == nil ? [] : Set(origins.map(\.origin))
         namedOrigins = description.namedOrigins
         allowsLoopback = namedOrigins.isEmpty && origins.contains { $0.isLoopback }
         refusals = [TokenRefusal(status: 401)]

@@ -104,8 +104,12 @@ final class RemoteService: PhotoService {
     }
 
     /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
-    /// else the number of cached photos that are liked.
-    var likeCount = 0
+    /// else the number of cached photos that are liked. For a service that never has likes, the number of local likes.
+    var likeCount: Int {
+        get { likes?.localCount ?? knownLikeCount }
+        set { knownLikeCount = newValue }
+    }
+    private var knownLikeCount = 0
 
     func start() {
         Task {
