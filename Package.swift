@@ -107,6 +107,9 @@ let package = Package(
         .testTarget(
             name: "MastodonSimulatorTests", dependencies: ["MastodonSimulator", "TestSupport"]),
         .target(
+            name: "WikimediaSimulator", dependencies: ["ServiceSimulator"],
+            path: "Sources/Development/WikimediaSimulator"),
+        .target(
             name: "UnsplashSimulator", dependencies: ["ServiceSimulator"],
             path: "Sources/Development/UnsplashSimulator"),
         .testTarget(
@@ -122,6 +125,9 @@ let package = Package(
             name: "event-loop-scenarios", dependencies: ["LoopbackHTTP", "System"],
             path: "Sources/Development/event-loop-scenarios"),
         // The built-in providers as plugins, for tests.
+        .executableTarget(
+            name: "daily-plugin", dependencies: ["DailyProvider", "PluginRuntime"],
+            path: "Sources/Development/daily-plugin"),
         .executableTarget(
             name: "immich-plugin", dependencies: ["ImmichProvider", "PluginRuntime"],
             path: "Sources/Development/immich-plugin"),
@@ -249,6 +255,20 @@ let package = Package(
         // MARK: Providers
 
         .target(
+            name: "DailyProvider",
+            dependencies: [
+                "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Sources/Providers/Daily"),
+        .testTarget(
+            name: "DailyProviderTests",
+            dependencies: [
+                "DailyProvider", "HTTP", "ProviderKit", "TestSupport", "WikimediaSimulator",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            exclude: ["Examples"]),
+
+        .target(
             name: "ImmichProvider",
             dependencies: [
                 "ProviderKit", "Quoting", .product(name: "Logging", package: "swift-log"),
@@ -343,8 +363,9 @@ let package = Package(
         .executableTarget(
             name: "imagefeedd",
             dependencies: [
-                "BusAPI", "BusService", "CLinux", "System", "Configuration", "DBus", "Engine",
-                "HTTP", "ImageClient", "ImmichProvider", "LocalProvider", "MastodonProvider",
+                "BusAPI", "BusService", "CLinux", "System", "Configuration", "DBus",
+                "DailyProvider", "Engine", "HTTP", "ImageClient", "ImmichProvider", "LocalProvider",
+                "MastodonProvider",
                 "Desktop", "Plugins",
                 "ProviderKit", "Sandbox", "Secrets", "Storage", "UnsplashProvider",
                 .product(name: "Logging", package: "swift-log"),
@@ -354,6 +375,7 @@ let package = Package(
             dependencies: [
                 "BusAPI", "DBus", "Engine", "ImmichSimulator", "LoopbackHTTP", "MastodonSimulator",
                 "ProviderKit", "ServiceSimulator", "Storage", "TestSupport", "UnsplashSimulator",
+                "WikimediaSimulator", "daily-plugin",
                 "imagefeedctl", "imagefeed-plugin-launcher", "imagefeedd", "immich-plugin",
                 "mastodon-plugin", "unsplash-plugin",
             ],
@@ -382,7 +404,8 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
         .executableTarget(
             name: "Fuzzer",
             dependencies: [
-                "CFuzzer", "Configuration", "DBus", "Engine", "HTTP", "ImageMetadata",
+                "CFuzzer", "Configuration", "DBus", "DailyProvider", "Engine", "HTTP",
+                "ImageMetadata",
                 "ImageProtocol", "ImmichProvider", "MastodonProvider", "OAuth", "PluginProtocol",
                 "Plugins",
                 "ProviderKit", "UnsplashProvider",

@@ -2,6 +2,7 @@ internal import BusAPI
 internal import BusService
 internal import Configuration
 internal import DBus
+internal import DailyProvider
 internal import Desktop
 internal import Dispatch
 internal import Engine
@@ -91,6 +92,7 @@ final class Daemon {
         // The one list of providers.
         let known: [any Provider] = [
             local,
+            DailyProvider(),
             ImmichProvider(),
             MastodonProvider(),
             UnsplashProvider(),
@@ -193,7 +195,9 @@ final class Daemon {
     }
 
     private func ports(_ version: String) -> EnginePorts {
-        let http = CurlClient(userAgent: "ImageFeed/\(version)") { [unowned self] in trimMemory() }
+        let http = CurlClient(userAgent: "ImageFeed/\(version) (+https://imagefeed.org)") {
+            [unowned self] in trimMemory()
+        }
         self.http = http
         return EnginePorts(
             http: http,

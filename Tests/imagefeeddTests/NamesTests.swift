@@ -3,7 +3,10 @@ import Testing
 
 /// Tests that only the files of a provider name its service.
 struct NamesTests {
-    @Test(arguments: [("immich", "Immich"), ("mastodon", "Mastodon"), ("pixelfed", "Mastodon")])
+    @Test(arguments: [
+        ("dailyprovider", "Daily"), ("wikimedia", "Daily"), ("immich", "Immich"),
+        ("mastodon", "Mastodon"), ("pixelfed", "Mastodon"),
+    ])
     func `a provider consists of its folder and one line in the daemon`(
         name: String, folder: String
     ) throws {
@@ -13,6 +16,8 @@ struct NamesTests {
             "Providers/\(folder)/", "Development/\(folder)Simulator/",
             "Development/\(folder.lowercased())-simulator/",
             "Development/\(folder.lowercased())-plugin/",
+            // The simulator of this provider has the name of its service.
+            folder == "Daily" ? "Development/WikimediaSimulator/" : "Development/Fuzzer/",
             // The fuzzer uses every parser.
             "Development/Fuzzer/",
         ]

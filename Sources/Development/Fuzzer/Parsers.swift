@@ -1,4 +1,5 @@
 internal import CDBus
+internal import DailyProvider
 internal import ImmichProvider
 internal import MastodonProvider
 internal import ProviderKit
@@ -20,6 +21,7 @@ typealias Parser = @MainActor (_ bytes: [UInt8]) -> Void
 let parsers: [String: Parser] = [
     "configuration": readConfiguration,
     "cursor": readCursor,
+    "daily": { callProvider(DailyProvider(), ["all", "likes"], $0) },
     "html": readHTML,
     "image-header": readImageHeader,
     "image-message": readImageMessage,

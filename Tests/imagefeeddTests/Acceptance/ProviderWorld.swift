@@ -29,6 +29,8 @@ protocol ProviderWorld: AnyObject, Sendable {
     func delete(_ photo: String) async throws
     /// Returns the photos that a user likes, according to the service.
     func likes(of user: String) async throws -> Set<String>
+    /// The outcome of a like without faults.
+    var likeOutcome: String { get }
     /// Returns the like group of a photo.
     func likeGroup(_ photo: String) -> Set<String>
 
@@ -46,7 +48,9 @@ protocol ServiceWorld: ProviderWorld {
     func pattern(_ endpoint: Endpoint) -> RequestPattern
     /// Makes the service limit all requests from now on.
     func exhaust()
-    /// A source that has not been fetched yet.
+    /// The number of requests for a page of the default source.
+    var requestsPerPage: Int { get }
+    /// A source that has not been fetched yet, and whose pages need requests.
     var otherSource: String { get }
 }
 
@@ -102,6 +106,7 @@ extension ProviderWorld {
     func username(_ user: String) -> String { user }
     var imageBeginning: [UInt8] { [0xff, 0xd8] }
 
+    var likeOutcome: String { "done" }
     func likeGroup(_ photo: String) -> Set<String> { [photo] }
 
     // MARK: Reading
@@ -170,6 +175,7 @@ extension ProviderWorld {
 }
 
 extension ServiceWorld {
+    var requestsPerPage: Int { 1 }
     var otherSource: String { "likes" }
 
     /// The number of requests to the API so far.

@@ -6,6 +6,7 @@ import Testing
 /// Every test runs with all providers that have the tested feature. The lists below state the reasons for exceptions.
 enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case local
+    case daily
     case immich
     case unsplash
     case mastodon
@@ -20,6 +21,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     case iceshrimp
     case sharkey
     // The same providers as plugins. The local provider cannot be a plugin, because plugins have no access to files.
+    case dailyPlugin = "daily, a plugin"
     case immichPlugin = "immich, a plugin"
     case unsplashPlugin = "unsplash, a plugin"
     case mastodonPlugin = "mastodon, a plugin"
@@ -29,16 +31,22 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// The providers with likes. A feed has no likes.
-    static let withLikes = allCases.filter { $0 != .rss }
+    /// The providers with likes. A feed has no likes, and a plugin cannot have local ones.
+    static let withLikes = allCases.filter { ![.rss, .dailyPlugin].contains($0) }
+
+    /// The providers with several accounts. Wikimedia Commons is used without a user.
+    static let withUsers = allCases.filter { ![.daily, .dailyPlugin].contains($0) }
+
+    /// The providers with several accounts and likes.
+    static let withUsersAndLikes = withUsers.filter(withLikes.contains)
 
     /// The remote providers, whose services can be unavailable, limit requests or send invalid responses.
     ///
     /// `LocalProviderTests` test the faults of the local provider, such as a missing folder or a full disk.
     static let remote = allCases.filter { $0 != .local }
 
-    /// The remote providers with likes, which may be queued.
-    static let remoteWithLikes = remote.filter(withLikes.contains)
+    /// The remote providers with likes, which may be queued. The likes of `daily` are never sent.
+    static let remoteWithLikes = remote.filter { withLikes.contains($0) && $0 != .daily }
 
     /// The remote providers that are tested with faults. Pixelfed as a plugin is omitted: faults have the same effect
     /// for both dialects of that plugin, and each case takes a second. The other dialects are omitted because they
@@ -51,13 +59,13 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     ]
 
     /// The providers with faults and likes.
-    static let withFaultsAndLikes = withFaults.filter(withLikes.contains)
+    static let withFaultsAndLikes = withFaults.filter(remoteWithLikes.contains)
 
     /// One built-in provider and one plugin per language, for long tests that do not depend on the service.
     static let onePerLanguage: [TestedProvider] = [.unsplash, .unsplashPlugin, .rss]
 
-    /// The providers whose accounts have a secret in the keyring. Feeds are public.
-    static let withSecret = remote.filter { $0 != .rss }
+    /// The providers whose accounts have a secret in the keyring. Feeds and Wikimedia Commons are public.
+    static let withSecret = remote.filter { ![.rss, .daily, .dailyPlugin].contains($0) }
 
     /// The providers with a login by a key, without a browser.
     static let withKey: [TestedProvider] = [.immich, .immichPlugin]
@@ -68,6 +76,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
     @MainActor func world() async throws -> any ProviderWorld {
         switch self {
         case .local: try await LocalWorld()
+        case .daily: try await DailyWorld()
         case .immich: try await ImmichWorld()
         case .unsplash: try await UnsplashWorld()
         case .mastodon: try await MastodonWorld(.mastodon)
@@ -80,6 +89,7 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .takahe: try await MastodonWorld(.takahe)
         case .iceshrimp: try await MastodonWorld(.iceshrimp)
         case .sharkey: try await MastodonWorld(.sharkey)
+        case .dailyPlugin: try await DailyWorld(place: .plugin)
         case .immichPlugin: try await ImmichWorld(place: .plugin)
         case .unsplashPlugin: try await UnsplashWorld(place: .plugin)
         case .mastodonPlugin: try await MastodonWorld(.mastodon, place: .plugin)

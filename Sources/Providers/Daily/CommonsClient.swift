@@ -1,0 +1,219 @@
+internal import FoundationEssentials
+internal import Logging
+internal import ProviderKit
+
+/// A client for the Action API of Wikimedia Commons.
+struct CommonsClient: Sendable {
+    typealias Fields = [(name: String, value: String)]
+
+    /// The maximum number of pages in a request.
+    static let pagesPerRequest = 50
+    /// The widths of thumbnails. Both are standard widths, the only ones that the service offers, and so are their
+    /// doubles after rounding up: 330, 960, 1920 and 3840.
+    ///
+    /// Source: mediawiki.org, "Common thumbnail sizes".
+    private static let widths = (small: 330, large: 1920)
+    /// The maximum number of responses to a query.
+    private static let maximumResponses = 8
+    /// The maximum size of a response, in bytes. A page of 30 pictures takes about 100 KiB.
+    private static let maximumBytes = 4 << 20
+    /// The age of the slowest database, in seconds, from which the service rejects requests.
+    private static let maximumLag = 5
+
+    let settings: DailySettings
+    private let http: any HTTPClient
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
+    init(
+        _ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp
+    ) throws(ProviderError) {
+        settings = try DailySettings(ports.settings)
+        http = ports.http
+        logger = ports.logger
+        self.now = now
+    }
+
+    // MARK: Pictures
+
+    /// The template of a day, with the title of the file that it names.
+    struct Template: Hashable {
+        let day: Day
+        let title: String
+    }
+
+    /// The templates of some days.
+    struct Templates {
+        /// The templates that name a file, in the order of the days.
+        var files: [Template] = []
+        /// True if none of the days has a template.
+        var isEmpty = true
+    }
+
+    /// Fetches the titles of the files of days.
+    func templates(of days: [Day]) async throws -> Templates {
+        let pages = try await query(
+            [
+                ("titles", Self.titles(of: days)), ("prop", "images|revisions"), ("imlimit", "max"),
+                ("rvprop", "content"), ("rvslots", "main"),
+            ]
+        ).pages
+        var templates = Templates()
+        let found = Dictionary(pages.map { ($0.title ?? "", $0) }) { first, _ in first }
+        for day in days {
+            guard let page = found[Self.title(of: day)], !page.isMissing else { continue }
+            templates.isEmpty = false
+            if let title = page.namedFile {
+                templates.files.append(Template(day: day, title: title))
+            }
+        }
+        return templates
+    }
+
+    /// The files of some templates.
+    struct Files {
+        fileprivate var pages: [String: File] = [:]
+        fileprivate var redirects: [String: String] = [:]
+
+        /// Returns a file; nil if it does not exist.
+        subscript(title: String) -> File? { pages[title] ?? redirects[title].flatMap { pages[$0] } }
+    }
+
+    /// A file, with its thumbnails.
+    struct File {
+        /// The page ID.
+        let id: Int
+        let title: String
+        /// The texts, and the thumbnails for lists.
+        let image: ImageRecord
+        /// The thumbnails for screens; nil if they are not known.
+        var largeImage: ImageRecord?
+    }
+
+    /// Fetches the files that the templates of days show.
+    func files(of days: [Day]) async throws -> Files {
+        try await files([
+            ("titles", Self.titles(of: days)), ("generator", "images"), ("gimlimit", "max"),
+            ("redirects", "1"),
+        ])
+    }
+
+    /// Fetches files by their page IDs.
+    ///
+    /// - Parameter pages: At most ``pagesPerRequest`` IDs.
+    /// - Returns: The files that exist, by their page IDs.
+    /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
+    func files(pages: [Int]) async throws -> [Int: File] {
+        let ids = pages.map { "\($0)" }.joined(separator: "|")
+        let files = try await files([("pageids", ids)]).pages.values
+        return Dictionary(files.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    private func files(_ selection: Fields) async throws -> Files {
+        // Each request returns the thumbnails of one width and of its double.
+        let small = try await query(
+            selection + [
+                ("prop", "imageinfo"), ("iiprop", "url|size|mime|thumbmime|extmetadata"),
+                ("iiurlwidth", "\(Self.widths.small)"), ("iiextmetadatalanguage", "en"),
+                ("iiextmetadatafilter", ModelMapping.textNames.joined(separator: "|")),
+            ])
+        let large = try await query(
+            selection + [
+                ("prop", "imageinfo"), ("iiprop", "url|thumbmime"),
+                ("iiurlwidth", "\(Self.widths.large)"),
+            ])
+        var files = Files()
+        files.redirects = small.redirects
+        for page in small.pages {
+            guard let id = page.id, let title = page.title, let image = page.image else { continue }
+            files.pages[title] = File(id: id, title: title, image: image)
+        }
+        for page in large.pages { files.pages[page.title ?? ""]?.largeImage = page.image }
+        return files
+    }
+
+    private static func title(of day: Day) -> String { "Template:Potd/\(day.text)" }
+
+    private static func titles(of days: [Day]) -> String {
+        days.map(title).joined(separator: "|")
+    }
+
+    // MARK: The site
+
+    /// Fetches the name and the logo of the site.
+    func site() async throws -> SiteRecord {
+        let record = try await send([("meta", "siteinfo"), ("siprop", "general")])
+        guard let site = record.site else {
+            throw Refusal.invalidResponse("a document without the name of the site")
+        }
+        return site
+    }
+
+    // MARK: Requests
+
+    private struct Result {
+        var pages: [PageRecord] = []
+        var redirects: [String: String] = [:]
+    }
+
+    /// Sends a query until its response is complete.
+    ///
+    /// - Parameter fields: The parameters.
+    /// - Returns: The pages. A page without an ID has a title.
+    /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
+    private func query(_ fields: Fields) async throws -> Result {
+        var result = Result()
+        var indices: [String: Int] = [:]
+        var rest: Fields = []
+        for _ in 0..<Self.maximumResponses {
+            let record = try await send(
+                fields.filter { field in
+                    !rest.contains { $0.name == field.name }
+                } + rest)
+            // A response without pages is complete only if nothing was requested, or found by a generator.
+            guard record.pages != nil || record.isComplete else {
+                throw Refusal.invalidResponse("a document without pages")
+            }
+            for page in record.pages ?? [] {
+                let key = page.title ?? "\(page.id ?? 0)"
+                if let index = indices[key] {
+                    result.pages[index].add(page)
+                } else {
+                    indices[key] = result.pages.count
+                    result.pages.append(page)
+                }
+            }
+            result.redirects.merge(record.redirects) { first, _ in first }
+            guard let continuation = record.continuation, !continuation.isEmpty else {
+                return result
+            }
+            rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
+        throw Refusal.invalidResponse("a list without an end")
+    }
+
+    private func send(_ fields: Fields) async throws -> QueryRecord {
+        let common: Fields = [
+            ("action", "query"), ("format", "json"), ("formatversion", "2"),
+            ("maxlag", "\(Self.maximumLag)"),
+        ]
+        var request = HTTPRequest(.get, URLEncoding.adding(common + fields, to: settings.api.text))
+        request.headers.append("Accept", "application/json")
+        request.maximumBytes = Self.maximumBytes
+        let response = try await http.send(request)
+        let refusal = Refusal(response: response, now: now())
+        if let error = refusal.error { throw error }
+        let record: QueryRecord
+        do {
+            record = try JSONDecoder().decode(QueryRecord.self, from: Data(response.body))
+        } catch {
+            logger.debug(
+                "Cannot decode a response",
+                metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
+            throw Refusal.invalidResponse("an unexpected document")
+        }
+        if let error = record.error { throw refusal.error(error) }
+        return record
+    }
+}

@@ -1,0 +1,40 @@
+package import ProviderKit
+
+/// The provider of the pictures of the day of Wikimedia Commons. It has one account, without a user or credentials.
+///
+/// Source: the documentation of the MediaWiki Action API; Wikimedia's access policy for its APIs, for the user agent and
+/// the limits.
+package struct DailyProvider: KeyLogin {
+    package let info = ProviderInfo(
+        id: "daily", name: "Picture of the day", iconName: "image-x-generic", authentication: .none,
+        capabilities: [.feed, .like, .profile], defaultSource: SourceID("all"))
+
+    /// The user name of the account.
+    static let username = "commons"
+
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameter now: Returns the current time.
+    package init(now: @escaping @Sendable () -> Timestamp = { .now }) { self.now = now }
+
+    package func access(
+        _ settings: ProviderSettings, server: String
+    ) throws(ProviderError) -> KeyDescription {
+        KeyDescription(keyField: nil, keyOrigins: [try DailySettings(settings).api.origin])
+    }
+
+    /// Returns the identity of the account, without a request.
+    package func identify(
+        _ account: AccountIdentity, _ ports: SessionPorts
+    ) async throws -> AccountIdentity {
+        guard account.username.isEmpty || account.username == Self.username else {
+            throw ProviderError.invalidArgument(
+                "Wikimedia Commons is used without a user; log in without a user name.")
+        }
+        return AccountIdentity(username: Self.username)
+    }
+
+    package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
+        DailySession(ports, now: now)
+    }
+}

@@ -1,0 +1,153 @@
+internal import Logging
+internal import ProviderKit
+internal import Quoting
+internal import Synchronization
+
+/// The session of the account. It stores only the first page, for an hour.
+///
+/// A page has the pictures of ``daysPerPage`` days. Its token is the first of them, the latest day.
+final class DailySession: RemoteLikes, ProfileSession {
+    let events: AsyncStream<SessionEvent>
+    let likesSource = SourceID("likes")
+    let hasLocalLikes = true
+    let hasStablePageTokens = true
+    private let continuation: AsyncStream<SessionEvent>.Continuation
+    private let client: Result<CommonsClient, ProviderError>
+    private let now: @Sendable () -> Timestamp
+
+    private let firstPage = Mutex<FirstPage?>(nil)
+
+    /// The first page, with the files that the templates named.
+    private struct FirstPage {
+        let templates: [CommonsClient.Template]
+        let photos: [RemotePhoto]
+        let fetched: Timestamp
+    }
+
+    /// The time for which the files of the first page are not fetched again if the templates name the same files. A
+    /// refresh then takes one request in place of three.
+    private static let retention = Duration.seconds(3600)
+
+    private static let source = SourceID("all")
+    static let daysPerPage = 30
+
+    init(_ ports: SessionPorts, now: @escaping @Sendable () -> Timestamp) {
+        (events, continuation) = AsyncStream.makeStream()
+        self.now = now
+        do throws(ProviderError) {
+            client = .success(try CommonsClient(ports, now: now))
+            continuation.yield(.status(.ready))
+        } catch {
+            client = .failure(error)
+            continuation.yield(.status(.failed(reason: "\(error)", remedy: .configure)))
+        }
+    }
+
+    func close() { continuation.finish() }
+
+    // MARK: Sources
+
+    func accepts(_ source: SourceID) -> Bool { source == Self.source || source == likesSource }
+
+    func sources() async throws -> [Source] {
+        [
+            Source(id: Self.source, title: "Pictures of the day", kind: .feed),
+            Source(id: likesSource, title: "Liked pictures", kind: .likes),
+        ]
+    }
+
+    // MARK: Pictures
+
+    func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
+        let client = try client.get()
+        guard accepts(source) else {
+            throw ProviderError.notFound(
+                "There is no source \(source.text.quoted) of pictures of the day.")
+        }
+        // The likes are stored locally.
+        guard source == Self.source else { return RemotePage([]) }
+        let latest: Day
+        if let pageToken {
+            guard let day = Day(pageToken) else { throw ProviderError.staleCursor }
+            latest = day
+        } else {
+            latest = Day(now())
+        }
+        let days = (0..<Self.daysPerPage).map { latest - $0 }.filter { $0 >= .first }
+        guard let last = days.last else { throw Self.wrongDate }
+        let templates = try await client.templates(of: days)
+        guard !templates.isEmpty else {
+            if pageToken == nil { throw Self.wrongDate }
+            return RemotePage([])
+        }
+        let photos =
+            pageToken == nil
+            ? try await firstPhotos(templates.files, client)
+            : try await fetchPhotos(templates.files, client)
+        return RemotePage(photos, next: last > .first ? (last - 1).text : nil)
+    }
+
+    /// Returns the photos of the first page, which are fetched unless they are known.
+    private func firstPhotos(
+        _ templates: [CommonsClient.Template], _ client: CommonsClient
+    ) async throws -> [RemotePhoto] {
+        let start = now()
+        if let known = firstPage.withLock({ $0 }), known.templates == templates,
+            known.fetched <= start, start < known.fetched + Self.retention
+        {
+            return known.photos
+        }
+        let photos = try await fetchPhotos(templates, client)
+        firstPage.withLock {
+            $0 = FirstPage(templates: templates, photos: photos, fetched: start)
+        }
+        return photos
+    }
+
+    private func fetchPhotos(
+        _ templates: [CommonsClient.Template], _ client: CommonsClient
+    ) async throws -> [RemotePhoto] {
+        guard !templates.isEmpty else { return [] }
+        let files = try await client.files(of: templates.map(\.day))
+        let mapping = ModelMapping(settings: client.settings)
+        return templates.compactMap { template in
+            files[template.title].flatMap { mapping.photo($0, of: template.day) }
+        }
+    }
+
+    private static let wrongDate = ProviderError.failed(
+        "Wikimedia Commons has no pictures of the last \(daysPerPage) days; check the date of this computer."
+    )
+
+    func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        guard let photo = try await fetchPhotos([id]).first else {
+            throw ProviderError.notFound("There is no picture of the day \(id.text.quoted).")
+        }
+        return photo
+    }
+
+    func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
+        let client = try client.get()
+        let pictures = ids.compactMap { PictureID($0) }.prefix(CommonsClient.pagesPerRequest)
+        guard !pictures.isEmpty else { return [] }
+        let files = try await client.files(pages: Array(Set(pictures.map(\.page))).sorted())
+        let mapping = ModelMapping(settings: client.settings)
+        return pictures.compactMap { picture in
+            files[picture.page].flatMap { mapping.photo($0, of: picture.day) }
+        }
+    }
+
+    // MARK: Likes
+
+    /// Is not called, because likes are stored locally.
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
+        throw ProviderError.denied("Wikimedia Commons has no likes.")
+    }
+
+    // MARK: The site
+
+    func profile() async throws -> Profile {
+        let client = try client.get()
+        return ModelMapping(settings: client.settings).profile(try await client.site())
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import DailyProvider
+
+/// Tests of responses that the simulator does not send.
+@Suite(.timeLimit(.minutes(1)))
+struct ResponseTests {
+    private static func example(_ name: String) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Examples")
+        return Array(try Data(contentsOf: folder.appending(path: name)))
+    }
+
+    /// Returns a session whose service sends the examples, with a change of the files.
+    private static func session(
+        _ change: @escaping @Sendable (String) -> String = { $0 }
+    ) throws -> ScriptedSession {
+        let templates = try example("templates.json")
+        let files = try String(decoding: example("files.json"), as: UTF8.self)
+        return ScriptedSession { request in
+            let isTemplates = request.url.contains("prop=images")
+            return HTTPResponse(
+                status: 200, headers: ["Content-Type": "application/json"],
+                body: isTemplates ? templates : Array(change(files).utf8), url: request.url)
+        }
+    }
+
+    @Test func `the examples have one picture`() async throws {
+        let page = try await Self.session().session.fetchPage(SourceID("all"), from: nil)
+        let photo = try #require(page.photos.first)
+        #expect(page.photos.count == 1)
+        #expect(photo.photo.id == PhotoID("2026-11-21-148273645"))
+        #expect(photo.photo.author == "Ada Lovelace, CC BY-SA 4.0")
+        #expect(photo.photo.title == "Violet-backed starling")
+        #expect(photo.photo.created == Timestamp(secondsSince1970: 1_795_219_200))
+        #expect(photo.images[.thumb]?.hasPrefix("https://thumb.wikimedia.org/") == true)
+    }
+
+    @Test func `every request names the maximum lag and at most fifty pages`() async throws {
+        let scripted = try Self.session()
+        _ = try await scripted.session.fetchPage(SourceID("all"), from: nil)
+        let requests = scripted.http.requests.value
+        #expect(requests.count == 3)
+        for request in requests {
+            #expect(request.url.hasPrefix("https://commons.wikimedia.org/w/api.php?action=query&"))
+            #expect(request.url.contains("&maxlag=5&"))
+            #expect(request.maximumBytes <= 4 << 20)
+            #expect(request.url.utf8.count < 2000)
+        }
+    }
+
+    @Test(arguments: [
+        ("\"mime\": \"image/jpeg\"", "\"mime\": 7"),
+        ("\"imageinfo\"", "\"imageinfos\""),
+        ("https://upload.wikimedia.org", "ftp://upload.wikimedia.org"),
+        ("https://upload.wikimedia.org", "http://127.0.0.1"),
+        ("\"pageid\": 148273645", "\"pageid\": -1"),
+    ])
+    func `a file that cannot be shown is left out`(part: String, replacement: String) async throws {
+        let scripted = try Self.session { $0.replacingOccurrences(of: part, with: replacement) }
+        let page = try await scripted.session.fetchPage(SourceID("all"), from: nil)
+        #expect(page.photos.isEmpty)
+        #expect(page.next == "2026-10-23")
+    }
+
+    @Test func `missing texts and sizes leave out only their fields`() async throws {
+        let scripted = try Self.session {
+            $0.replacingOccurrences(of: "\"extmetadata\"", with: "\"other\"")
+                .replacingOccurrences(of: "\"width\": 5184", with: "\"width\": -5184")
+                .replacingOccurrences(of: "\"responsiveUrls\"", with: "\"urls\"")
+        }
+        let page = try await scripted.session.fetchPage(SourceID("all"), from: nil)
+        let photo = try #require(page.photos.first)
+        #expect(photo.photo.author == nil && photo.photo.width == nil)
+        #expect(photo.photo.title == "Violet-backed starling female")
+        #expect(Set(photo.images.keys) == [.thumb, .regular, .full])
+    }
+
+    @Test(arguments: [
+        (200, "{}"), (200, "[]"), (200, "null"), (200, "<html>"), (404, "{}"), (403, "no"),
+        (500, "no"), (200, #"{"error": {"code": "internal_api_error", "info": "Caught"}}"#),
+        (200, #"{"query": {"pages": {"1": {}}}}"#),
+    ])
+    func `an invalid response is an error`(status: Int, body: String) async throws {
+        let scripted = ScriptedSession { request in
+            HTTPResponse(status: status, body: Array(body.utf8), url: request.url)
+        }
+        for call in 0..<3 {
+            let error = await #expect(throws: ProviderError.self) {
+                switch call {
+                case 0: _ = try await scripted.session.fetchPage(SourceID("all"), from: nil)
+                case 1: _ = try await scripted.session.fetchPhoto(PhotoID("2026-11-21-7"))
+                default: _ = try await scripted.session.profile()
+                }
+            }
+            guard case .failed(let text) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(text.hasSuffix("."))
+        }
+    }
+
+    @Test(arguments: 0..<40)
+    func `changed bytes of a response do not end the program`(seed: UInt64) async throws {
+        var random = SeededRandom(seed: seed)
+        let examples = [try Self.example("templates.json"), try Self.example("files.json")]
+        for _ in 0..<20 {
+            var bodies = examples
+            for index in bodies.indices {
+                for _ in 0..<Int.random(in: 1...6, using: &random) {
+                    let place = Int.random(in: bodies[index].indices, using: &random)
+                    switch Int.random(in: 0..<4, using: &random) {
+                    case 0: bodies[index][place] = UInt8.random(in: 0...255, using: &random)
+                    case 1: bodies[index].remove(at: place)
+                    case 2:
+                        bodies[index].insert(contentsOf: "999999999999999999999".utf8, at: place)
+                    default:
+                        bodies[index].insert(contentsOf: "\"<a href=//[&#x110000;".utf8, at: place)
+                    }
+                }
+            }
+            let changed = bodies
+            let scripted = ScriptedSession { request in
+                let body = request.url.contains("prop=images") ? changed[0] : changed[1]
+                return HTTPResponse(status: 200, body: body, url: request.url)
+            }
+            do {
+                let page = try await scripted.session.fetchPage(SourceID("all"), from: nil)
+                for photo in page.photos {
+                    #expect(PictureID(photo.photo.id) != nil)
+                    for url in photo.images.values { #expect(url.hasPrefix("https://")) }
+                }
+            } catch is ProviderError {}
+            _ = try? await scripted.session.fetchPhoto(PhotoID("2026-11-21-148273645"))
+            _ = try? await scripted.session.profile()
+        }
+    }
+
+    @Test func `a list without an end is an error`() async throws {
+        let scripted = ScriptedSession { request in
+            let body = #"{"continue": {"imcontinue": "1"}, "query": {"pages": []}}"#
+            return HTTPResponse(status: 200, body: Array(body.utf8), url: request.url)
+        }
+        await #expect(throws: ProviderError.self) {
+            try await scripted.session.fetchPage(SourceID("all"), from: nil)
+        }
+        #expect(scripted.http.requests.value.count == 8)
+    }
+
+    @Test(arguments: [
+        ["ApiUrl": "commons"], ["ApiUrl": "http://commons.wikimedia.org/w/api.php"],
+        ["ApiUrl": "https://commons.wikimedia.org/w/api.php?a"],
+    ])
+    func `an invalid address requires a configuration`(settings: [String: String]) throws {
+        #expect(throws: ProviderError.self) {
+            try DailyProvider().access(ProviderSettings(settings), server: "")
+        }
+    }
+}
