@@ -90,6 +90,22 @@ struct LargeMessageTests {
         #expect(plugin.log.value.count { $0.contains("A plugin failed") } == 5)
     }
 
+    /// The time for the answers is many times the limit without a delay.
+    @Test func `a plugin that only answers calls is not disabled, however often a client calls`()
+        async throws
+    {
+        var limits = Self.limits
+        limits.daemonProcessorTime = .milliseconds(200)
+        limits.processorWindow = .milliseconds(500)
+        let plugin = try PluginFixture(
+            """
+            answer({"photos": [{"id": str(number), "title": "x" * 200, "description": "y" * 200,
+                    "images": {"full": f"https://example.org/{number}"}} for number in range(100)]})
+            """, limits: limits)
+        for _ in 0..<60 { #expect(try await plugin.page().photos.count == 100) }
+        #expect(!plugin.log.value.contains { $0.contains("A plugin failed") })
+    }
+
     @Test func `processor time in another window is not counted`() async throws {
         var limits = Self.limits
         limits.daemonProcessorTime = .seconds(10)

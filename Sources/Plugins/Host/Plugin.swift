@@ -84,6 +84,8 @@ final class Plugin: PluginConnection.Owner {
         var parameters = parameters
         parameters["account"] = account.json
         var connection = try await running()
+        let delay = connection.callDelay
+        if delay > .zero { try await MainLoopClock().sleep(for: delay) }
         // One that has just been told to end has not failed.
         if connection.isOver { connection = try await running() }
         let answer: PluginConnection.Answer

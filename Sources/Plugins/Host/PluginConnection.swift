@@ -186,6 +186,10 @@ final class PluginConnection {
         process?.send(line)
     }
 
+    /// The time after which the next call may start, so that the plugin does not take more processor time than its
+    /// share; zero if it may start at once.
+    var callDelay: Duration { process?.callDelay ?? .zero }
+
     /// Records processor time that the daemon spent on the plugin.
     func recordProcessorTime(_ time: Duration) { process?.recordProcessorTime(time) }
 

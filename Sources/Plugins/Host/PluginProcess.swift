@@ -35,6 +35,7 @@ final class PluginProcess {
     private let limits: PluginLimits
     /// The processor time of the daemon for this plugin, in microseconds.
     private var processorTime: RateCounter
+    private var callPace: CallPace
     private var lines: LineBuffer
     private var bytes: RateCounter
     private var messages: RateCounter
@@ -69,6 +70,7 @@ final class PluginProcess {
         self.turns = turns
         processorTime = RateCounter(
             Int(limits.daemonProcessorTime / .microseconds(1)), per: limits.processorWindow)
+        callPace = CallPace(limit: limits.daemonProcessorTime, per: limits.processorWindow)
         lines = LineBuffer(limit: limits.lineBytes)
         bytes = RateCounter(limits.bytesPerSecond, per: .seconds(1))
         messages = RateCounter(limits.messagesPerSecond, per: .seconds(1))
@@ -223,11 +225,15 @@ final class PluginProcess {
 
     /// Records processor time that the daemon spent on the plugin, and ends a plugin that takes more than its share.
     func recordProcessorTime(_ time: Duration) {
+        callPace.record(time)
         guard !isTerminated, !processorTime.record(Int(time / .microseconds(1))) else { return }
         terminate(
             "its messages take more than \(limits.daemonProcessorTime.secondsText) of the daemon's processor time in \(limits.processorWindow.secondsText)"
         )
     }
+
+    /// The time after which the next call of the daemon may start; zero if it may start at once.
+    var callDelay: Duration { callPace.delay() }
 
     private func takeStandardError(_ chunk: UnsafeRawBufferPointer) {
         guard standardErrorBytes.record(chunk.count) else {
