@@ -37,6 +37,9 @@ nonisolated struct Limits {
     var pluginTransfers = 24
     /// The largest number of downloads of all plugins that run at a time.
     var pluginDownloads = 16
+    /// The bytes of a download of a plugin in a second. Without a limit, the downloads from fast servers would delay
+    /// other work of the main thread.
+    var pluginDownloadBytesPerSecond = 16 << 20
     /// The memory for the large responses to all plugins.
     var pluginBodyBytes = 8 << 20
     /// The size above which a response to a plugin is large.

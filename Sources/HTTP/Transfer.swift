@@ -153,6 +153,10 @@ final class Transfer {
         let easy = try EasyHandle(
             hop, userAgent: settings.userAgent, proxy: proxy, limits: settings.limits,
             settings.library)
+        if download != nil, request.plugin != nil {
+            easy.set(
+                CURLOPT_MAX_RECV_SPEED_LARGE, settings.limits.pluginDownloadBytesPerSecond)
+        }
         try install(on: easy)
         let pool = try settings.pool(reach)
         self.easy = easy
