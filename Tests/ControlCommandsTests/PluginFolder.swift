@@ -32,7 +32,14 @@ final class PluginFolder {
         directory = try TemporaryDirectory()
         server = try LoopbackServer(
             handler ?? { request in
-                request.target.hasSuffix("/text") ? LoopbackResponse(json: "{}") : Self.image
+                switch request.target {
+                case "/text": LoopbackResponse(json: "{}")
+                case "/page":
+                    LoopbackResponse(
+                        headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
+                case "/missing": LoopbackResponse(404, text: "")
+                default: Self.image
+                }
             })
     }
 
@@ -52,9 +59,12 @@ final class PluginFolder {
     ///   - body: The statements before a call is answered, with `method`, `params` and `place`; `continue` ends them.
     ///   - ending: The statements after the end of standard input.
     ///   - keys: Further lines of the group Provider.
+    ///   - capabilities: The capabilities.
+    ///   - sources: The sources of the manifest.
     /// - Throws: An error if the files cannot be written.
     func write(
-        opening: String = "", body: String = "pass", ending: String = "", keys: String = ""
+        opening: String = "", body: String = "pass", ending: String = "", keys: String = "",
+        capabilities: String = "feed;", sources: String = "home;"
     ) throws {
         try directory.write(
             """
@@ -62,9 +72,9 @@ final class PluginFolder {
             Id=odd
             Name=Odd photos
             Exec=/usr/bin/python3 ./odd/odd.py
-            Capabilities=feed;
+            Capabilities=\(capabilities)
             DefaultSource=home
-            Sources=home;
+            Sources=\(sources)
             Hosts=\(server.origin);
             \(keys)
 

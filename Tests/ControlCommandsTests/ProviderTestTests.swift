@@ -91,6 +91,9 @@ struct ProviderTestTests {
         var opening = ""
         var body = "pass"
         var ending = ""
+        var keys = ""
+        var capabilities = "feed;"
+        var sources = "home;"
         /// The section of the manual page that has the rule.
         let section: String
         /// A part of the finding.
@@ -180,12 +183,187 @@ struct ProviderTestTests {
         Fault(
             name: "a process that does not end", ending: "while True: time.sleep(60)",
             section: "LIMITS", text: "killed"),
+        Fault(
+            name: "a user ID with a blank",
+            body:
+                "if method == 'identify': answer({'username': 'ada', 'user_id': 'a b'}); continue",
+            section: "Calls of the daemon", text: "user_id"),
+        Fault(
+            name: "an avatar at another host",
+            body:
+                "if method == 'profile': answer({'username': 'ada', 'avatar_url': 'https://example.org/a'}); continue",
+            capabilities: "feed;profile;", section: "Calls of the daemon",
+            text: "profile.avatar_url"),
+        Fault(
+            name: "a call that is refused as not supported", capabilities: "feed;profile;",
+            section: "Calls of the daemon", text: "does not support the call"),
+        Fault(
+            name: "a call that is refused",
+            body: "if method == 'profile': refuse('failed'); continue",
+            capabilities: "feed;profile;", section: "Calls of the daemon",
+            text: "refused the call"),
+        Fault(
+            name: "a source that is listed twice",
+            body: """
+                if method == 'sources':
+                    answer({"sources": [{"id": "home", "title": "Home", "kind": "feed"}] * 2})
+                    continue
+                """, section: "Calls of the daemon", text: "listed twice"),
+        Fault(
+            name: "a source that the manifest does not name",
+            body: """
+                if method == 'sources':
+                    answer({"sources": [{"id": id, "title": id, "kind": "feed"} for id in ("home", "b")]})
+                    continue
+                """, section: "Calls of the daemon", text: "“b” matches no entry", isWarning: true),
+        Fault(
+            name: "a default source that is not listed",
+            body: "if method == 'sources': answer({'sources': []}); continue",
+            section: "Calls of the daemon", text: "DefaultSource", isWarning: true),
+        Fault(
+            name: "likes that are not listed", capabilities: "feed;like;", sources: "home;likes;",
+            section: "Calls of the daemon", text: "“likes” is not listed", isWarning: true),
+        Fault(
+            name: "a page that is not an object",
+            body: "if method == 'page': answer([]); continue",
+            section: "Calls of the daemon", text: "not an object"),
+        Fault(
+            name: "a photo without an ID",
+            body: "if method == 'page': answer({'photos': [{'title': 'a'}]}); continue",
+            section: "Photos", text: "page.photos[0].id"),
+        Fault(
+            name: "a photo that is on one page twice",
+            body: "if method == 'page': answer({'photos': [photo(10), photo(10)]}); continue",
+            section: "Photos", text: "several times", isWarning: true),
+        Fault(
+            name: "a member that is unknown",
+            body: "if method == 'page': answer({'photos': [{**photo(10), 'odd': 1}]}); continue",
+            section: "Photos", text: "“odd” is unknown", isWarning: true),
+        Fault(
+            name: "a color that is not valid",
+            body:
+                "if method == 'page': answer({'photos': [{**photo(10), 'color': 'red'}]}); continue",
+            section: "Photos", text: "“color” is not valid", isWarning: true),
+        Fault(
+            name: "an image of an unknown size",
+            body: """
+                if method == 'page':
+                    shown = photo(10)
+                    shown["images"]["huge"] = shown["images"]["full"]
+                    answer({"photos": [shown]})
+                    continue
+                """, section: "Photos", text: "images.huge"),
+        Fault(
+            name: "entries of some photos only",
+            body: """
+                if method == 'page':
+                    answer({"photos": [{**photo(10), "entry": "b"}, photo(11)]})
+                    continue
+                """, section: "Photos", text: "Only some photos", isWarning: true),
+        Fault(
+            name: "entries in ascending order",
+            body: """
+                if method == 'page':
+                    answer({"photos": [{**photo(10), "entry": "a"}, {**photo(11), "entry": "b"}], "end": "a"})
+                    continue
+                """, section: "Photos", text: "follows the lower entry"),
+        Fault(
+            name: "places that do not last", opening: "counter = 1000",
+            body: """
+                if method == 'page' and place == '2':
+                    counter += 1
+                    answer({"photos": [photo(counter)]})
+                    continue
+                """, keys: "LastingPlaces=true", section: "The group Provider",
+            text: "same photos again"),
+        Fault(
+            name: "another photo than the requested one",
+            body: "if method == 'photo': answer(photo(99)); continue",
+            section: "Calls of the daemon", text: "another photo"),
+        Fault(
+            name: "a photo without an image",
+            body: """
+                if method == 'page': answer({"photos": [{"id": "10"}]}); continue
+                if method == 'image': answer({}); continue
+                """, section: "Photos", text: "Neither the photo"),
+        Fault(
+            name: "an image that is missing",
+            body: """
+                if method == 'page':
+                    shown = photo(10)
+                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "missing")
+                    answer({"photos": [shown]})
+                    continue
+                """, section: "Photos", text: "returned status 404"),
+        Fault(
+            name: "an image that is a page of HTML",
+            body: """
+                if method == 'page':
+                    shown = photo(10)
+                    shown["images"]["full"] = shown["images"]["full"].replace("photo.jpg", "page")
+                    answer({"photos": [shown]})
+                    continue
+                """, section: "Photos", text: "HTML page"),
+        Fault(
+            name: "an unknown photo with a result",
+            body: "if method == 'photo': answer(photo(params['photo'])); continue",
+            section: "Errors", text: "returned a photo", isWarning: true),
+        Fault(
+            name: "an unknown source with a result", sources: "home;album:*;", section: "Errors",
+            text: "returned a page", isWarning: true),
+        Fault(
+            name: "an unknown source that is a failure",
+            body: """
+                if method == 'page' and params['source'] != 'home': refuse('failed'); continue
+                """, sources: "home;album:*;", section: "Errors", text: "not-found"),
+        Fault(
+            name: "an unknown place that is a failure",
+            body: "if method == 'page' and not place.isdigit(): refuse('failed'); continue",
+            section: "Errors", text: "stale-cursor"),
+        Fault(
+            name: "a second call that fails", opening: "counter = 0",
+            body: """
+                if method == 'sources':
+                    counter += 1
+                    if counter == 2: refuse('failed'); continue
+                """, section: "THE PROTOCOL", text: "refused the call"),
+        Fault(
+            name: "a place that is stale after a restart", opening: "number = os.urandom(4).hex()",
+            body: """
+                if method == 'page':
+                    run, _, page = place.rpartition('-')
+                    if place != '1' and run != number: refuse('stale-cursor'); continue
+                    page = int(page)
+                    answer({"photos": [photo(page)], "next": f"{number}-{page + 1}" if page < 3 else None})
+                    continue
+                """, section: "TESTING", text: "is stale", isWarning: true),
+        Fault(
+            name: "other photos at a place after a restart",
+            opening: "other = int.from_bytes(os.urandom(6))",
+            body:
+                "if method == 'page' and place == '2': answer({'photos': [photo(other)]}); continue",
+            section: "TESTING", text: "leads to other photos"),
+        Fault(
+            name: "an unknown notification",
+            body: "if method == 'page': write({'method': 'hello', 'params': {}})",
+            section: "What a program asks and tells", text: "“hello”", isWarning: true),
+        Fault(
+            name: "a message of more than half of the limit",
+            body:
+                "if method == 'identify': answer({'username': 'ada', 'pad': 'x' * (5 << 20)}); continue",
+            section: "LIMITS", text: "A message has", isWarning: true),
+        Fault(
+            name: "a last line on standard error",
+            body: "if method == 'page': print('last words', file=sys.stderr); sys.exit(1)",
+            section: "THE PROTOCOL", text: "status 1"),
     ]
 
     @Test(arguments: faults)
     func `a fault is found, with the section that has the rule`(fault: Fault) async throws {
         let folder = try PluginFolder()
-        try folder.write(opening: fault.opening, body: fault.body, ending: fault.ending)
+        try folder.write(
+            opening: fault.opening, body: fault.body, ending: fault.ending, keys: fault.keys,
+            capabilities: fault.capabilities, sources: fault.sources)
         let (exit, report) = try await folder.test("odd", ["--username", "ada"])
         #expect(exit == .code(fault.isWarning ? 0 : 1))
         let found = report.checks(fault.isWarning ? "warning" : "failed")

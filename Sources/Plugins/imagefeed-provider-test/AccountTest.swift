@@ -52,9 +52,8 @@ final class AccountTest {
             do throws(PluginFault) {
                 let found = try AccountIdentity(PluginReader(value, "identify"))
                 check.note = found.username
-                if let id = found.userID,
-                    !(1...256 ~= id.utf8.count && id.utf8.allSatisfy { 0x21...0x7e ~= $0 })
-                {
+                // An ID that is not valid counts as not known.
+                if case .string? = value["user_id"], found.userID == nil {
                     check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
                 }
             } catch {
@@ -155,18 +154,22 @@ final class AccountTest {
                 walk.add(page, &check)
                 review.add(value, page, account.hosts)
             } catch {
+                let isOfPhoto = error.description.hasPrefix("page.photos[")
+                check = Check(check.name, isOfPhoto ? .photos : .calls)
                 check.fail("\(error).")
                 break
             }
             if check.result == .failed { break }
         }
-        walk.checkKeys(&check)
         let end = walk.hasNext && check.result != .failed ? "; the end was not reached" : ""
         let (pages, photos) = (walk.pages.count, walk.photos.count)
         check.note =
             "\(pages.counted("page")), \(photos.counted("photo"))\(end)"
         if check.result == .passed || !walk.pages.isEmpty { walks.append(walk) }
         Report.show(check)
+        var entries = Check("Entries, source \(source.text)", .photos)
+        walk.checkKeys(&entries)
+        if entries.result != .passed { Report.show(entries) }
     }
 
     private func page(
