@@ -26,6 +26,8 @@ struct TraceRedactionTests {
         (#"{"cut": 1, "id_token" : "abc"#, #"{"cut": 1, "id_token" : "(secret)"#),
         (#"{"a":"{\"password\":\"abc\",\"b\":\"c"#, #"{"a":"{\"password\":\"(secret)\",\"b\":\"c"#),
         (#"{"password": ""}"#, #"{"password":"(secret)"}"#),
+        ("?a=tok%2Fen%2B1&b=tok%2fen%2b1", "?a=(secret)&b=(secret)"),
+        (#"{"tok/en+1":{"a":"tok/en+1"}}"#, #"{"(secret)":{"a":"(secret)"}}"#),
     ])
     func `a text is shown without secrets`(text: String, shown: String?) throws {
         let result = redaction.text(text)

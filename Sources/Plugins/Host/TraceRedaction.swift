@@ -20,6 +20,26 @@ nonisolated struct TraceRedaction {
         self.secretSettings = secretSettings
         // A shorter value could be part of any text.
         values = secrets.map { $0.withBytes { Array($0) } }.filter { $0.count >= 3 }
+            .flatMap { secret in
+                let encoded = ["0123456789ABCDEF", "0123456789abcdef"].map {
+                    Self.encoded(secret, $0)
+                }
+                return Set([secret] + encoded)
+            }
+    }
+
+    /// Returns a secret as in an address or a form, for a service that repeats it there.
+    ///
+    /// Source: RFC 3986 §2.1.
+    private static func encoded(_ secret: [UInt8], _ digits: String) -> [UInt8] {
+        let digits = Array(digits.utf8)
+        let unreserved = Set("-._~".utf8)
+        return secret.flatMap { byte -> [UInt8] in
+            let isLetterOrDigit =
+                0x30...0x39 ~= byte || 0x41...0x5a ~= byte || 0x61...0x7a ~= byte
+            guard !isLetterOrDigit, !unreserved.contains(byte) else { return [byte] }
+            return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
     }
 
     /// Returns a message without its secrets.
@@ -62,7 +82,8 @@ nonisolated struct TraceRedaction {
         case .object(let members):
             .object(
                 Dictionary(
-                    uniqueKeysWithValues: members.map { key, value in (key, member(key, value)) }))
+                    members.map { key, value in (text(key), member(key, value)) },
+                    uniquingKeysWith: { first, _ in first }))
         }
     }
 
