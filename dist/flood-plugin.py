@@ -3,10 +3,12 @@
 
     flood-plugin.py KIND
 
-Each call of "page" starts a flood of KIND, see FLOODS, and is answered when the flood ends. The settings "Seconds" and
-"Servers" are the duration and the origins of the servers that requests go to, separated by blanks.
+Each call of "page" starts a flood of KIND, see FLOODS, and is answered when the flood ends; for the kinds in ANSWERS, the
+answer is the flood, and the client has to call again. The settings "Seconds" and "Servers" are the duration and the
+origins of the servers that requests go to, separated by blanks.
 """
 
+import ctypes
 import json
 import os
 import sys
@@ -103,18 +105,106 @@ def errors(account, end):
     repeat(end, 0.75, lambda number: os.write(2, b"\n" * (1 << 16)))
 
 
+def threads(account, end):
+    """As many threads as possible, which end at once and are replaced, less than 2000 in 10 seconds."""
+
+    def burst(number):
+        done = threading.Event()
+        started = []
+        for _ in range(32):
+            thread = threading.Thread(target=done.wait, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                break
+            started.append(thread)
+        done.set()
+        for thread in started:
+            thread.join()
+
+    repeat(end, 0.18, burst)
+
+
+def memory(account, end):
+    """All memory that the limits permit, made read-only so that it does not count as data, and again."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    part = 16 << 20
+    while time.monotonic() < end:
+        parts = []
+        while time.monotonic() < end:
+            address = libc.mmap(None, ctypes.c_size_t(part), 3, 0x22, -1, ctypes.c_size_t(0))
+            if address == ctypes.c_void_p(-1).value:
+                break
+            parts.append(address)
+            ctypes.memset(address, 1, part)
+            libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(part), 1)
+        try:
+            os.close(os.open("/proc/self/mem", os.O_RDWR))
+        except OSError:
+            pass
+        for address in parts:
+            libc.munmap(ctypes.c_void_p(address), ctypes.c_size_t(part))
+
+
+def spin(account, end):
+    """Processor time without an end."""
+    while time.monotonic() < end:
+        pass
+
+
+def denied(account, end):
+    """System calls that the daemon is told of, less than 500 in 10 seconds."""
+
+    def burst(number):
+        try:
+            os.fork()
+        except OSError:
+            pass
+
+    repeat(end, 0.021, burst)
+
+
 def calm(account, end):
     """No flood: the call is answered at once."""
 
 
-FLOODS = {flood.__name__: flood for flood in (log, values, rates, requests, silent, large, errors, calm)}
+def pages(account, end):
+    """Answers with as many photos as possible, and long texts."""
+
+
+def images(account, end):
+    """Photos with large images."""
+
+
+FLOODS = {
+    flood.__name__: flood
+    for flood in (
+        log, values, rates, requests, silent, large, errors, threads, memory, spin, denied, calm, pages, images)
+}
+# Answered at once.
+ANSWERS = (calm, pages, images)
+
+
+def photos(flood):
+    if flood is pages:
+        return [
+            {"id": f"{time.monotonic_ns()}-{number}", "title": "t" * 1000, "description": "d" * 3000}
+            for number in range(500)
+        ]
+    if flood is images:
+        servers = settings["Servers"].split()
+        return [
+            {"id": f"{number}", "images": {"full": f"{servers[number % len(servers)]}/image?{time.monotonic_ns()}"}}
+            for number in range(8)
+        ]
+    return [{"id": str(number), "title": flood.__name__} for number in range(30)]
 
 
 def page(flood, message):
     account = message["params"]["account"]["id"]
     flood(account, time.monotonic() + float(settings.get("Seconds", "3")))
-    photos = [{"id": str(number), "title": flood.__name__} for number in range(30)]
-    send(id=message["id"], result={"photos": photos})
+    send(id=message["id"], result={"photos": photos(flood)})
 
 
 def main():
@@ -128,7 +218,7 @@ def main():
         if method == "initialize":
             settings.update(message["params"]["settings"])
             send(id=message["id"], result={"protocol": 1})
-        elif method == "page" and flood is calm:
+        elif method == "page" and flood in ANSWERS:
             page(flood, message)
         elif method == "page":
             threading.Thread(target=page, args=(flood, message), daemon=True).start()

@@ -31,7 +31,7 @@ struct FloodTests {
 
 /// The floods of `dist/flood-plugin.py`.
 private enum Flood: String, CaseIterable {
-    case log, values, rates, requests, silent, large, errors
+    case log, values, rates, requests, silent, large, errors, threads, memory, spin, denied
 }
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)

@@ -144,7 +144,7 @@ struct OrdinaryPrograms {
     init() throws {
         // As in the daemon.
         signal(SIGPIPE, SIG_IGN)
-        directory = try OrdinaryUser.become(copying: "imagefeed-plugin-launcher")
+        directory = try OrdinaryUser.become(copying: ["imagefeed-plugin-launcher"])
         programs = .installed
         programs.launcher = directory.appending("imagefeed-plugin-launcher")
     }

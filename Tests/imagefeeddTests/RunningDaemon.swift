@@ -23,15 +23,18 @@ final class RunningDaemon {
     /// - Parameters:
     ///   - arguments: The arguments of the daemon.
     ///   - launcher: A program with arguments that replaces itself with the daemon.
+    ///   - program: The path of the daemon.
     /// - Throws: The error of a daemon that does not start.
-    init(_ arguments: [String] = [], launcher: [String] = []) async throws {
+    init(
+        _ arguments: [String] = [], launcher: [String] = [], program: String = path
+    ) async throws {
         let client = try PrivateBus.current.connect()
         let owner = Observed<BusName?>(try await client.owner(of: ServiceName.bus))
         let before = owner.value
         let watch = try await client.watchOwner(of: ServiceName.bus) { name in
             owner.update { $0 = name }
         }
-        let command = launcher + [Self.path] + arguments
+        let command = launcher + [program] + arguments
         let service = ServiceClient(client)
         let start = ContinuousClock.now
         process = try ChildProcess(

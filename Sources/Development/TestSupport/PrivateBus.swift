@@ -48,6 +48,17 @@ package struct PrivateBus: Sendable {
         try #require(isReady, "dbus-daemon did not start: \(daemon.standardError.value.text)")
     }
 
+    /// Performs a function with a new bus as ``current``, and stops the bus. For a test in a process of its own; other
+    /// tests have the trait ``Testing/Trait/privateBus``.
+    @concurrent
+    package static func run(_ function: @Sendable @concurrent () async throws -> Void) async throws
+    {
+        let bus = try await PrivateBus()
+        try await bus.daemon.stop {
+            try await $running.withValue(bus) { try await function() }
+        }
+    }
+
     /// The environment of a program that uses this bus.
     package var environment: [String: String] {
         var environment = directory.environment
@@ -78,10 +89,7 @@ package struct PrivateBusTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?,
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        let bus = try await PrivateBus()
-        try await bus.daemon.stop {
-            try await PrivateBus.$running.withValue(bus) { try await function() }
-        }
+        try await PrivateBus.run(function)
     }
 }
 
