@@ -46,8 +46,8 @@ final class AccountObject {
     private static let accountInterface = BusInterface<AccountObject>(
         versioned: .account,
         [
-            .asyncMethod("Logout") { try await $0.engine.logOut($0.account) },
-            .asyncMethod("Remove") { try await $0.engine.remove($0.account) },
+            .asyncMethod("Logout") { try await $0.engine.accounts.logOut($0.account) },
+            .asyncMethod("Remove") { try await $0.engine.accounts.remove($0.account) },
             .asyncMethod("Refresh") { try await $0.account.refresh() },
             .signal("TokenRemains", ["message"], String.self),
             .property("Id", emits: .constant) { $0.account.id.text },

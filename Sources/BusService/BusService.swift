@@ -50,7 +50,7 @@ package final class BusService: EngineObserver {
         tree.export(slideshow.exported)
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
-        for account in engine.accounts { accountAdded(account) }
+        for account in engine.accounts.all { accountAdded(account) }
         updateCombined()
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }

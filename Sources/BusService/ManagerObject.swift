@@ -39,7 +39,7 @@ final class ManagerObject {
                 try manager.logIn(provider, options, caller)
             },
             .property("Version", emits: .constant) { $0.version },
-            .property("DefaultAccount", { $0.engine.defaultAccount?.path ?? .root }) {
+            .property("DefaultAccount", { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)
             },
             .property("Online") { $0.engine.isOnline },
@@ -57,11 +57,11 @@ final class ManagerObject {
     }
 
     private func setDefaultAccount(_ path: ObjectPath) async throws {
-        try await engine.setDefaultAccount(path == .root ? nil : account(path))
+        try await engine.accounts.setDefaultAccount(path == .root ? nil : account(path))
     }
 
     private func account(_ path: ObjectPath) throws -> Account {
-        guard let account = engine.accounts.first(where: { $0.path == path }) else {
+        guard let account = engine.accounts.all.first(where: { $0.path == path }) else {
             throw EngineError.notFound("There is no account \(path.text.excerpt).")
         }
         return account

@@ -86,7 +86,7 @@ final class SlideshowObject {
         let (path, source) = value.elements
         var account: AccountID?
         if path != ServiceName.combined {
-            guard let known = engine.accounts.first(where: { $0.path == path }) else {
+            guard let known = engine.accounts.all.first(where: { $0.path == path }) else {
                 throw EngineError.notFound("There is no account \(path.text.excerpt).")
             }
             account = known.id

@@ -28,7 +28,7 @@ extension Account {
 
     private func accountAndID(of photo: String) -> (account: Account, id: String) {
         guard let slash = photo.firstIndex(of: "/"),
-            let account = engine.account(AccountID(stored: String(photo[..<slash])))
+            let account = engine.accounts[AccountID(stored: String(photo[..<slash]))]
         else { return (self, photo) }
         return (account, String(photo[photo.index(after: slash)...]))
     }

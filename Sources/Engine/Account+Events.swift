@@ -34,7 +34,7 @@ extension Account: RemoteServiceOwner {
         guard reported != identity else { return }
         Task { [engine] in
             do {
-                try await engine.update(self) { $0.update(reported) }
+                try await engine.accounts.update(self) { $0.update(reported) }
             } catch {
                 // The next response reports it again.
                 engine.ports.logger.notice(

@@ -92,11 +92,11 @@ extension Engine {
 
     /// Ends all watches of a watcher.
     package func unwatch(_ watcher: WatcherID) {
-        for account in accounts { account.unwatch(watcher) }
+        for account in accounts.all { account.unwatch(watcher) }
     }
 
     /// Checks the watched sources after a change of the network or the interval.
     func updateFeedWatches() {
-        for account in accounts { account.feedWatch.update() }
+        for account in accounts.all { account.feedWatch.update() }
     }
 }

@@ -3,40 +3,6 @@ internal import Logging
 package import ProviderKit
 internal import Quoting
 
-/// The state of an account, as reported to clients.
-nonisolated package enum AccountState: Hashable, Sendable {
-    case ready
-    case loading(reason: String)
-    case offline(reason: String)
-    case rateLimited(until: Timestamp)
-    /// The secret store is locked, is missing or does not work.
-    case locked(reason: String, remedy: Remedy)
-    /// The service refused the token.
-    case needsLogin(reason: String)
-    case failed(reason: String, remedy: Remedy?)
-    case loggedOut
-
-    /// The action of the user that ends the state; nil if there is none, or if the state ends without one.
-    package var remedy: Remedy? {
-        switch self {
-        case .ready, .loading, .offline, .rateLimited: nil
-        case .locked(_, let remedy): remedy
-        case .needsLogin, .loggedOut: .login
-        case .failed(_, let remedy): remedy
-        }
-    }
-}
-
-/// The state of the profile of an account.
-package enum ProfileState: String {
-    /// The profile of this session is not known yet.
-    case loading
-    /// The profile is the one that the service reported last, possibly in an earlier session.
-    case ready
-    /// The last attempt to fetch the profile failed.
-    case failed
-}
-
 /// An account. It is known from its first login until it is removed, and has a session while it is logged in.
 package final class Account {
     package let id: AccountID
@@ -148,7 +114,7 @@ package final class Account {
     func adopt(_ record: AccountRecord) {
         if record.defaultSource != self.record.defaultSource { isChosenSourceGone = false }
         self.record = record
-        remote?.credentials.label = Engine.secretLabel(identity, provider)
+        remote?.credentials.label = provider.secretLabel(for: identity)
         defer { engine.updateSecretsConnection() }
         guard !isLoggedIn else { return startSession() }
         if remote != nil {
@@ -198,7 +164,7 @@ package final class Account {
                 "A label is one line of 1 to 256 bytes, without control characters or surrounding white space."
             )
         }
-        try await engine.update(self) { $0.label = label }
+        try await engine.accounts.update(self) { $0.label = label }
     }
 
     /// Changes the default source. Throws ``EngineError/notFound(_:)`` if the source does not exist.
@@ -206,7 +172,7 @@ package final class Account {
         guard try await photos().hasSource(source) else {
             throw EngineError.notFound("There is no source \(source.text.quoted).")
         }
-        try await engine.update(self) { $0.defaultSource = source }
+        try await engine.accounts.update(self) { $0.defaultSource = source }
     }
 
     /// Checks if the source that the user chose exists, at providers whose sources can disappear.

@@ -31,7 +31,7 @@ extension Engine {
     }
 
     private func change(accountsOf id: String, to provider: any Provider) {
-        for account in accounts where account.provider.info.id == id {
+        for account in accounts.all where account.provider.info.id == id {
             account.change(to: provider)
             emit(.changed(.session), of: account)
         }

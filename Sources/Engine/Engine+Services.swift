@@ -17,7 +17,7 @@ extension Engine {
         let description = description(of: account)
         let server = account.identity.server
         let credentials = Credentials(
-            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
+            account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
             clientKeys: clientKeys(of: account), registersItself: provider.loginMethod.isFederated,
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
@@ -82,7 +82,7 @@ extension Engine {
         // An account whose provider is no longer installed may have a token.
         let isNeeded = description.keyField != nil || provider is UnusableProvider
         let credentials = Credentials(
-            account.id, label: Self.secretLabel(account.identity, provider), ports.secrets,
+            account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
             isNeeded: isNeeded, now: ports.now,
             // An OAuth token contains its client, which is needed if the provider is no longer installed.
             revoke: { [weak self, weak account] token, endpoint in

@@ -129,7 +129,7 @@ extension Engine {
     private func isInUse(
         _ token: OAuthToken, of provider: any Provider, _ user: AccountIdentity?
     ) async -> Bool {
-        for account in accounts
+        for account in accounts.all
         where account.provider.info.id == provider.info.id
             && user?.isSameUser(as: account.identity) != false
         {

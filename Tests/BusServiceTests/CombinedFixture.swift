@@ -73,7 +73,7 @@ final class CombinedFixture {
     }
 
     func account(_ user: String) throws -> Account {
-        try #require(engine.account(AccountID(stored: "service_\(user)")))
+        try #require(engine.accounts[AccountID(stored: "service_\(user)")])
     }
 
     /// The exported combined account.

@@ -45,9 +45,9 @@ struct CombinedObjectTests {
             }
         }
         _ = try await client.connection.owner(of: ServiceName.bus)
-        try await fixture.engine.logOut(fixture.account("ada"))
+        try await fixture.engine.accounts.logOut(fixture.account("ada"))
         #expect(try await services.objects()[ServiceName.combined] != nil)
-        try await fixture.engine.remove(fixture.account("bob"))
+        try await fixture.engine.accounts.remove(fixture.account("bob"))
         #expect(try await services.objects()[ServiceName.combined] == nil)
         try await announced.wait {
             $0.contains("InterfacesRemoved \(ServiceName.combined)") ? true : nil
@@ -247,7 +247,7 @@ struct CombinedObjectTests {
         #expect(try await client.page().ids.count == 2)
         #expect(try await client.page().ids.count == 2)
         try await client.listen()
-        try await fixture.engine.logOut(fixture.account("bob"))
+        try await fixture.engine.accounts.logOut(fixture.account("bob"))
         try await client.wait(for: "updated all 0")
         try await client.wait(for: "updated likes 0")
         #expect(try await client.page().ids == ["service_ada/a1"])

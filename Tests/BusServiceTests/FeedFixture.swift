@@ -47,7 +47,7 @@ final class FeedFixture {
                 cacheFolder: directory.appending("cache"), cacheLimitBytes: 1 << 20,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
                 now: { time.value }))
-        account = try #require(engine.accounts.first)
+        account = try #require(engine.accounts.all.first)
         connection = try PrivateBus.current.connect()
         _ = try await connection.requestName(BusService.name, replacing: false) {}
         let tree = BusService.makeTree(connection)

@@ -31,10 +31,10 @@ struct AccountTests {
         let first = try fixture.start("a b")
         let second = try fixture.start("a_20b")
         #expect(try await first.wait().id != second.wait().id)
-        #expect(Set(fixture.engine.accounts.map(\.id.text)) == ["fake_a_20b", "fake_a_20b_2"])
-        let ids = fixture.engine.accounts.map { [$0.id.text: $0.identity.username] }
+        #expect(Set(fixture.engine.accounts.all.map(\.id.text)) == ["fake_a_20b", "fake_a_20b_2"])
+        let ids = fixture.engine.accounts.all.map { [$0.id.text: $0.identity.username] }
         let next = try fixture.restarted()
-        #expect(next.engine.accounts.map { [$0.id.text: $0.identity.username] } == ids)
+        #expect(next.engine.accounts.all.map { [$0.id.text: $0.identity.username] } == ids)
     }
 
     @Test func `the default account is the first to log in, then the oldest that remains`()
@@ -46,23 +46,27 @@ struct AccountTests {
         let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
         for login in logins { _ = try await login.wait() }
         // The order is not fixed: no login waits for another.
-        let first = try #require(engine.accounts.first)
-        #expect(engine.defaultAccount === first)
-        let others = engine.accounts.dropFirst()
+        let first = try #require(engine.accounts.all.first)
+        #expect(engine.accounts.defaultAccount === first)
+        let others = engine.accounts.all.dropFirst()
         let (second, third) = try (#require(others.first), #require(others.last))
-        try await engine.setDefaultAccount(third)
-        try await engine.logOut(second)
-        #expect(engine.defaultAccount === third)
+        try await engine.accounts.setDefaultAccount(third)
+        try await engine.accounts.logOut(second)
+        #expect(engine.accounts.defaultAccount === third)
         #expect(try fixture.stored.defaultAccount == third.id)
-        try await engine.remove(third)
-        #expect(engine.defaultAccount === engine.accounts.first)
-        #expect(try fixture.stored.defaultAccount == engine.accounts.first?.id)
-        await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(second) }
-        await #expect(throws: EngineError.self) { try await engine.setDefaultAccount(third) }
-        try await engine.setDefaultAccount(nil)
+        try await engine.accounts.remove(third)
+        #expect(engine.accounts.defaultAccount === engine.accounts.all.first)
+        #expect(try fixture.stored.defaultAccount == engine.accounts.all.first?.id)
+        await #expect(throws: EngineError.self) {
+            try await engine.accounts.setDefaultAccount(second)
+        }
+        await #expect(throws: EngineError.self) {
+            try await engine.accounts.setDefaultAccount(third)
+        }
+        try await engine.accounts.setDefaultAccount(nil)
         // Only a login sets it again.
         try await first.setLabel("Someone")
-        #expect(engine.defaultAccount == nil)
+        #expect(engine.accounts.defaultAccount == nil)
         #expect(try fixture.stored.defaultAccount == nil)
     }
 
@@ -82,13 +86,15 @@ struct AccountTests {
     @Test func `a removed account is not stored again`() async throws {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
-        async let removal: Void = fixture.engine.remove(account)
+        async let removal: Void = fixture.engine.accounts.remove(account)
         async let label: Void = account.setLabel("Ada")
         _ = try? await label
         try await removal
         #expect(try fixture.stored.accounts.isEmpty)
         await #expect(throws: EngineError.self) { try await account.setLabel("Ada") }
-        await #expect(throws: EngineError.self) { try await fixture.engine.remove(account) }
+        await #expect(throws: EngineError.self) {
+            try await fixture.engine.accounts.remove(account)
+        }
         #expect(fixture.provider.users.value.isEmpty)
     }
 
@@ -96,16 +102,16 @@ struct AccountTests {
         let fixture = try EngineFixture()
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")
-        try await fixture.engine.logOut(bob)
+        try await fixture.engine.accounts.logOut(bob)
         let next = try fixture.restarted()
         let opening = AccountState.loading(reason: "The account is being opened.")
-        #expect(next.engine.accounts.map(\.id) == [ada.id, bob.id])
-        #expect(next.engine.accounts.map(\.state) == [opening, .loggedOut])
+        #expect(next.engine.accounts.all.map(\.id) == [ada.id, bob.id])
+        #expect(next.engine.accounts.all.map(\.state) == [opening, .loggedOut])
         next.engine.start()
-        #expect(next.engine.accounts.map(\.state) == [opening, .loggedOut])
+        #expect(next.engine.accounts.all.map(\.state) == [opening, .loggedOut])
         next.provider.sessions.value[0].continuation.yield(.status(.ready))
         try await next.events.wait { $0.contains("changed fake_ada") ? true : nil }
-        #expect(next.engine.accounts[0].state == .ready)
+        #expect(next.engine.accounts.all[0].state == .ready)
     }
 
     @Test func `session events are passed to the observer`() async throws {
@@ -131,7 +137,7 @@ struct AccountTests {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let (_, next) = try await account.page("", cursor: "", count: 1)
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         #expect(fixture.provider.sessions.value.map(\.isClosed.value) == [true])
         await #expect(throws: EngineError.self) { try await account.page("", cursor: "", count: 1) }
         #expect(try await fixture.logIn("ada", registers: false) === account)

@@ -76,8 +76,8 @@ struct CombinedFeedTests {
         albums.update("ada") { $0.photos.insert(.init(id: "a0", created: 90), at: 0) }
         albums.setPhotos("new", ["n1": 80])
         try await fixture.logIn("new")
-        let cy = try #require(fixture.engine.account(AccountID(stored: "fake_cy")))
-        try await fixture.engine.logOut(cy)
+        let cy = try #require(fixture.engine.accounts[AccountID(stored: "fake_cy")])
+        try await fixture.engine.accounts.logOut(cy)
         fixture.engine.stop()
         let next = try EngineFixture(fixture.directory, providers: [albums])
         next.engine.start()
@@ -101,7 +101,7 @@ struct CombinedFeedTests {
         await #expect(throws: ProviderError.self) {
             _ = try await page(fixture, cursor, source: "likes")
         }
-        let account = try await fixture.engine.accounts[0].page("", cursor: "", count: 1).next
+        let account = try await fixture.engine.accounts.all[0].page("", cursor: "", count: 1).next
         await #expect(throws: ProviderError.self) { _ = try await page(fixture, account) }
     }
 
@@ -109,7 +109,7 @@ struct CombinedFeedTests {
         let fixture = try await makeFixture("ada", "bob")
         albums.setPhotos("ada", ["a1": 3, "a2": 2])
         let cursor = try await page(fixture, count: 1).next
-        try await fixture.engine.accounts[0].setDefaultSource(SourceID("album"))
+        try await fixture.engine.accounts.all[0].setDefaultSource(SourceID("album"))
         await #expect(throws: ProviderError.staleCursor) { _ = try await page(fixture, cursor) }
     }
 
@@ -245,9 +245,9 @@ struct CombinedFeedTests {
         #expect(
             try await fixture.engine.combined.photo("fake_b_2f_c3_b6/p").account.identity.username
                 == "b/ö")
-        let ada = try #require(fixture.engine.account(AccountID(stored: "fake_ada")))
+        let ada = try #require(fixture.engine.accounts[AccountID(stored: "fake_ada")])
         albums.setPhotos("ada", ["p": 1])
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         await #expect(throws: EngineError.self) {
             _ = try await fixture.engine.combined.photo("fake_ada/p")
         }
@@ -295,8 +295,8 @@ struct CombinedFeedTests {
         try await combined.setDefaultSource(CombinedFeed.memories)
         #expect(try await page(fixture).ids == ["ada/a1", "bob/b1", "ada/a2"])
         // As long as no account has the source, the default source is the one with all photos.
-        for account in fixture.engine.accounts where account.id.text.hasPrefix("fake_") {
-            try await fixture.engine.logOut(account)
+        for account in fixture.engine.accounts.all where account.id.text.hasPrefix("fake_") {
+            try await fixture.engine.accounts.logOut(account)
         }
         #expect(combined.sources().map(\.id.text) == ["all", "likes"])
         #expect(combined.defaultSource == CombinedFeed.all)

@@ -30,9 +30,9 @@ struct EngineObserverTests {
         let observers = [Recorder(), Recorder()]
         observers.forEach(fixture.engine.addObserver)
         let account = try await fixture.logIn("ada")
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         try await fixture.logIn("ada", registers: false)
-        try await fixture.engine.remove(account)
+        try await fixture.engine.accounts.remove(account)
         for observer in observers {
             #expect(
                 observer.events == [

@@ -141,7 +141,7 @@ struct FederationTests {
         await login.cancelAndWait()
         #expect(login.state == .cancelled)
         await #expect(throws: EngineError.self) { _ = try await login.wait() }
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
     }
 
     @Test(arguments: [false, true])
@@ -179,13 +179,13 @@ struct FederationTests {
             _ = try await logIn(fixture, "ada", nil, for: bob)
         }
         #expect(federation.state.value.revoked.isEmpty)
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
     }
 
     @Test func `a logout revokes the token at its server`() async throws {
         let fixture = try federation.fixture()
         let ada = try await logIn(fixture, "ada", "one.example")
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         try await federation.state.wait { $0.revoked == ["token-1"] ? true : nil }
         #expect(fixture.ports.http.requests.value.last?.url == "https://one.example/revoke")
     }

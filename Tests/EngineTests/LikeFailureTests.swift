@@ -225,7 +225,7 @@ struct LikeFailureTests {
     @Test func `the number of likes is correct after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         fixture.service.state.update { $0.likeTotal = 7 }
-        try await fixture.engine.account(fixture.account.id)?.refreshProfile()
+        try await fixture.engine.accounts[fixture.account.id]?.refreshProfile()
         #expect(fixture.account.likeCount == 7)
         _ = try await fixture.page()
         _ = try await fixture.account.setLiked("a", true)

@@ -133,7 +133,7 @@ struct LikeRefusalTests {
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.self) { try await like.value }
         guard case .failure(EngineError.cancelled(let text)) = await like.result else {
             Issue.record("not cancelled")
@@ -153,7 +153,7 @@ struct LikeRefusalTests {
         fixture.service.state.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("photo a") ? true : nil }
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.self) { try await like.value }
         fixture.service.state.update { $0.isHeld = false }
         #expect(try stored(fixture).isEmpty)

@@ -191,7 +191,7 @@ struct LikeTests {
         fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         fixture.service.state.update { $0.likeError = nil }
-        _ = try await fixture.engine.completeLogin(
+        _ = try await fixture.engine.logins.completeLogin(
             fixture.account.identity, fixture.service,
             with: OAuthToken(
                 accessToken: Secret("new"), refreshToken: nil, scopes: [],
@@ -206,7 +206,7 @@ struct LikeTests {
         fixture.service.state.update { $0.isHeld = true }
         let page = Task { try await fixture.page() }
         try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         fixture.service.state.update { $0.isHeld = false }
         await #expect(throws: EngineError.self) { try await page.value }
         let database = try Database(
@@ -294,12 +294,12 @@ struct LikeTests {
 
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.page("likes").ids == ["b", "a"])
-        try await next.engine.logOut(next.account)
+        try await next.engine.accounts.logOut(next.account)
         let out = try await ServiceFixture(after: next)
         #expect(try out.base.rows("SELECT photo FROM local_like WHERE is_wanted") == ["a", "b"])
         #expect(try out.base.rows("SELECT photo FROM like_wish") == [])
         #expect(out.account.state == .loggedOut)
-        try await out.engine.remove(out.account)
+        try await out.engine.accounts.remove(out.account)
         #expect(try out.base.rows("SELECT photo FROM local_like") == [])
         #expect(out.count("like a") + out.count("likes top") == 0)
     }
@@ -324,7 +324,7 @@ struct LikeTests {
         _ = try await fixture.page()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         _ = try await fixture.account.setLiked("a", true)
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         #expect(fixture.account.state == .loggedOut)
         let next = try await ServiceFixture(after: fixture)

@@ -36,7 +36,7 @@ struct LocalAccountTests {
         options.password = { throw EngineError.tooLarge("Too long.") }
         let login = try fixture.engine.logins.start("home", options)
         await #expect(throws: EngineError.tooLarge("Too long.")) { _ = try await login.wait() }
-        #expect(fixture.engine.accounts.map(\.id.text) == ["home_ada"])
+        #expect(fixture.engine.accounts.all.map(\.id.text) == ["home_ada"])
     }
 
     @Test func `a like is done at once and reported`() async throws {
@@ -65,7 +65,7 @@ struct LocalAccountTests {
         provider.sessions.value[0].continuation.yield(.likes(count: 7))
         _ = try await fixture.events.elements(before + 2)
         #expect(account.likeCount == 7)
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         await #expect(throws: EngineError.self) { try await account.setLiked("1", false) }
     }
 
@@ -74,7 +74,7 @@ struct LocalAccountTests {
         _ = try await logIn(fixture)
         fixture.engine.stop()
         let next = try self.fixture(fixture.directory)
-        #expect(next.engine.accounts.map(\.offersLikes) == [true])
+        #expect(next.engine.accounts.all.map(\.offersLikes) == [true])
     }
 
     @Test func `a removed default album is replaced by all photos until it returns`() async throws {
@@ -128,7 +128,7 @@ struct LocalAccountTests {
         #expect(ada.profile.avatar == "/bob/2/3/full")
         try await ada.setAvatar("nobody/2")
         #expect(ada.profile.avatar == "/ada/nobody/2/full")
-        try await fixture.engine.logOut(bob)
+        try await fixture.engine.accounts.logOut(bob)
         await #expect(throws: EngineError.self) { try await ada.setAvatar("home_bob/2") }
         await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
     }
@@ -137,13 +137,13 @@ struct LocalAccountTests {
         let fixture = try fixture()
         let ada = try await logIn(fixture)
         try await ada.setAvatar("1")
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         #expect(ada.profile.avatar == "/ada/1/full")
         fixture.engine.stop()
         let next = try self.fixture(fixture.directory)
         next.engine.start()
         try await next.events.wait { $0.contains("profile ada") ? true : nil }
-        let account = try #require(next.engine.accounts.first)
+        let account = try #require(next.engine.accounts.all.first)
         #expect(!account.isLoggedIn)
         #expect(account.profile.avatar == "/ada/1/full")
         #expect(account.profileState == .ready)

@@ -30,7 +30,7 @@ struct LoginTests {
             }
         }
         #expect(login.state == .failed)
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
     }
 
     @Test func `a seventeenth concurrent login is refused`() async throws {
@@ -104,7 +104,7 @@ struct LoginTests {
         fixture.provider.isOpen.update { $0 = true }
         try await fixture.provider.removals.wait { $0 == 1 ? true : nil }
         #expect(fixture.provider.users.value.isEmpty)
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
         #expect(login.state == .failed)
     }
 
@@ -134,7 +134,7 @@ struct LoginTests {
         }
         fixture.provider.isOpen.update { $0 = true }
         await cancelling.value
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
         #expect(fixture.provider.users.value.isEmpty)
         await login.cancelAndWait()
         #expect(login.state == .cancelled)
@@ -150,8 +150,8 @@ struct LoginTests {
         #expect(login.state == .cancelled)
         try lock.execute("ROLLBACK")
         await cancelling.value
-        #expect(fixture.engine.accounts.isEmpty)
-        #expect(fixture.engine.defaultAccount == nil)
+        #expect(fixture.engine.accounts.all.isEmpty)
+        #expect(fixture.engine.accounts.defaultAccount == nil)
         #expect(try fixture.stored.accounts.isEmpty)
         #expect(try fixture.stored.defaultAccount == nil)
         #expect(fixture.provider.users.value.isEmpty)
@@ -165,7 +165,7 @@ struct LoginTests {
     {
         let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         let lock = try fixture.holdStore()
         let login = try fixture.start("ada", registers: false)
         try await fixture.events.wait { $0.contains("login 2 exchanging") ? true : nil }
@@ -174,7 +174,7 @@ struct LoginTests {
         await cancelling.value
         #expect(account.state == .loggedOut)
         #expect(try fixture.stored.accounts.map(\.isLoggedIn) == [false])
-        #expect(fixture.engine.defaultAccount == nil)
+        #expect(fixture.engine.accounts.defaultAccount == nil)
         #expect(fixture.provider.users.value == ["ada"])
     }
 
@@ -184,7 +184,7 @@ struct LoginTests {
         let login = try fixture.start("ada")
         await #expect(throws: (any Error).self) { _ = try await login.wait() }
         #expect(login.state == .failed)
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
         #expect(fixture.provider.users.value.isEmpty)
         try fixture.repairStore()
         let account = try await fixture.logIn("ada")
@@ -198,7 +198,7 @@ struct LoginTests {
         await #expect(throws: EngineError.alreadyLoggedIn("ada is already logged in.")) {
             _ = try await login.wait()
         }
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         var options = LoginOptions()
         options.account = account
         options.username = "bob"

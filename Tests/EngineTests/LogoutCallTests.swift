@@ -38,8 +38,8 @@ struct LogoutCallTests {
 
         @MainActor func run(_ fixture: ServiceFixture) async throws {
             switch self {
-            case .logOut: try await fixture.engine.logOut(fixture.account)
-            case .remove: try await fixture.engine.remove(fixture.account)
+            case .logOut: try await fixture.engine.accounts.logOut(fixture.account)
+            case .remove: try await fixture.engine.accounts.remove(fixture.account)
             }
         }
     }
@@ -100,7 +100,7 @@ struct LogoutCallTests {
         let account = fixture.account
         start { _ = try await account.page("other", cursor: "", count: 3) }
         try await fixture.service.state.wait { $0.requests.contains("other top") ? true : nil }
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         #expect(try await outcomes.elements(1) == ["needsLogin"])
         try await fixture.service.state.wait { $0.cancelled.isEmpty ? nil : true }
         #expect(fixture.service.state.value.cancelled == ["other top"])

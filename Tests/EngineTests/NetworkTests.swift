@@ -126,7 +126,7 @@ struct NetworkTests {
             fixture.ports.settings.values[id] = ProviderSettings(["ClientId": "id"])
         }
         fixture.engine.start()
-        let accounts = fixture.engine.accounts
+        let accounts = fixture.engine.accounts.all
         try #require(accounts.map(\.provider.info.id) == services.map(\.info.id))
         for service in services {
             try await service.state.wait { $0.requests.contains("profile") ? true : nil }

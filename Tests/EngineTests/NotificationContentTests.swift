@@ -197,7 +197,7 @@ struct NotificationContentTests {
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         try await fixture.ports.presenter.waitFor("1 like")
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         try await fixture.ports.presenter.waitUntilEmpty()
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }

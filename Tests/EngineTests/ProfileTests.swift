@@ -40,7 +40,7 @@ struct ProfileTests {
     @Test func `a profile of a logged-out account is not fetched`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.waitForEvent("profile Ada")
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.needsLogin("ada is logged out; log in first.")) {
             try await fixture.account.refreshProfileIfStale()
         }

@@ -16,7 +16,7 @@ struct SecretStoreUseTests {
         let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         secrets.update {
             $0.lockedKeys = [.server("one.example", of: "federation")]
             $0.holdsPrompts = true
@@ -95,7 +95,7 @@ struct SecretStoreUseTests {
         let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         #expect(try await federation.logIn(fixture) === ada)
         // The login itself looks for a token to revoke.
         let lookUps = secrets.value.lookUps.count
@@ -145,10 +145,10 @@ struct SecretStoreUseTests {
         #expect(secrets.value.isConnectionKept)
         fixture.engine.restartSessions(of: "federation")
         #expect(secrets.value.isConnectionKept)
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         #expect(!secrets.value.isConnectionKept)
         #expect(try await federation.logIn(fixture) === ada)
-        try await fixture.engine.remove(ada)
+        try await fixture.engine.accounts.remove(ada)
         #expect(!secrets.value.isConnectionKept)
     }
 
@@ -176,7 +176,7 @@ struct SecretStoreUseTests {
         let secrets = fixture.ports.secrets.state
         try await fixture.state { $0 == .ready }
         secrets.update { $0.isLocked = true }
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         #expect(secrets.value.prompts == 1)
         #expect(secrets.value.secrets.isEmpty)
     }
@@ -186,14 +186,14 @@ struct SecretStoreUseTests {
         try await fixture.state { $0 == .ready }
         fixture.ports.secrets.state.update { $0.error = .unavailable("There is no keyring.") }
         await #expect {
-            try await fixture.engine.logOut(fixture.account)
+            try await fixture.engine.accounts.logOut(fixture.account)
         } throws: { error in
             (error as? SecretStoreError)?.message
                 == "There is no keyring; without the keyring, the account can only be removed."
         }
         #expect(fixture.account.isLoggedIn)
-        try await fixture.engine.remove(fixture.account)
-        #expect(fixture.engine.accounts.isEmpty)
+        try await fixture.engine.accounts.remove(fixture.account)
+        #expect(fixture.engine.accounts.all.isEmpty)
         let events = fixture.base.events.value.filter { $0.hasSuffix(" service_ada") }.suffix(2)
         #expect(Array(events) == ["token remains service_ada", "removed service_ada"])
         #expect(try fixture.base.stored.accounts.isEmpty)
@@ -212,9 +212,9 @@ struct SecretStoreUseTests {
             $0.unlocksOnPrompt = false
         }
         await #expect(throws: SecretStoreError.dismissed("Dismissed.")) {
-            try await fixture.engine.remove(fixture.account)
+            try await fixture.engine.accounts.remove(fixture.account)
         }
-        #expect(fixture.engine.accounts.count == 1)
+        #expect(fixture.engine.accounts.all.count == 1)
         #expect(fixture.account.isLoggedIn)
         #expect(!fixture.base.events.value.contains("token remains service_ada"))
     }

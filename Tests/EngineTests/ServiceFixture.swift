@@ -46,7 +46,7 @@ final class ServiceFixture {
         try await base.ports.secrets.store(token.encoded, for: .account("service_ada"), label: "")
         base.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
         prepare(base.ports)
-        account = try #require(base.engine.accounts.first)
+        account = try #require(base.engine.accounts.all.first)
         base.engine.start()
     }
 

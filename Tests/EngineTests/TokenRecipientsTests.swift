@@ -86,7 +86,7 @@ struct TokenRecipientsTests {
         try await next.states.wait { states in
             Self.saysThatProviderChanged(states.last) ? true : nil
         }
-        #expect(next.engine.account(account.id)?.isLoggedIn == true)
+        #expect(next.engine.accounts[account.id]?.isLoggedIn == true)
     }
 
     @Test func `accounts from before recipients were stored stay logged in`() async throws {

@@ -65,7 +65,7 @@ struct TokenTests {
         #expect(federation.state.value.live == ["token-3": "client-1", "token-2": "client-2"])
         #expect(storedToken(fixture, ada)?.client?.client.id == "client-1")
         #expect(ada.remote?.credentials.problem == nil)
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         try await waitForLiveTokens(["token-2"])
     }
 
@@ -84,7 +84,7 @@ struct TokenTests {
         let fixture = try fixture(first.directory)
         fixture.ports.secrets.state.update { $0 = secrets }
         fixture.engine.start()
-        let account = try #require(fixture.engine.accounts.first)
+        let account = try #require(fixture.engine.accounts.all.first)
         // Another registration replaces the one that the token belongs to.
         federation.state.update { $0.scopes = ["read", "write"] }
         _ = try await logIn(fixture, "bob")
@@ -105,7 +105,7 @@ struct TokenTests {
         _ = try await logIn(fixture, "ada", for: ada)
         try await waitForLiveTokens(["token-3"])
         #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-3")) == true)
-        try await fixture.engine.remove(ada)
+        try await fixture.engine.accounts.remove(ada)
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
         #expect(Set(federation.state.value.revoked) == ["token-1", "token-2", "token-3"])
@@ -130,7 +130,7 @@ struct TokenTests {
         let left = try #require(
             fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
         federation.state.update { $0.refusesRevocations = true }
-        try await fixture.engine.remove(ada)
+        try await fixture.engine.accounts.remove(ada)
         fixture.engine.revocations.stop()
         fixture.ports.secrets.state.update {
             $0.secrets[.account("federation_ada_40one_2eexample")] = left
@@ -173,7 +173,7 @@ struct TokenTests {
         let secrets = first.ports.secrets.state.value
         fixture.ports.secrets.state.update { $0 = secrets }
         fixture.engine.start()
-        try await fixture.engine.remove(try #require(fixture.engine.accounts.first))
+        try await fixture.engine.accounts.remove(try #require(fixture.engine.accounts.all.first))
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
     }
@@ -191,14 +191,14 @@ struct TokenTests {
                     if case .server(let name, _) = key { name } else { nil }
                 })
         }
-        try await fixture.engine.remove(ada)
+        try await fixture.engine.accounts.remove(ada)
         #expect(servers() == ["one.example", "two.example"])
         // A logged-out account needs it for the next login.
-        try await fixture.engine.logOut(bob)
+        try await fixture.engine.accounts.logOut(bob)
         #expect(servers() == ["one.example", "two.example"])
-        try await fixture.engine.remove(bob)
+        try await fixture.engine.accounts.remove(bob)
         #expect(servers() == ["two.example"])
-        try await fixture.engine.remove(other)
+        try await fixture.engine.accounts.remove(other)
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
         try await waitForLiveTokens([])
     }
@@ -235,7 +235,7 @@ struct TokenTests {
         http.heldAddresses.update { $0 = [] }
         try await waitForLiveTokens([])
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
-        #expect(fixture.engine.accounts.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty)
     }
 
     @Test func `the token of another user than expected is revoked`() async throws {
@@ -254,7 +254,7 @@ struct TokenTests {
         let fixture = try fixture()
         let ada = try await logIn(fixture, "ada")
         federation.state.update { $0.refusesRevocations = true }
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         #expect(!ada.isLoggedIn)
         #expect(storedToken(fixture, ada) == nil)
         // The time at which the finished login is forgotten is the same.
@@ -278,7 +278,7 @@ struct TokenTests {
         federation.state.update { $0.reusesTokens = true }
         let ada = try await logIn(fixture, "ada")
         federation.state.update { $0.refusesRevocations = true }
-        try await fixture.engine.logOut(ada)
+        try await fixture.engine.accounts.logOut(ada)
         _ = try await fixture.clock.sleepers.wait { sleepers in
             sleepers.count { $0.offset == TokenRevocations.retryDelays[0] } == 2 ? true : nil
         }
@@ -288,7 +288,7 @@ struct TokenTests {
         // A revocation that was repeated would come before this one.
         federation.state.update { $0.reusesTokens = false }
         let bob = try await logIn(fixture, "bob", "two.example")
-        try await fixture.engine.logOut(bob)
+        try await fixture.engine.accounts.logOut(bob)
         try await federation.state.wait { $0.revoked.contains("token-1") ? true : nil }
         #expect(Set(federation.state.value.live.keys) == ["token-0"])
         #expect(ada.isLoggedIn)

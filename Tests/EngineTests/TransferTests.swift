@@ -118,7 +118,7 @@ struct TransferTests {
         let fixture = try await fixture()
         fixture.ports.http.isHeld.update { $0 = true }
         let transfer = try await start(fixture)
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         #expect(transfer.state == .cancelled)
         await #expect(throws: EngineError.self) { try await transfer.wait() }
         await #expect(throws: EngineError.self) { _ = try await start(fixture) }

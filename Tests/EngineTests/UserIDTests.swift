@@ -46,7 +46,7 @@ struct UserIDTests {
         let fixture = try fixture()
         let account = try await logIn(fixture, "ada", "1")
         try await account.setLabel("Work")
-        try await fixture.engine.logOut(account)
+        try await fixture.engine.accounts.logOut(account)
         #expect(try await logIn(fixture, "eve", "1") === account)
         #expect(account.isLoggedIn)
         #expect(account.label == "Work")
@@ -73,7 +73,7 @@ struct UserIDTests {
         let one = try await logIn(fixture, "ada", "1")
         let two = try await logIn(fixture, "eve", "1", "two.example")
         #expect(one !== two)
-        #expect(fixture.engine.accounts.count == 2)
+        #expect(fixture.engine.accounts.all.count == 2)
     }
 
     @Test func `an account without a user ID is found by its name, and gets the ID of the login`()
@@ -91,7 +91,7 @@ struct UserIDTests {
     @Test func `a login of a user with two accounts renews the logged-in one`() async throws {
         let first = try fixture()
         let ada = try await logIn(first, "ada", "1")
-        try await first.engine.logOut(ada)
+        try await first.engine.accounts.logOut(ada)
         // Earlier versions created another account after a rename.
         try first.execute(
             """
@@ -101,7 +101,7 @@ struct UserIDTests {
         first.engine.stop()
         let fixture = try fixture(first.directory)
         #expect(try await logIn(fixture, "eve", "1").id.text == "federation_eve")
-        let account = try #require(fixture.engine.account(ada.id))
+        let account = try #require(fixture.engine.accounts[ada.id])
         #expect(try await logIn(fixture, "eve", "1", for: account) === account)
     }
 
@@ -160,13 +160,13 @@ struct UserIDTests {
                 """)
         }
         let fixture = try fixture(directory)
-        let accounts = fixture.engine.accounts
+        let accounts = fixture.engine.accounts.all
         #expect(accounts.map(\.id.text) == ["federation_ada", "federation_eve"])
         #expect(accounts.map(\.label) == ["Ada", "eve"])
         #expect(accounts.map(\.isLoggedIn) == [false, true])
         #expect(accounts.map(\.identity.userID) == [nil, nil])
         #expect(accounts[0].defaultSource == SourceID("likes"))
-        #expect(fixture.engine.defaultAccount === accounts[1])
+        #expect(fixture.engine.accounts.defaultAccount === accounts[1])
         let records = try await AccountStore.open(folder: directory.appending("data")).store
             .likes(of: accounts[1].id).read()
         #expect(records.pending.map(\.like) == [PendingLike(photo: PhotoID("a"), isWanted: true)])
@@ -178,7 +178,7 @@ struct UserIDTests {
         #expect(try await logIn(fixture, "zoe", "1") === accounts[0])
         #expect(try fixture.stored.accounts.map(\.identity.userID) == ["1", nil])
         // The removal of an account still removes its likes.
-        try await fixture.engine.remove(accounts[1])
+        try await fixture.engine.accounts.remove(accounts[1])
         let left = try await AccountStore.open(folder: directory.appending("data")).store
             .likes(of: accounts[1].id).read()
         #expect(left.pending.isEmpty && left.local.isEmpty && left.unavailableSince == nil)

@@ -293,7 +293,7 @@ struct WatchTests {
         try await fixture.state { $0 == .ready }
         try await advance(interval, fixture)
         #expect(fixture.count("new top") == 2)
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         #expect(!fixture.account.feedWatch.isActive)
         let requests = fixture.service.state.value.requests
         try await advance(.seconds(7200), fixture)
@@ -303,7 +303,7 @@ struct WatchTests {
 
     @Test func `an account that is removed leaves no timer`() async throws {
         let fixture = try await watched()
-        try await fixture.engine.remove(fixture.account)
+        try await fixture.engine.accounts.remove(fixture.account)
         #expect(!fixture.account.feedWatch.isActive)
     }
 
@@ -356,7 +356,7 @@ struct WatchTests {
         #expect(Set(fixture.base.changes.value) == [.state])
         try await fixture.account.setLabel("Me")
         #expect(Set(fixture.base.changes.value) == [.state, .settings])
-        try await fixture.engine.logOut(fixture.account)
+        try await fixture.engine.accounts.logOut(fixture.account)
         #expect(fixture.base.changes.value.last == .session)
     }
 }

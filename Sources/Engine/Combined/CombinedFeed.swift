@@ -39,7 +39,7 @@ package final class CombinedFeed {
     }
 
     /// The accounts that are logged in, in the order of their first login.
-    package var accounts: [Account] { engine.accounts.filter(\.isLoggedIn) }
+    package var accounts: [Account] { engine.accounts.all.filter(\.isLoggedIn) }
 
     /// The accounts that the most recent first page left out, because they could not be read and have no cache.
     package var incomplete: [Account] {

@@ -51,7 +51,7 @@ final class ClientRegistrations {
     func store(for context: BrowserLoginContext) async {
         guard let key = context.registrationKey, let client = new[key] else { return }
         // Before the registration is replaced, it is added to the tokens that were stored without a client.
-        for account in engine.accounts
+        for account in engine.accounts.all
         where account.provider.info.id == context.provider.info.id
             && account.identity.server == context.name
         {
@@ -74,7 +74,7 @@ final class ClientRegistrations {
         // A provider that is no longer installed may have been a federated one.
         guard removed.provider.loginMethod.isFederated || removed.provider is UnusableProvider,
             !server.isEmpty,
-            !engine.accounts.contains(where: {
+            !engine.accounts.all.contains(where: {
                 $0.provider.info.id == provider.id && $0.identity.server == server
             })
         else { return }

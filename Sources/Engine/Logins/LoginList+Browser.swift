@@ -96,7 +96,7 @@ extension LoginList {
                 SessionPorts(http: client, settings: context.settings, logger: ports.logger))
             try login.check(identity)
             try await unlockToken(of: identity, context.provider, login.expectedAccount)
-            let account = try await engine.completeLogin(
+            let account = try await completeLogin(
                 identity, context.provider, as: login.expectedAccount, with: token
             ) { !login.hasEnded }
             await registrations.store(for: context)

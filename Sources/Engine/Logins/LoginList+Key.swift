@@ -51,7 +51,7 @@ extension LoginList {
             }
             try login.check(identity)
             if key != nil { try await unlockToken(of: identity, provider) }
-            return try await engine.completeLogin(
+            return try await completeLogin(
                 identity, provider, as: login.expectedAccount,
                 with: key.map { .key($0, now: ports.now()) }
             ) { !login.hasEnded }
@@ -83,7 +83,7 @@ extension LoginList {
                     named, SessionPorts(http: client, settings: settings, logger: ports.logger))
                 try login.check(identity)
                 try await unlockToken(of: identity, provider)
-                return try await engine.completeLogin(
+                return try await completeLogin(
                     identity, provider, as: login.expectedAccount, with: token
                 ) { !login.hasEnded }
             } catch {

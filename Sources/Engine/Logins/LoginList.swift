@@ -114,7 +114,7 @@ package final class LoginList {
             hasPassword: options.password != nil, registers: options.registers)
         try provider.check(request)
         let login = add(provider, for: options.account, client: options.client)
-        login.begin { [engine] in
+        login.begin { [self] in
             var request = request
             request.password = try await options.password?()
             let identity = try await provider.logIn(request)
@@ -123,12 +123,12 @@ package final class LoginList {
                 try login.check(identity)
                 // A registration succeeds although the account exists if the provider lost the user. That is no error.
                 if !request.registers,
-                    engine.account(identity, of: provider)?.isLoggedIn == true
+                    engine.accounts.account(identity, of: provider)?.isLoggedIn == true
                 {
                     throw EngineError.alreadyLoggedIn(
                         "\(identity.username.excerpt) is already logged in.")
                 }
-                return try await engine.completeLogin(identity, provider) { !login.hasEnded }
+                return try await completeLogin(identity, provider) { !login.hasEnded }
             } catch {
                 if request.registers {
                     // This is a separate task, because the present one may be cancelled. If the user cannot be removed,
@@ -156,8 +156,8 @@ package final class LoginList {
         of identity: AccountIdentity, _ provider: any Provider, _ expected: Account? = nil
     ) async throws {
         let id =
-            expected?.id ?? engine.account(identity, of: provider)?.id
-            ?? AccountID(provider: provider.info.id, identity) { engine.account($0) != nil }
+            expected?.id ?? engine.accounts.account(identity, of: provider)?.id
+            ?? AccountID(provider: provider.info.id, identity) { engine.accounts[$0] != nil }
         try await ports.secrets.unlock([.account(id.text)], isForStoring: true)
     }
 }

@@ -20,7 +20,7 @@ extension Engine {
             notifications.resolve(.needsLogin, about: subject)
         }
         guard !(account.state.isLocked) else { return reportLockedKeyring(account) }
-        if !accounts.contains(where: \.state.isLocked) {
+        if !accounts.all.contains(where: \.state.isLocked) {
             notifications.resolve(.secretStore, about: .secretStore)
         }
     }
@@ -49,12 +49,12 @@ extension Engine {
 
     func remainingTokenMessage(_ account: Account) -> String {
         "The token may remain in the keyring, which cannot be used now; delete"
-            + " “\(Self.secretLabel(account.identity, account.provider))” there later."
+            + " “\(account.provider.secretLabel(for: account.identity))” there later."
     }
 
     /// Unlocks the keyring, because the user chose to try again.
     func unlockAgain() async {
-        for account in accounts where account.state.isLocked {
+        for account in accounts.all where account.state.isLocked {
             // If the user cancels one prompt, no other prompt follows.
             do { try await account.remote?.unlock() } catch { break }
         }
@@ -120,7 +120,7 @@ extension Engine {
         let id: String
         switch subject {
         case .account(let account):
-            guard let account = self.account(account) else { return }
+            guard let account = accounts[account] else { return }
             options.account = account
             id = account.provider.info.id
         case .provider(let provider): id = provider

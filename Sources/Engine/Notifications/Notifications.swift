@@ -148,7 +148,7 @@ extension Notifications: NotificationPresenterDelegate {
     private func retry(_ issue: ReportedIssue, about subject: IssueSubject) {
         switch (issue.kind, subject) {
         case (.likes, .account(let id)):
-            guard let account = engine.account(id) else { return }
+            guard let account = engine.accounts[id] else { return }
             Task {
                 // A like that fails again is reported again.
                 for like in issue.likes { try? await account.sendAgain(like) }

@@ -19,7 +19,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
                 Self.part($0.account, $0.source)
             }
         }
-        guard let account = engine.account(id), account.isLoggedIn else { return [] }
+        guard let account = engine.accounts[id], account.isLoggedIn else { return [] }
         return [Self.part(account, account.resolve(source.source.text))]
     }
 
@@ -74,7 +74,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
     }
 
     private func account(_ id: AccountID) throws -> Account {
-        guard let account = try existingEngine().account(id) else {
+        guard let account = try existingEngine().accounts[id] else {
             throw EngineError.notFound("There is no account \(id.text.excerpt).")
         }
         return account
@@ -86,19 +86,19 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         await engine?.stores.images.pin(images) ?? []
     }
 
-    func isLoggedIn(_ account: AccountID) -> Bool { engine?.account(account)?.isLoggedIn == true }
+    func isLoggedIn(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLoggedIn == true }
 
     var isMetered: Bool { engine?.isMetered == true }
 
     func mayFetch(_ account: AccountID) -> Bool {
         guard let engine else { return false }
-        guard let account = engine.account(account), account.direct == nil else { return true }
+        guard let account = engine.accounts[account], account.direct == nil else { return true }
         if case .offline = account.state { return false }
         return engine.isOnline && !engine.isMetered
     }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool {
-        guard !part.isLocal, let account = engine?.account(part.account) else {
+        guard !part.isLocal, let account = engine?.accounts[part.account] else {
             return part.isLocal
         }
         return account.refreshPermission == .permitted
@@ -106,7 +106,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func watch(_ parts: [SlideshowPart]) {
         engine?.unwatch(Self.watcher)
-        for part in parts { engine?.account(part.account)?.watch(part.source, by: Self.watcher) }
+        for part in parts { engine?.accounts[part.account]?.watch(part.source, by: Self.watcher) }
     }
 
     func check(_ source: SlideshowSource) async throws {

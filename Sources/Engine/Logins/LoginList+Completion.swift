@@ -2,7 +2,7 @@ internal import OAuth
 internal import ProviderKit
 
 /// The completion of a login.
-extension Engine {
+extension LoginList {
     /// Creates the account of a user after a login, or logs a known account in again.
     ///
     /// - Parameters:
@@ -17,25 +17,26 @@ extension Engine {
         _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
         with token: OAuthToken? = nil, while isWanted: () -> Bool
     ) async throws -> Account {
-        try await changes.run {
+        let accounts = engine.accounts
+        return try await accounts.changes.run {
             let known =
-                accounts.first { $0 === expected } ?? account(identity, of: provider)
+                accounts.all.first { $0 === expected } ?? accounts.account(identity, of: provider)
             let id =
                 known?.id
-                ?? AccountID(provider: provider.info.id, identity) { self.account($0) != nil }
+                ?? AccountID(provider: provider.info.id, identity) { accounts[$0] != nil }
             let wasLoggedIn = known?.isLoggedIn == true
-            let replaced = token == nil ? nil : await storedToken(of: known, id)
+            let replaced = token == nil ? nil : await engine.storedToken(of: known, id)
             // The secret is stored before the account, so that no account lacks its token.
             if let token {
                 try await storeToken(token, of: id, identity, provider)
-                notifications.resolve(.tokenRemains, about: .account(id))
+                engine.notifications.resolve(.tokenRemains, about: .account(id))
             }
             do {
                 let held = token.map { Credentials.HeldToken(token: $0) }
                 let account: Account
                 if let known {
                     if !wasLoggedIn { known.heldToken = held }
-                    try await change(known, while: isWanted) {
+                    try await accounts.change(known, while: isWanted) {
                         $0.update(identity)
                         $0.isLoggedIn = true
                     }
@@ -43,10 +44,10 @@ extension Engine {
                     if let token { known.remote?.adopt(token) }
                     account = known
                 } else {
-                    account = try await add(id, identity, provider, held, while: isWanted)
+                    account = try await accounts.add(id, identity, provider, held, while: isWanted)
                 }
                 if let replaced {
-                    revoke(replaced, of: provider, at: identity.server, user: identity)
+                    engine.revoke(replaced, of: provider, at: identity.server, user: identity)
                 }
                 return account
             } catch {
@@ -67,15 +68,15 @@ extension Engine {
         _ provider: any Provider
     ) async throws {
         try await ports.secrets.store(
-            token.encoded, for: .account(id.text), label: Self.secretLabel(identity, provider))
-        try await storeTokenRecipients(of: provider, for: id)
+            token.encoded, for: .account(id.text), label: provider.secretLabel(for: identity))
+        try await engine.storeTokenRecipients(of: provider, for: id)
     }
+}
 
-    /// Returns the label of a token for keyring managers.
-    static func secretLabel(
-        _ identity: AccountIdentity, _ provider: any Provider
-    ) -> String {
-        let service = identity.server.isEmpty ? provider.info.name : identity.server
+extension Provider {
+    /// Returns the label of an account's token for keyring managers.
+    func secretLabel(for identity: AccountIdentity) -> String {
+        let service = identity.server.isEmpty ? info.name : identity.server
         return "Image Feed: \(identity.username) at \(service)"
     }
 }
