@@ -14,38 +14,40 @@ struct HelperRestrictionsTests {
     @Test(arguments: ["decode", "draw"])
     func `a restricted helper cannot access files, sockets and processes`(name: String) async {
         await #expect(processExitsWith: .success) { [name] in
-            let directory = try TemporaryDirectory()
-            let secret = try directory.write("secret", to: "home/secret")
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            let hasFileRules = FileRules.kernelVersion > 0
-            let restrictions = try ImageHelper.applyRestrictions(
-                try #require(HelperRole(rawValue: name)))
-            precondition(restrictions.contains(.systemCalls))
-            precondition(restrictions.contains(.files) == hasFileRules)
-            func expectDenied(_ result: Int32, line: UInt = #line) {
-                precondition(result < 0 && [EPERM, EACCES].contains(errno), line: line)
+            await recordErrors {
+                let directory = try TemporaryDirectory()
+                let secret = try directory.write("secret", to: "home/secret")
+                let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                let hasFileRules = FileRules.kernelVersion > 0
+                let restrictions = try ImageHelper.applyRestrictions(
+                    try #require(HelperRole(rawValue: name)))
+                precondition(restrictions.contains(.systemCalls))
+                precondition(restrictions.contains(.files) == hasFileRules)
+                func expectDenied(_ result: Int32, line: UInt = #line) {
+                    precondition(result < 0 && [EPERM, EACCES].contains(errno), line: line)
+                }
+                if name == "decode" || restrictions.contains(.files) {
+                    expectDenied(open(secret, O_RDONLY))
+                    expectDenied(open("/proc/self/environ", O_RDONLY))
+                }
+                expectDenied(open(secret, O_WRONLY))
+                expectDenied(open(directory.appending("new"), O_WRONLY | O_CREAT, 0o600))
+                expectDenied(unlink(secret))
+                expectDenied(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+                expectDenied(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+                expectDenied(kill(getpid(), SIGTERM))
+                // An open socket cannot be connected either.
+                var address = sockaddr_in()
+                address.sin_family = sa_family_t(AF_INET)
+                let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                expectDenied(
+                    withUnsafePointer(to: &address) {
+                        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                            connect(listener, $0, size)
+                        }
+                    })
+                precondition(malloc(700 << 20) == nil)
             }
-            if name == "decode" || restrictions.contains(.files) {
-                expectDenied(open(secret, O_RDONLY))
-                expectDenied(open("/proc/self/environ", O_RDONLY))
-            }
-            expectDenied(open(secret, O_WRONLY))
-            expectDenied(open(directory.appending("new"), O_WRONLY | O_CREAT, 0o600))
-            expectDenied(unlink(secret))
-            expectDenied(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
-            expectDenied(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
-            expectDenied(kill(getpid(), SIGTERM))
-            // An open socket cannot be connected either.
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            expectDenied(
-                withUnsafePointer(to: &address) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        connect(listener, $0, size)
-                    }
-                })
-            precondition(malloc(700 << 20) == nil)
         }
     }
 

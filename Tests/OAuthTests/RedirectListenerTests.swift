@@ -171,25 +171,29 @@ struct RedirectListenerTests {
 
     @Test func `the port pauses for a second after descriptors run out`() async {
         await #expect(processExitsWith: .success) { @MainActor in
-            let clock = ManualClock()
-            let login = Authorization(
-                .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
-            // libdispatch has its descriptors already, and would crash without them.
-            let first = try login.browser()
-            first.send(login.get("/"))
-            _ = try await first.answer()
-            let browser = try login.browser()
-            browser.send(login.redirect("code=abc"))
-            var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            var fillers: [Int32] = []
-            while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
-            try await clock.sleepers.wait { $0.contains(.init(offset: .seconds(1))) ? true : nil }
-            for filler in fillers { close(filler) }
-            clock.advance(by: .seconds(1))
-            guard try await login.code().text == "abc" else { exit(1) }
-            login.finish(.loggedIn)
-            guard try await browser.answer().contains("You are logged in") else { exit(2) }
+            await recordErrors {
+                let clock = ManualClock()
+                let login = Authorization(
+                    .sample, clientID: "app", redirects: RedirectListeners(clock: clock))
+                // libdispatch has its descriptors already, and would crash without them.
+                let first = try login.browser()
+                first.send(login.get("/"))
+                _ = try await first.answer()
+                let browser = try login.browser()
+                browser.send(login.redirect("code=abc"))
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var fillers: [Int32] = []
+                while case let filler = dup(0), filler >= 0 { fillers.append(filler) }
+                try await clock.sleepers.wait {
+                    $0.contains(.init(offset: .seconds(1))) ? true : nil
+                }
+                for filler in fillers { close(filler) }
+                clock.advance(by: .seconds(1))
+                guard try await login.code().text == "abc" else { exit(1) }
+                login.finish(.loggedIn)
+                guard try await browser.answer().contains("You are logged in") else { exit(2) }
+            }
         }
     }
 

@@ -118,12 +118,6 @@ struct IsolationTests {
 
 private let sandboxes = [SandboxKind.bubblewrap, .landlock].map(\.rawValue)
 
-/// Reports errors with their text. An error that leaves the body of an exit test only ends the process.
-@MainActor
-func recordErrors(_ body: @MainActor () async throws -> Void) async {
-    do { try await body() } catch { Issue.record(error) }
-}
-
 /// The unit file of the daemon.
 enum Unit {
     static func value(_ key: String) throws -> String? {

@@ -1,34 +1,41 @@
 import Glibc
 import Sandbox
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct ProcessRestrictionsTests {
     @Test func `the limit of memory is effective`() async {
         await #expect(processExitsWith: .success) {
-            // The sanitizers have reserved far more memory than that.
-            try ProcessRestrictions.limit(.addressSpace, to: 1 << 30)
-            let memory = mmap(
-                nil, 2 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            precondition(memory == MAP_FAILED && errno == ENOMEM)
+            await recordErrors {
+                // The sanitizers have reserved far more memory than that.
+                try ProcessRestrictions.limit(.addressSpace, to: 1 << 30)
+                let memory = mmap(
+                    nil, 2 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                precondition(memory == MAP_FAILED && errno == ENOMEM)
+            }
         }
     }
 
     @Test func `a lower existing limit remains`() async {
         await #expect(processExitsWith: .success) {
-            try ProcessRestrictions.limit(.coreBytes, to: 0)
-            try ProcessRestrictions.limit(.coreBytes, to: 1000)
-            var limit = rlimit()
-            getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-            precondition(limit.rlim_cur == 0 && limit.rlim_max == 0)
+            await recordErrors {
+                try ProcessRestrictions.limit(.coreBytes, to: 0)
+                try ProcessRestrictions.limit(.coreBytes, to: 1000)
+                var limit = rlimit()
+                getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+                precondition(limit.rlim_cur == 0 && limit.rlim_max == 0)
+            }
         }
     }
 
     @Test func `the limit of processor time is effective`() async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            try ProcessRestrictions.limit(.processorSeconds, to: 1)
-            signal(SIGXCPU, SIG_IGN)
-            while true {}
+            await recordErrors {
+                try ProcessRestrictions.limit(.processorSeconds, to: 1)
+                signal(SIGXCPU, SIG_IGN)
+                while true {}
+            }
         }
     }
 

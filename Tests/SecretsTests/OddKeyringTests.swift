@@ -15,92 +15,102 @@ struct OddKeyringTests {
     @Test func `a session without encryption is accepted`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (_, store) = try await environment.fakeKeyring()
-            let key = SecretKey.account("a")
-            #expect(try await store.text(key) == nil)
-            try await store.store(Secret("token"), for: key, label: "a")
-            #expect(try await store.text(key) == "token")
-            try await store.delete(key)
-            #expect(try await store.text(key) == nil)
+            await recordErrors {
+                let (_, store) = try await environment.fakeKeyring()
+                let key = SecretKey.account("a")
+                #expect(try await store.text(key) == nil)
+                try await store.store(Secret("token"), for: key, label: "a")
+                #expect(try await store.text(key) == "token")
+                try await store.delete(key)
+                #expect(try await store.text(key) == nil)
+            }
         }
     }
 
     @Test func `calls to an unresponsive keyring end with an error`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            keyring.isSilent = true
-            let key = SecretKey.account("a")
-            #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
-            #expect(
-                await failure { _ = try await store.text(key, unlocking: true) }?.isUnavailable
-                    == true)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                    .isUnavailable == true)
-            #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
-            #expect(await failure { try await store.unlock() }?.isUnavailable == true)
-            keyring.isSilent = false
-            #expect(try await store.text(key) == nil)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                keyring.isSilent = true
+                let key = SecretKey.account("a")
+                #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
+                #expect(
+                    await failure { _ = try await store.text(key, unlocking: true) }?.isUnavailable
+                        == true)
+                #expect(
+                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                        .isUnavailable == true)
+                #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
+                #expect(await failure { try await store.unlock() }?.isUnavailable == true)
+                keyring.isSilent = false
+                #expect(try await store.text(key) == nil)
+            }
         }
     }
 
     @Test func `without a default collection every call fails`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            keyring.hasDefaultCollection = false
-            let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
-            #expect(await failure { _ = try await store.text(key) } == expected)
-            #expect(await failure { try await store.delete(key) } == expected)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }
-                    == expected)
-            #expect(keyring.promptCount.value == 0)
-            #expect(await failure { try await store.unlock() }?.isDismissed == true)
-            #expect(keyring.promptCount.value == 1)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                keyring.hasDefaultCollection = false
+                let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
+                #expect(await failure { _ = try await store.text(key) } == expected)
+                #expect(await failure { try await store.delete(key) } == expected)
+                #expect(
+                    await failure { try await store.store(Secret("b"), for: key, label: "b") }
+                        == expected)
+                #expect(keyring.promptCount.value == 0)
+                #expect(await failure { try await store.unlock() }?.isDismissed == true)
+                #expect(keyring.promptCount.value == 1)
+            }
         }
     }
 
     @Test func `only unlocking calls prompt`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
-            keyring.isLocked = true
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                    .isLocked == true)
-            #expect(keyring.promptCount.value == 0)
-            #expect(await failure { try await store.unlock() }?.isDismissed == true)
-            #expect(
-                await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
-                    == true)
-            #expect(keyring.promptCount.value == 2)
-            keyring.prompts = .unlocks
-            #expect(try await store.text(key, unlocking: true) == "token")
-            keyring.isLocked = true
-            try await store.unlock()
-            try await store.unlock()
-            #expect(keyring.promptCount.value == 4)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                let key = SecretKey.account("a")
+                try await store.store(Secret("token"), for: key, label: "a")
+                keyring.isLocked = true
+                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+                #expect(await failure { try await store.delete(key) }?.isLocked == true)
+                #expect(
+                    await failure { try await store.store(Secret("b"), for: key, label: "b") }?
+                        .isLocked == true)
+                #expect(keyring.promptCount.value == 0)
+                #expect(await failure { try await store.unlock() }?.isDismissed == true)
+                #expect(
+                    await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
+                        == true)
+                #expect(keyring.promptCount.value == 2)
+                keyring.prompts = .unlocks
+                #expect(try await store.text(key, unlocking: true) == "token")
+                keyring.isLocked = true
+                try await store.unlock()
+                try await store.unlock()
+                #expect(keyring.promptCount.value == 4)
+            }
         }
     }
 
     @Test func `an unresponsive prompt times out and does not block other calls`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            keyring.isLocked = true
-            keyring.prompts = .isSilent
-            async let unlocking = failure { try await store.unlock() }
-            try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-            #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
-            #expect(await unlocking?.isUnavailable == true)
-            keyring.isLocked = false
-            #expect(try await store.text(.account("a")) == nil)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                keyring.isLocked = true
+                keyring.prompts = .isSilent
+                async let unlocking = failure { try await store.unlock() }
+                try await keyring.promptCount.wait { $0 > 0 ? true : nil }
+                #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
+                #expect(await unlocking?.isUnavailable == true)
+                keyring.isLocked = false
+                #expect(try await store.text(.account("a")) == nil)
+            }
         }
     }
 
@@ -109,53 +119,59 @@ struct OddKeyringTests {
     {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, _) = try await environment.fakeKeyring()
-            keyring.prompts = .dismissesLikeKeePassXC
-            // With the short limit, the call would fail before its prompt.
-            var limits = KeyringLimits.short
-            limits.prompting = .seconds(120)
-            limits.writing = .seconds(120)
-            let store = KeyringStore(limits: limits)
-            keyring.promptsBeforeStoring = true
-            #expect(
-                await failure {
-                    try await store.store(Secret("b"), for: .account("a"), label: "b")
-                }?
-                .isFailed == true)
-            keyring.isLocked = true
-            #expect(await failure { try await store.unlock() }?.isDismissed == true)
-            keyring.hasDefaultCollection = false
-            #expect(await failure { try await store.unlock() }?.isDismissed == true)
-            #expect(keyring.promptCount.value == 3)
+            await recordErrors {
+                let (keyring, _) = try await environment.fakeKeyring()
+                keyring.prompts = .dismissesLikeKeePassXC
+                // With the short limit, the call would fail before its prompt.
+                var limits = KeyringLimits.short
+                limits.prompting = .seconds(120)
+                limits.writing = .seconds(120)
+                let store = KeyringStore(limits: limits)
+                keyring.promptsBeforeStoring = true
+                #expect(
+                    await failure {
+                        try await store.store(Secret("b"), for: .account("a"), label: "b")
+                    }?
+                    .isFailed == true)
+                keyring.isLocked = true
+                #expect(await failure { try await store.unlock() }?.isDismissed == true)
+                keyring.hasDefaultCollection = false
+                #expect(await failure { try await store.unlock() }?.isDismissed == true)
+                #expect(keyring.promptCount.value == 3)
+            }
         }
     }
 
     @Test func `a failed search in a locked keyring is reported as locked`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
-            keyring.hidesLockedItems = true
-            keyring.isLocked = true
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
-            keyring.prompts = .unlocks
-            #expect(try await store.text(key, unlocking: true) == "token")
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                let key = SecretKey.account("a")
+                try await store.store(Secret("token"), for: key, label: "a")
+                keyring.hidesLockedItems = true
+                keyring.isLocked = true
+                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+                #expect(await failure { try await store.delete(key) }?.isLocked == true)
+                keyring.prompts = .unlocks
+                #expect(try await store.text(key, unlocking: true) == "token")
+            }
         }
     }
 
     @Test func `a refused prompt for storing a secret is an error`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            keyring.promptsBeforeStoring = true
-            #expect(
-                await failure {
-                    try await store.store(Secret("b"), for: .account("a"), label: "b")
-                }?
-                .isFailed == true)
-            #expect(keyring.promptCount.value == 1)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                keyring.promptsBeforeStoring = true
+                #expect(
+                    await failure {
+                        try await store.store(Secret("b"), for: .account("a"), label: "b")
+                    }?
+                    .isFailed == true)
+                #expect(keyring.promptCount.value == 1)
+            }
         }
     }
 
@@ -163,59 +179,67 @@ struct OddKeyringTests {
     {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            keyring.hidesLockedItems = true
-            keyring.isLocked = true
-            let key = SecretKey.account("a")
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
-            keyring.hasDefaultCollection = false
-            #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
-            #expect(keyring.searches == 0)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                keyring.hidesLockedItems = true
+                keyring.isLocked = true
+                let key = SecretKey.account("a")
+                #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
+                #expect(await failure { try await store.delete(key) }?.isLocked == true)
+                keyring.hasDefaultCollection = false
+                #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
+                #expect(keyring.searches == 0)
+            }
         }
     }
 
     @Test func `each call closes its session`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            store.keepConnection(true)
-            for _ in 0..<3 { _ = try await store.text(.account("a")) }
-            try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                store.keepConnection(true)
+                for _ in 0..<3 { _ = try await store.text(.account("a")) }
+                try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
+            }
         }
     }
 
     @Test func `a prompt is dismissed when the task of the caller is cancelled`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, _) = try await environment.fakeKeyring()
-            // With the short limit, the call would fail before its prompt.
-            var limits = KeyringLimits.short
-            limits.prompting = .seconds(120)
-            let store = KeyringStore(limits: limits)
-            keyring.isLocked = true
-            keyring.prompts = .isSilent
-            let unlocking = Task { await failure { try await store.unlock() } }
-            try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-            // The second call waits in the queue.
-            let next = Task { await failure { try await store.unlock() } }
-            next.cancel()
-            unlocking.cancel()
-            #expect(await unlocking.value == .cancelled)
-            #expect(await next.value == .cancelled)
-            #expect(keyring.promptCount.value == 1)
-            #expect(keyring.dismissals.value == 1)
+            await recordErrors {
+                let (keyring, _) = try await environment.fakeKeyring()
+                // With the short limit, the call would fail before its prompt.
+                var limits = KeyringLimits.short
+                limits.prompting = .seconds(120)
+                let store = KeyringStore(limits: limits)
+                keyring.isLocked = true
+                keyring.prompts = .isSilent
+                let unlocking = Task { await failure { try await store.unlock() } }
+                try await keyring.promptCount.wait { $0 > 0 ? true : nil }
+                // The second call waits in the queue.
+                let next = Task { await failure { try await store.unlock() } }
+                next.cancel()
+                unlocking.cancel()
+                #expect(await unlocking.value == .cancelled)
+                #expect(await next.value == .cancelled)
+                #expect(keyring.promptCount.value == 1)
+                #expect(keyring.dismissals.value == 1)
+            }
         }
     }
 
     @Test func `an ineffective deletion is reported as an error`() async throws {
         await #expect(processExitsWith: .success) {
             @MainActor [environment = environment as KeyringEnvironment] in
-            let (keyring, store) = try await environment.fakeKeyring()
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
-            keyring.ignoresDeletions = true
-            #expect(await failure { try await store.delete(key) }?.isFailed == true)
+            await recordErrors {
+                let (keyring, store) = try await environment.fakeKeyring()
+                let key = SecretKey.account("a")
+                try await store.store(Secret("token"), for: key, label: "a")
+                keyring.ignoresDeletions = true
+                #expect(await failure { try await store.delete(key) }?.isFailed == true)
+            }
         }
     }
 }
