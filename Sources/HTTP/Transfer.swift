@@ -3,23 +3,7 @@ internal import Dispatch
 internal import ProviderKit
 internal import System
 
-/// The settings that the transfers of a client share.
-struct TransferSettings {
-    let library: CurlLibrary
-    let userAgent: String
-    let proxies: ProxySettings
-    let limits: Limits
-    let admission: Admission
-    /// The memory for large responses to plugins.
-    let responseMemory: ResponseMemory
-    /// Returns the pool for new connections of a reach.
-    let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
-    /// Replaces a pool that has a dead connection.
-    let retire: (ConnectionPool) -> Void
-}
-
-/// One request on its way through redirects to its answer: ended by that, by a limit, or by ``end(_:)``,
-/// whichever comes first.
+/// One request, with its redirects and repetitions, until its response. A limit or ``end(_:)`` may end it earlier.
 final class Transfer {
     let request: HTTPRequest
     let settings: TransferSettings
@@ -42,7 +26,7 @@ final class Transfer {
     private var resumption: Resumption?
     private var pause: MainLoopTimer?
 
-    // What the callbacks of libcurl work on: Transfer+Callbacks.swift.
+    // State of the callbacks of libcurl, see Transfer+Callbacks.swift.
     var hop: Hop?
     var head = ResponseHead()
     /// The target of a redirect.
@@ -70,10 +54,10 @@ final class Transfer {
     private var memoryRequest: Int?
 
     /// - Parameters:
-    ///   - request: What is asked.
-    ///   - settings: How.
+    ///   - request: The request.
+    ///   - settings: The settings of the client.
     ///   - continuation: Resumed exactly once, from ``start()`` or later.
-    ///   - onEnd: Called before.
+    ///   - onEnd: Called before the continuation is resumed.
     init(
         _ request: HTTPRequest, _ settings: TransferSettings,
         _ continuation: CheckedContinuation<HTTPResponse, any Error>,
@@ -85,7 +69,7 @@ final class Transfer {
         self.onEnd = onEnd
     }
 
-    /// Writes the body of a 2xx answer into a file.
+    /// Writes the body of a 2xx response into a file.
     func write(
         into file: Int32, on queue: DispatchQueue,
         progress: @escaping @Sendable (HTTPProgress) -> Void
@@ -145,7 +129,7 @@ final class Transfer {
         if resumption == nil { received = 0 }
     }
 
-    /// Hands the request to libcurl. The limit for connecting begins here.
+    /// Passes the request to libcurl. The limit for connecting begins here.
     private func send(_ hop: Hop, _ reach: AddressScope) throws(HTTPError) {
         let proxy = try settings.proxies.proxy(for: hop.address)
         isProxied = proxy != nil
@@ -202,16 +186,16 @@ final class Transfer {
         watchdog?.state = .connected
     }
 
-    /// Something came.
+    /// Records that data arrived.
     func stirred() { watchdog?.stirred() }
 
-    /// The file is behind; libcurl waits.
+    /// Pauses the transfer until earlier data is written to the file.
     func hold() {
         isPaused = true
         watchdog?.state = .held
     }
 
-    /// Bytes of the downloaded body arrived.
+    /// Records that data of the downloaded body arrived.
     func bodyStirred() { watchdog?.bodyStirred() }
 
     private func limitExpired(_ error: HTTPError, mayResume: Bool) {
@@ -260,7 +244,7 @@ final class Transfer {
 
     // MARK: The end
 
-    /// libcurl is done.
+    /// Handles the end of the transfer in libcurl.
     private func finish(_ code: CURLcode) {
         let message = easy?.message ?? ""
         easy = nil
@@ -269,7 +253,9 @@ final class Transfer {
         do {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
-            guard code == CURLE_OK else { return breakOff(error(code, message)) }
+            guard code == CURLE_OK else {
+                return breakOff(.curl(code, message, refusal, settings.library))
+            }
             guard let hop, head.isComplete else {
                 throw HTTPError.failed("the response has no complete header")
             }
@@ -287,11 +273,11 @@ final class Transfer {
         }
     }
 
-    // MARK: Going on where it broke off
+    // MARK: Interrupted downloads
 
-    /// The body of the file has begun, or goes on.
+    /// Handles the begin of the body of a file, or of the rest of it.
     ///
-    /// - Throws: ``HTTPError/failed(_:)`` when what comes does not follow what has come.
+    /// - Throws: ``HTTPError/failed(_:)`` if the rest does not belong to the first part.
     func fileBegins() throws(HTTPError) {
         if let resumption {
             try resumption.check(head, at: received)
@@ -307,7 +293,7 @@ final class Transfer {
     /// The length of the file; nil if the server does not send it.
     var fileLength: Int? { resumption?.length ?? head.bodyLength }
 
-    /// The server, or the way to it, is gone. A download goes on where it was, if the server can do that.
+    /// Handles a lost connection. A download continues after its last byte if the server supports that.
     private func breakOff(_ error: HTTPError) {
         guard var hop, let pauseBefore = resumption?.nextPause(received: received, error) else {
             return end(.failure(error))
@@ -319,36 +305,19 @@ final class Transfer {
         watchdog?.state = .connecting
         leave()
         hop = resumption?.hop(hop, at: received) ?? hop
-        guard pauseBefore > .zero else { return goOn(hop, error) }
+        guard pauseBefore > .zero else { return continueDownload(hop, error) }
         pause = MainLoopTimer(after: pauseBefore) { [self] in
             pause = nil
-            goOn(hop, error)
+            continueDownload(hop, error)
         }
     }
 
-    private func goOn(_ hop: Hop, _ reason: HTTPError) {
+    private func continueDownload(_ hop: Hop, _ reason: HTTPError) {
         guard result == nil else { return }
         do { try begin(hop) } catch { end(.failure(reason)) }
     }
 
-    /// Returns the error for a code of libcurl.
-    private func error(_ code: CURLcode, _ message: String) -> HTTPError {
-        let text = message.isEmpty ? settings.library.describe(code) : message
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
-            return .unreachable(text)
-        // The one limit that is libcurl's: that for connecting.
-        case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
-            // People need not know of the milliseconds that follow.
-            let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
-            let words = String(text[..<details])
-            return code == CURLE_COULDNT_CONNECT
-                ? refusal ?? .unreachable(words) : .unreachable(words)
-        default: return .failed(text)
-        }
-    }
-
-    /// The file has come further.
+    /// Handles progress of writing the file.
     private func advance() {
         guard let download else { return }
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
@@ -416,7 +385,7 @@ final class Transfer {
     }
 
     private func complete() {
-        // The file is the caller's again after this.
+        // The caller may close the file after this.
         guard let result, download?.isIdle ?? true, let continuation else { return }
         self.continuation = nil
         if case .success(let response) = result, response.isSuccess {

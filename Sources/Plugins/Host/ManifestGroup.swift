@@ -71,28 +71,3 @@ nonisolated struct ManifestGroup {
         return items
     }
 }
-
-/// The words of a command line.
-nonisolated enum CommandLineWords {
-    /// Words are separated by blanks; one in double quotes may have some. There is no shell and no variable.
-    static func split(_ line: String) throws(ManifestProblem) -> [String] {
-        var words: [String] = []
-        var word: String?
-        var isQuoted = false
-        for character in line {
-            switch character {
-            case "\"":
-                isQuoted.toggle()
-                word = word ?? ""
-            case " ", "\t":
-                guard !isQuoted else { fallthrough }
-                if let whole = word { words.append(whole) }
-                word = nil
-            default: word = (word ?? "") + String(character)
-            }
-        }
-        guard !isQuoted else { throw ManifestProblem("Exec contains an unmatched quotation mark.") }
-        if let word { words.append(word) }
-        return words
-    }
-}

@@ -31,15 +31,6 @@ final class PluginConnection {
         let turn: LargeMessageTurns.Turn?
     }
 
-    private struct Pending {
-        let method: PluginMethod
-        let account: PluginAccount?
-        /// The waiting caller; nil if the call was cancelled. The answer is still due.
-        var continuation: CheckedContinuation<Answer, any Error>?
-        let limit: Duration
-        let end: SuspendingClock.Instant
-    }
-
     let logger: Logger
     /// The receivers of its events.
     let trace: PluginTrace
@@ -48,14 +39,11 @@ final class PluginConnection {
     private let turns: LargeMessageTurns
     private weak var owner: (any Owner)?
     private var process: PluginProcess?
-    /// Of the process, for the log, when it is gone, too.
+    /// The ID of the process for the log, also after its end.
     private var number: Int32 = 0
-    private var pending: [Int64: Pending] = [:]
-    /// Those that it was asked about, by their ids.
-    private var accounts: [String: PluginAccount] = [:]
+    private var calls = PendingPluginCalls<Answer>()
     private var notifications: [String: AccountNotifications] = [:]
-    private var lastID: Int64 = 0
-    /// Ends no later than something is due. Set anew when nothing is, which is rarer than calls are.
+    /// A timer that ends no later than the next time limit. It is not restarted for later limits, which saves timers.
     private var timer: (end: SuspendingClock.Instant, MainLoopTimer)?
     // The plugin cannot answer while the computer is suspended.
     private var idleSince = SuspendingClock.now
@@ -129,14 +117,14 @@ final class PluginConnection {
         limit: Duration
     ) async throws -> Answer {
         guard !isOver else { throw failure("it has ended") }
-        lastID += 1
-        let id = lastID
-        if let account { accounts[account.id] = account }
+        let id = calls.makeID()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                pending[id] = Pending(
-                    method: method, account: account, continuation: continuation,
-                    limit: limit, end: .now + limit)
+                calls.add(
+                    id,
+                    PendingPluginCalls.Call(
+                        method: method, account: account, continuation: continuation,
+                        limit: limit, end: .now + limit))
                 scheduleTimer()
                 send(
                     .call(
@@ -149,22 +137,18 @@ final class PluginConnection {
     }
 
     private func abandon(_ id: Int64) {
-        guard let continuation = pending[id]?.continuation else { return }
-        pending[id]?.continuation = nil
+        guard let continuation = calls.abandon(id) else { return }
         send(.notification(method: pluginCancellation, parameters: ["id": .integer(id)]))
         continuation.resume(throwing: CancellationError())
     }
 
-    /// The account of a call that is under way; nil for any other.
-    func account(_ id: String) -> PluginAccount? {
-        pending.values.lazy.compactMap(\.account).first { $0.id == id }
-    }
+    /// Returns the account of a running call; nil if no call concerns the account.
+    func account(_ id: String) -> PluginAccount? { calls.account(id) }
 
     /// Returns the time limit of a request for an account. A plugin that waits for a slow service can still answer in
     /// time.
     func timeLeft(for account: PluginAccount) -> Duration {
-        let ends = pending.values.lazy.filter { $0.account === account }.map(\.end)
-        guard let end = ends.min() else { return Self.reserve }
+        guard let end = calls.end(for: account) else { return Self.reserve }
         return max(Self.reserve, end - Self.reserve - .now)
     }
 
@@ -174,7 +158,7 @@ final class PluginConnection {
     /// the account has no session.
     func notifications(about id: String) -> AccountNotifications? {
         if let known = notifications[id] { return known }
-        guard let events = accounts[id]?.events else { return nil }
+        guard let events = calls.knownAccounts[id]?.events else { return nil }
         let new = AccountNotifications(events)
         notifications[id] = new
         return new
@@ -225,7 +209,7 @@ final class PluginConnection {
     private func answer(_ id: JSONValue, _ response: consuming HTTPResponse) async {
         let memory = response.memory
         let bytes = response.body.count
-        // While the line is made, the body takes memory, too.
+        // While the line is made, the memory of the body is still in use.
         let turn = bytes > limits.largeMessageBytes ? await turns.next() : nil
         let (line, time) = await MessageWork.run(bytes: bytes) { [response] in
             response.line(answering: id)
@@ -303,7 +287,7 @@ final class PluginConnection {
     }
 
     private func complete(_ id: JSONValue, _ result: Result<Answer, any Error>) {
-        guard case .integer(let number) = id, let call = pending.removeValue(forKey: number) else {
+        guard case .integer(let number) = id, let call = calls.remove(number) else {
             return fail("it sent the result of an unknown call")
         }
         call.continuation?.resume(with: result)
@@ -336,7 +320,7 @@ final class PluginConnection {
     // MARK: End
 
     private func scheduleTimer() {
-        let due = pending.values.lazy.map(\.end).min() ?? idleSince + limits.idling
+        let due = calls.firstEnd ?? idleSince + limits.idling
         guard !isOver, timer.map({ $0.end > due }) ?? true else { return }
         timer = (due, MainLoopTimer(after: due - .now) { [weak self] in self?.checkTime() })
     }
@@ -345,10 +329,10 @@ final class PluginConnection {
         timer = nil
         guard !isOver else { return }
         let now = SuspendingClock.now
-        if let late = pending.values.first(where: { $0.end <= now }) {
+        if let late = calls.overdue(at: now) {
             let limit = late.limit.secondsText
             fail("it did not answer the call \(late.method.rawValue) within \(limit)", .timeout)
-        } else if pending.isEmpty, idleSince + limits.idling <= now {
+        } else if calls.isEmpty, idleSince + limits.idling <= now {
             end()
             owner?.endedIdle(self)
         } else {
@@ -423,9 +407,7 @@ final class PluginConnection {
         isOver = true
         timer = nil
         for request in requests.values { request.cancel() }
-        let calls = pending.values
-        pending = [:]
-        for call in calls {
+        for call in calls.removeAll() {
             call.continuation?.resume(throwing: failure(reason))
         }
     }

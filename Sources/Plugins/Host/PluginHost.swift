@@ -94,13 +94,13 @@ package final class PluginHost {
         var change = Change()
         var now: [String: Installed] = [:]
         for (name, path) in found.sorted(by: { $0.key < $1.key }) {
-            let base = String(name.dropLast(Manifest.suffix.count))
+            let base = String(name.dropLast(ManifestFile.suffix.count))
             // What the daemon alone has to know of does not change the plugin.
             var settings = settings(base)
             settings["ClientId"] = nil
             // One that cannot run is told apart from the provider of that name that comes with the program.
             let id =
-                Manifest.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
+                ManifestFile.isID(base) && !reserved.contains(base) ? base : Self.escaped(name)
             // An invalid manifest is read each time: the reason may be in a folder.
             if let known = installed[id], known.path == path, known.settings == settings,
                 known.plugin != nil, !known.stamp.haveChanged
@@ -182,7 +182,7 @@ package final class PluginHost {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if let name, name.hasSuffix(Manifest.suffix), !name.hasPrefix(".") {
+            if let name, name.hasSuffix(ManifestFile.suffix), !name.hasPrefix(".") {
                 names.append(name)
             }
         }

@@ -1,0 +1,30 @@
+internal import CCurl
+internal import ProviderKit
+
+extension HTTPError {
+    /// Returns the error for a code of libcurl.
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - message: The text of libcurl about the transfer; empty if there is none.
+    ///   - refusal: The error for which a connection was refused; nil if none was.
+    ///   - library: The library, which describes the code.
+    /// - Returns: The error for the caller of the transfer.
+    @MainActor static func curl(
+        _ code: CURLcode, _ message: String, _ refusal: HTTPError?, _ library: CurlLibrary
+    ) -> HTTPError {
+        let text = message.isEmpty ? library.describe(code) : message
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+            return .unreachable(text)
+        // The limit for connecting is the only one that libcurl checks.
+        case CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT:
+            // Users need not know the milliseconds that follow.
+            let details = text.firstRange(of: " after ")?.lowerBound ?? text.endIndex
+            let words = String(text[..<details])
+            return code == CURLE_COULDNT_CONNECT
+                ? refusal ?? .unreachable(words) : .unreachable(words)
+        default: return .failed(text)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import ProviderKit
+
+/// The settings that the transfers of a client share.
+struct TransferSettings {
+    let library: CurlLibrary
+    let userAgent: String
+    let proxies: ProxySettings
+    let limits: Limits
+    let admission: Admission
+    /// The memory for large responses to plugins.
+    let responseMemory: ResponseMemory
+    /// Returns the pool for new connections of a reach.
+    let pool: (AddressScope) throws(HTTPError) -> ConnectionPool
+    /// Replaces a pool that has a dead connection.
+    let retire: (ConnectionPool) -> Void
+}

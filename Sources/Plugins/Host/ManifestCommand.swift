@@ -1,0 +1,82 @@
+internal import Glibc
+
+/// The command of a plugin: the value of `Exec`.
+nonisolated struct ManifestCommand {
+    /// The path of the program, and its arguments.
+    let words: [String]
+
+    /// Parses the value of `Exec`.
+    ///
+    /// - Parameters:
+    ///   - line: The value.
+    ///   - folder: The folder of the manifest.
+    /// - Throws: ``ManifestProblem`` if the program or a file is missing, or cannot be used in the sandbox.
+    init(_ line: String, in folder: String) throws(ManifestProblem) {
+        var words = try Self.split(line)
+        guard let name = words.first else { throw ManifestProblem("Exec is empty.") }
+        words[0] = try Self.program(name, in: folder)
+        // Arguments may name files in the folder, for example a script.
+        for index in words.indices.dropFirst() where words[index].hasPrefix("./") {
+            words[index] = try Self.file(folder + words[index].dropFirst(), in: folder)
+        }
+        self.words = words
+    }
+
+    private static func program(
+        _ name: String, in folder: String
+    ) throws(ManifestProblem) -> String {
+        let candidates =
+            name.hasPrefix("/")
+            ? [name]
+            : name.contains("/")
+                ? ["\(folder)/\(name)"]
+                : ["/usr/local/bin/\(name)", "/usr/bin/\(name)", "/bin/\(name)"]
+        guard let path = candidates.first(where: { access($0, X_OK) == 0 }) else {
+            throw ManifestProblem(
+                "The program of Exec, \(name), does not exist or is not executable.")
+        }
+        return try file(path, in: folder)
+    }
+
+    /// Returns the path of a file that the plugin can access in its sandbox.
+    private static func file(
+        _ path: String, in folder: String
+    ) throws(ManifestProblem) -> String {
+        let resolved = try ManifestFile.resolve(path, parent: false)
+        var status = stat()
+        guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ManifestProblem("\(path) of Exec is not a regular file.")
+        }
+        try ManifestFile.checkMode(status, resolved)
+        try ManifestFile.checkMode(ManifestFile.parent(of: resolved))
+        let roots = SandboxKind.systemFolders + [folder]
+        guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
+            throw ManifestProblem(
+                "\(path) of Exec must be in /usr, in /opt or in the folder of the manifest.")
+        }
+        // A system program is started by its original path: several names may be links to one file.
+        return resolved.hasPrefix("\(folder)/") ? resolved : path
+    }
+
+    /// Splits a line at blanks outside of double quotes. There is no shell and no variable.
+    private static func split(_ line: String) throws(ManifestProblem) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var isQuoted = false
+        for character in line {
+            switch character {
+            case "\"":
+                isQuoted.toggle()
+                word = word ?? ""
+            case " ", "\t":
+                guard !isQuoted else { fallthrough }
+                if let whole = word { words.append(whole) }
+                word = nil
+            default: word = (word ?? "") + String(character)
+            }
+        }
+        guard !isQuoted else { throw ManifestProblem("Exec contains an unmatched quotation mark.") }
+        if let word { words.append(word) }
+        return words
+    }
+}
