@@ -11,7 +11,7 @@ package struct SandboxedProcess: Sendable {
     package let id: Int32
 
     /// The properties of a new process.
-    package struct Setup {
+    package struct Setup: Sendable {
         /// The path of the program. No folder is searched.
         package var program: String
         /// The arguments after the name of the program.

@@ -5,8 +5,7 @@ internal import System
 
 /// A running image helper process.
 ///
-/// The main thread starts it: the kernel ends the process together with the thread that started it
-/// (`PR_SET_PDEATHSIG`).
+/// The kernel ends the process together with the thread that started it, see ``ParentThread``.
 final class HelperProcess {
     /// The result of ``perform(_:_:_:stalled:)``.
     enum Outcome {
@@ -66,11 +65,16 @@ final class HelperProcess {
         let milliseconds =
             idleTimeout.components.seconds * 1000
             + idleTimeout.components.attoseconds / 1_000_000_000_000_000
-        do {
-            process = try SpawnedProcess(
-                program, [role.rawValue, "\(getpid())", "\(milliseconds)"],
-                environment: Self.environment(),
-                descriptors: [0: nullDevice, 1: nullDevice, 2: nullDevice, 3: remoteEnd.descriptor])
+        let arguments = [role.rawValue, "\(getpid())", "\(milliseconds)"]
+        let environment = Self.environment()
+        let descriptors: [Int32: Int32] = [
+            0: nullDevice, 1: nullDevice, 2: nullDevice, 3: remoteEnd.descriptor,
+        ]
+        do throws(SpawnError) {
+            process = try ParentThread.run { () throws(SpawnError) in
+                try SpawnedProcess(
+                    program, arguments, environment: environment, descriptors: descriptors)
+            }
         } catch {
             close(localEnd.descriptor)
             throw .notSupported("The image helper cannot be started: \(error)")

@@ -63,7 +63,9 @@ final class PluginProcess {
         output.widen()
         setup.descriptors =
             [input.reading, output.writing, errors.writing] + setup.descriptors
-        process = try SandboxedProcess(setup)
+        process = try ParentThread.run { [setup] () throws(SpawnError) in
+            try SandboxedProcess(setup)
+        }
         id = process.id
         self.handlers = handlers
         self.limits = limits
