@@ -6,6 +6,14 @@ public struct SourceID: ExactText {
 
     /// Creates an ID from the text of a provider or a client.
     public init(_ text: String) { self.text = text }
+
+    /// The kind and the name in an ID such as `topic:nature`; nil for an ID without a colon.
+    ///
+    /// The name is everything after the first colon, and may be empty.
+    public var kindAndName: (kind: String, name: String)? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        return (String(text[..<colon]), String(text[text.index(after: colon)...]))
+    }
 }
 
 /// A source: an ordered list of photos of one account.

@@ -25,11 +25,8 @@ enum ImmichSource: Hashable, Sendable {
         case "likes": self = .likes
         case "memories": self = .memories
         default:
-            let parts = id.text.split(
-                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
-            let name = String(parts[1])
-            switch parts[0] {
+            guard let (kind, name) = id.kindAndName else { return nil }
+            switch kind {
             case "album":
                 guard let id = AssetID(name) else { return nil }
                 self = .album(id)

@@ -25,12 +25,10 @@ enum MastodonSource: Hashable, Sendable {
         case "public": self = .public
         case "likes": self = .likes
         default:
-            let parts = id.text.split(
-                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, Self.isName(String(parts[1])) else { return nil }
-            switch parts[0] {
-            case "tag": self = .tag(String(parts[1]))
-            case "user": self = .user(String(parts[1]))
+            guard let (kind, name) = id.kindAndName, Self.isName(name) else { return nil }
+            switch kind {
+            case "tag": self = .tag(name)
+            case "user": self = .user(name)
             default: return nil
             }
         }

@@ -19,11 +19,8 @@ enum UnsplashSource: Hashable, Sendable {
         case "editorial": self = .editorial
         case "likes": self = .likes
         default:
-            let parts = id.text.split(
-                separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
-            let name = String(parts[1])
-            switch parts[0] {
+            guard let (kind, name) = id.kindAndName else { return nil }
+            switch kind {
             case "topic" where Self.isSegment(name): self = .topic(name)
             case "collection" where Self.isSegment(name): self = .collection(name)
             case "user" where Self.isSegment(name): self = .user(name)
