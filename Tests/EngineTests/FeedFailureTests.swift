@@ -178,35 +178,6 @@ struct FeedFailureTests {
 
     // MARK: Limits
 
-    @Test func `a source caches ten thousand photos, and a walk misses none beyond them`()
-        async throws
-    {
-        let all = (1...10_050).map { "p\($0)" }
-        let fixture = try await ServiceFixture(all)
-        fixture.service.state.update { $0.pageSize = 2_000 }
-        var cursor = ""
-        for _ in 1...99 { cursor = try await fixture.page("", cursor, count: 100).next }
-        let before = try await fixture.page("", cursor, count: 99)
-        #expect(before.ids.last == "p9999")
-        let below = try await fixture.page("", before.next, count: 20)
-        let end = try await fixture.page("", below.next, count: 100)
-        #expect(below.ids + end.ids == Array(all.suffix(51)))
-        #expect(end.next == "")
-        // A refresh of the top enforces the limit.
-        fixture.service.state.update { $0.photos = (1...20).map { "new\($0)" } + $0.photos }
-        _ = try await fixture.account.refreshFeed("")
-        let database = try Database(
-            path: fixture.base.directory.appending("cache/feeds.sqlite"), durability: .process)
-        let count = try database.first("SELECT count(*) FROM photo") { $0.integer(0) }
-        #expect(10_000...10_020 ~= count ?? 0)
-        await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.page("", below.next, count: 100)
-        }
-        // A walk from above continues below with requests to the service.
-        let rest = try await fixture.page("", before.next, count: 60)
-        #expect(rest.ids.first == "p10000" && rest.ids.last == "p10050")
-    }
-
     @Test func `the least recently read sources are removed`() async throws {
         let fixture = try await ServiceFixture(nine)
         for number in 0..<FeedTables.sourcesLimit + 5 {
